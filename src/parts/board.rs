@@ -1,4 +1,4 @@
-//! One pipeline as a board: stages as columns, jobs as boxes.
+//! The board of a pipeline: one column for each stage, one row for each job.
 
 use super::ci::{self, Stage};
 use super::job_details;
@@ -14,14 +14,14 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::cell::RefCell;
 
-/// The fewest columns of the screen that a stage gets.
-const NARROW: u16 = 20;
-/// The most.
-const BROAD: u16 = 34;
-/// Rows from which on the facts of a job stand below the board.
-const FACTS: u16 = 8;
+/// The minimum width of a stage.
+const MIN_STAGE_WIDTH: u16 = 20;
+/// The maximum width of a stage.
+const MAX_STAGE_WIDTH: u16 = 34;
+/// The free rows below the board from which on it shows the details of a job.
+const MIN_DETAILS_HEIGHT: u16 = 8;
 
-/// The board of the pipeline that is looked at.
+/// The board of the selected pipeline.
 #[derive(Debug, Default)]
 pub struct Board {
     /// The pipeline.
@@ -29,22 +29,23 @@ pub struct Board {
     stages: Vec<Stage>,
     made_of: Option<(u64, Revision)>,
     cursor: Option<u64>,
-    /// Whether one of its jobs may change by itself.
+    /// Whether one of its jobs can change without a request, so that it has to be polled.
     pub live: bool,
-    /// What the job under the cursor took before, oldest first: of which job, and of which list that was read.
-    before: Vec<f64>,
-    before_of: Option<(u64, Revision)>,
-    /// Where each job was drawn.
-    boxes: RefCell<Vec<(Rect, u64)>>,
+    /// The durations of earlier runs of the selected job, oldest first.
+    earlier: Vec<f64>,
+    /// The job and the revision of the list that `earlier` was computed from.
+    earlier_of: Option<(u64, Revision)>,
+    /// The area of each job that was drawn, for clicks.
+    job_areas: RefCell<Vec<(Rect, u64)>>,
 }
 
 impl Board {
-    /// The request of its jobs.
+    /// The request that lists the jobs of the pipeline.
     pub fn query(&self, project: &Id) -> Option<ListPipelineJobs> {
         Some(ListPipelineJobs { id: project.clone(), pipeline_id: self.pipeline?, scope: None })
     }
 
-    /// Returns what is known of its jobs.
+    /// Returns the jobs that are loaded.
     pub fn rows<'a>(&self, view: &View<'a>, project: &Id) -> Option<Rows<'a, Job>> {
         Some(view.store.list(&self.query(project)?))
     }
@@ -55,12 +56,12 @@ impl Board {
         self.cursor = job;
     }
 
-    /// The job under the cursor.
+    /// Returns the ID of the selected job.
     pub fn cursor(&self) -> Option<u64> {
         self.cursor
     }
 
-    /// Takes in what came.
+    /// Rebuilds the stages if the list of jobs changed.
     pub fn refresh(&mut self, view: &View, project: &Id) {
         let Some(rows) = self.rows(view, project) else {
             self.stages.clear();
@@ -73,26 +74,27 @@ impl Board {
         self.made_of = now;
         self.live = rows.iter().any(ci::moves);
         self.stages = ci::stages(rows.iter().enumerate());
-        // A board shows how things stand: of a job that ran again, the newest run.
+        // Of a job that was retried, only the newest run is shown.
         for stage in &mut self.stages {
             stage.jobs.retain(|slot| !slot.older);
         }
     }
 
-    /// Looks for earlier runs of the job under the cursor in `history`.
-    pub fn remember(&mut self, view: &View, project: &Id, history: &Rows<'_, Job>) {
+    /// Reads the durations of earlier runs of the selected job from `history`.
+    pub fn read_history(&mut self, view: &View, project: &Id, history: &Rows<'_, Job>) {
         let Some(now) = self.cursor.map(|id| (id, history.revision)) else { return };
-        if self.before_of == Some(now) {
+        if self.earlier_of == Some(now) {
             return;
         }
         let rows = self.rows(view, project);
         if let Some(job) = rows.as_ref().and_then(|rows| rows.iter().find(|job| job.id == now.0)) {
-            self.before = ci::before(history.iter(), job, view.now);
-            self.before_of = Some(now);
+            self.earlier = ci::earlier_durations(history.iter(), job, view.now);
+            self.earlier_of = Some(now);
         }
     }
 
-    fn at(&self) -> Option<(usize, usize)> {
+    /// Returns the stage and the row of the selected job.
+    fn cursor_position(&self) -> Option<(usize, usize)> {
         let id = self.cursor?;
         self.stages.iter().enumerate().find_map(|(x, stage)| {
             let y = stage.jobs.iter().position(|slot| slot.id == id)?;
@@ -100,9 +102,9 @@ impl Board {
         })
     }
 
-    /// Moves the cursor; `false` where there is nothing that way.
+    /// Moves the cursor; returns `false` if there is no job in that direction.
     pub fn motion(&mut self, motion: Motion) -> bool {
-        let (x, y) = self.at().unwrap_or_default();
+        let (x, y) = self.cursor_position().unwrap_or_default();
         let len = |x: usize| self.stages.get(x).map_or(0, |stage| stage.jobs.len());
         let (x, y) = match motion {
             Motion::Left if x == 0 => return false,
@@ -123,21 +125,22 @@ impl Board {
         }
     }
 
-    /// The job drawn at that cell; the cursor goes there.
+    /// Selects the job at a cell; returns `false` if there is none.
     pub fn press(&mut self, column: u16, row: u16) -> bool {
-        let hit = self.boxes.borrow().iter().find(|(area, _)| area.contains((column, row).into())).map(|(_, id)| *id);
+        let hit =
+            self.job_areas.borrow().iter().find(|(area, _)| area.contains((column, row).into())).map(|(_, id)| *id);
         if hit.is_some() {
             self.cursor = hit;
         }
         hit.is_some()
     }
 
-    /// It is out of sight: nothing of it can be clicked.
+    /// Forgets the clickable areas, because the board is not visible.
     pub fn hide(&self) {
-        self.boxes.borrow_mut().clear();
+        self.job_areas.borrow_mut().clear();
     }
 
-    /// Draws it.
+    /// Draws the board.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool) {
         self.hide();
         let Some(rows) = self.rows(view, project) else {
@@ -159,32 +162,40 @@ impl Board {
             }
             return;
         }
-        let (x, y) = self.at().unwrap_or_default();
-        let fit = usize::from(body.width / NARROW).clamp(1, self.stages.len().max(1));
-        let width = (body.width / fit as u16).min(BROAD);
+        let (x, y) = self.cursor_position().unwrap_or_default();
+        let fit = usize::from(body.width / MIN_STAGE_WIDTH).clamp(1, self.stages.len().max(1));
+        let width = (body.width / fit as u16).min(MAX_STAGE_WIDTH);
         let from = (x + 1).saturating_sub(fit);
         let tallest = self.stages.iter().map(|stage| stage.jobs.len()).max().unwrap_or_default();
         let below = body.height.saturating_sub(u16::try_from(tallest).unwrap_or(u16::MAX).saturating_add(2));
-        let shows_facts = below >= FACTS;
-        let body = Rect { height: if shows_facts { body.height - below } else { body.height }, ..body };
+        let shows_details = below >= MIN_DETAILS_HEIGHT;
+        let body = Rect { height: if shows_details { body.height - below } else { body.height }, ..body };
         for (place, (index, stage)) in self.stages.iter().enumerate().skip(from).take(fit).enumerate() {
             let column = Rect { x: body.x + place as u16 * width, width, ..body };
             let here = (index == x).then_some(y);
-            self.stage(view, column, buf, &rows, stage, (focused, here, index + 1 < self.stages.len()), shows_facts);
+            self.draw_stage(
+                view,
+                column,
+                buf,
+                &rows,
+                stage,
+                (focused, here, index + 1 < self.stages.len()),
+                shows_details,
+            );
         }
         let job = self.cursor.and_then(|id| rows.iter().find(|job| job.id == id));
-        if let Some(job) = job.filter(|_| shows_facts) {
+        if let Some(job) = job.filter(|_| shows_details) {
             let area = Rect { x: area.x, y: body.bottom(), width: area.width, height: below };
-            self.facts(view, area, buf, job);
+            self.draw_details(view, area, buf, job);
         }
     }
 
-    /// The facts of the job under the cursor, as many as there is room for.
-    fn facts(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
+    /// Draws the details of the selected job, as many as fit.
+    fn draw_details(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
         let title = format!("#{} {}", job.id, text::sanitize(&job.name));
         let body = panels::title(buf, area, view.theme, false, &title, "");
         let width = usize::from(body.width.saturating_sub(3));
-        let lines = job_details::lines(view, width, job, None, &self.before);
+        let lines = job_details::lines(view, width, job, None, &self.earlier);
         for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
             let at = Rect { x: body.x + 2, y, width: body.width.saturating_sub(3), height: 1 };
             line::draw(buf, at, &line.spans);
@@ -192,7 +203,7 @@ impl Board {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn stage(
+    fn draw_stage(
         &self,
         view: &View,
         area: Rect,
@@ -200,7 +211,7 @@ impl Board {
         rows: &Rows<'_, Job>,
         stage: &Stage,
         (focused, here, more): (bool, Option<usize>, bool),
-        shows_facts: bool,
+        shows_details: bool,
     ) {
         let theme = view.theme;
         let head = Rect { height: 1.min(area.height), ..area };
@@ -237,20 +248,25 @@ impl Board {
             let text_role = if quiet { Role::Dim } else { Role::Text };
             let left = [(format!("{sign} "), theme.style(role)), (job.name.clone(), theme.style(text_role))];
             line::pair(buf, inner, &left, &[(took.as_str(), theme.style(Role::Dim))]);
-            self.boxes.borrow_mut().push((at, slot.id));
+            self.job_areas.borrow_mut().push((at, slot.id));
             row += 1;
-            // Where there is no room for its facts, this stands below the job itself.
-            if selected && !shows_facts && !self.before.is_empty() && row < body.bottom() {
-                usual(buf, Rect { y: row, ..inner }, &self.before, (theme.style(Role::Chart), theme.style(Role::Dim)));
+            // Without room for the details, the median is shown below the job itself.
+            if selected && !shows_details && !self.earlier.is_empty() && row < body.bottom() {
+                draw_median(
+                    buf,
+                    Rect { y: row, ..inner },
+                    &self.earlier,
+                    (theme.style(Role::Chart), theme.style(Role::Dim)),
+                );
                 row += 1;
             }
         }
     }
 }
 
-/// How long the job took before: the middle of it, and where there is room how it went up and down.
-fn usual(buf: &mut Buffer, area: Rect, before: &[f64], (bars, words): (Style, Style)) {
-    let room = usize::from(area.width).saturating_sub("average 00m 00s ".len()).min(8);
-    let Some((median, chart)) = ci::usual(before, room) else { return };
-    line::draw(buf, Rect { height: 1, ..area }, &[(format!("average {median} "), words), (chart, bars)]);
+/// Draws the median duration of earlier runs, and a chart of them if it fits.
+fn draw_median(buf: &mut Buffer, area: Rect, earlier: &[f64], (bars, words): (Style, Style)) {
+    let room = usize::from(area.width).saturating_sub("median 00m 00s ".len()).min(8);
+    let Some((median, chart)) = ci::median_duration(earlier, room) else { return };
+    line::draw(buf, Rect { height: 1, ..area }, &[(format!("median {median} "), words), (chart, bars)]);
 }

@@ -208,7 +208,7 @@ pub fn last(job: &Job) -> Option<&Time> {
 }
 
 /// Returns what successful runs of the same job took, oldest first, as far as `rows` knows them.
-pub fn before<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp) -> Vec<f64> {
+pub fn earlier_durations<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp) -> Vec<f64> {
     let same = rows.filter(|other| other.name == job.name && other.status == Status::Success && other.id != job.id);
     let mut took: Vec<f64> = same.filter_map(|other| seconds(other, now)).take(20).collect();
     took.reverse();
@@ -217,7 +217,7 @@ pub fn before<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp
 
 /// Returns how long a job took before, and how that went up and down in `room` columns; what comes first is the middle
 /// of it. `None` if nothing is known.
-pub fn usual(before: &[f64], room: usize) -> Option<(String, String)> {
+pub fn median_duration(before: &[f64], room: usize) -> Option<(String, String)> {
     let mut sorted = before.to_vec();
     sorted.sort_by(f64::total_cmp);
     let median = sorted.get(sorted.len() / 2).copied()?;

@@ -88,9 +88,9 @@ pub fn lines(
     }
     page.heading("time");
     page.fact("duration", ci::took(job, view.now), Role::Text);
-    if let Some((median, chart)) = ci::usual(before, width.saturating_sub(LABEL + 8).min(20)) {
+    if let Some((median, chart)) = ci::median_duration(before, width.saturating_sub(LABEL + 8).min(20)) {
         page.line(vec![
-            (text::pad("average", LABEL).into(), Role::Dim),
+            (text::pad("median", LABEL).into(), Role::Dim),
             (format!("{median}  ").into(), Role::Text),
             (chart.into(), Role::Chart),
         ]);

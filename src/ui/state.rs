@@ -1,4 +1,4 @@
-//! What stands where content would: while it loads, when there is none, when it failed.
+//! Placeholders for content that is loading, empty or failed.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, text};
@@ -6,49 +6,49 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// The widest that a block of prose gets; longer lines are hard to read.
-const MEASURE: u16 = 72;
+/// The maximum width of a paragraph; longer lines are hard to read.
+const MAX_TEXT_WIDTH: u16 = 72;
 
-/// Rows of quiet dots, if nothing was known before.
+/// Draws rows of faint dots for content that has not loaded yet.
 pub fn skeleton(buf: &mut Buffer, area: Rect, theme: &Theme) {
     let style = theme.style(Role::Faint);
-    // Uneven, as text is; fewer and fewer, for nobody knows how many there will be.
-    for (y, share) in (area.y..area.bottom()).zip([46u32, 62, 38, 54, 30, 44, 24, 16]) {
-        let width = u32::from(area.width.saturating_sub(4).min(MEASURE)) * share / 62;
+    // The lengths vary as those of text do.
+    for (y, length) in (area.y..area.bottom()).zip([46u32, 62, 38, 54, 30, 44, 24, 16]) {
+        let width = u32::from(area.width.saturating_sub(4).min(MAX_TEXT_WIDTH)) * length / 62;
         let dots = format!("{} ", glyph::skeleton()).repeat(width as usize / 2);
         line::draw(buf, Rect::new(area.x.saturating_add(2), y, width as u16, 1), &[(dots.as_str(), style)]);
     }
 }
 
-/// Why there is nothing, and what to press.
+/// Explains why there is nothing, and names the key to press.
 pub fn empty(buf: &mut Buffer, area: Rect, theme: &Theme, why: &str, hint: &str) {
-    block(buf, area, vec![(why, theme.style(Role::Text), ""), (hint, theme.style(Role::Dim), "")]);
+    draw_paragraphs(buf, area, vec![(why, theme.style(Role::Text), ""), (hint, theme.style(Role::Dim), "")]);
 }
 
-/// What failed: `title` in words, what was `tried` (the request line), what the server `said`, and what to do next.
-/// Parts that are empty take no place; in a small area the request goes, and every other part keeps its first line.
-pub fn failure(buf: &mut Buffer, area: Rect, theme: &Theme, title: &str, tried: &str, said: &str, advice: &str) {
+/// Explains a failure: its `title`, the server's `reply`, the `request` line, and `advice` on what to do. Empty parts take no
+/// room; a small area omits the request and keeps at least the first line of the other parts.
+pub fn failure(buf: &mut Buffer, area: Rect, theme: &Theme, title: &str, request: &str, reply: &str, advice: &str) {
     let title = format!("{} {title}", glyph::wrong());
     let (dim, ordinary) = (theme.style(Role::Dim), theme.style(Role::Text));
     let mut parts = vec![
         (title.as_str(), theme.style(Role::Failed), ""),
-        (said, ordinary, ""),
-        (tried, dim, "tried  "),
+        (reply, ordinary, ""),
+        (request, dim, "request  "),
         (advice, theme.style(Role::Accent), ""),
     ];
     if area.height < 6 {
         parts.remove(2);
     }
-    block(buf, area, parts);
+    draw_paragraphs(buf, area, parts);
 }
 
-/// Paragraphs with a line between them where there is room, wrapped, a little from the top.
-fn block(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>) {
+/// Draws wrapped paragraphs near the top of an area, with empty lines between them if they fit.
+fn draw_paragraphs(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>) {
     if area.is_empty() {
         return;
     }
     let indent = if area.width > 24 { 2 } else { 0 };
-    let width = (area.width - indent * 2).min(MEASURE);
+    let width = (area.width - indent * 2).min(MAX_TEXT_WIDTH);
     let mut paragraphs: Vec<(Vec<String>, Style)> = parts
         .into_iter()
         .filter(|(words, _, _)| !words.is_empty())
@@ -59,7 +59,7 @@ fn block(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>) {
         .collect();
     let height = |paragraphs: &[(Vec<String>, Style)]| paragraphs.iter().map(|(lines, _)| lines.len()).sum::<usize>();
     let room = usize::from(area.height);
-    // The longest gives way first, so that every part keeps at least its first line.
+    // The longest paragraph is shortened first, so that every part keeps at least its first line.
     while height(&paragraphs) > room {
         match paragraphs.iter_mut().max_by_key(|(lines, _)| lines.len()) {
             Some((lines, _)) if lines.len() > 1 => {
@@ -100,14 +100,14 @@ mod tests {
     }
 
     fn denied(buf: &mut Buffer, area: Rect, theme: &Theme) {
-        let said = "403 Forbidden: insufficient scope";
-        failure(buf, area, theme, "The jobs cannot be read", "GET /projects/7/jobs", said, "r retries");
+        let reply = "403 Forbidden: insufficient scope";
+        failure(buf, area, theme, "The jobs cannot be read", "GET /projects/7/jobs", reply, "r retries");
     }
 
     #[test]
     fn a_failure_says_what_was_tried_what_came_back_and_what_to_do() {
         let out = screen(60, 12, denied);
-        for part in ["✗ The jobs cannot be read", "403 Forbidden", "tried  GET /projects/7/jobs", "r retries"] {
+        for part in ["✗ The jobs cannot be read", "403 Forbidden", "request  GET /projects/7/jobs", "r retries"] {
             assert!(out.contains(part), "{part} in\n{out}");
         }
     }

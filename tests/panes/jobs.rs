@@ -223,12 +223,12 @@ async fn below_the_board_stand_the_facts_of_the_job_under_the_cursor() {
     assert!(harness.line_with("#23  1m 00s").starts_with('▌'), "{}", harness.picture());
     harness.expect("✓ unit          2m 00s    ▷");
     harness.expect("#23 bench ─").expect("coverage   85.5 %").expect("queued     7s").expect("mill-3 #3");
-    harness.expect("average    1m 20s").expect("Draw only visible rows");
+    harness.expect("median     1m 20s").expect("Draw only visible rows");
     // Where there is no room below, what it took before stands under the job itself.
     harness.resize(160, 12);
-    harness.expect("average 1m 20s").expect_no("coverage");
+    harness.expect("median 1m 20s").expect_no("coverage");
     harness.resize(80, 24);
-    harness.expect("#23 bench ─").expect("average    1m 20s");
+    harness.expect("#23 bench ─").expect("median     1m 20s");
 }
 
 #[tokio::test]

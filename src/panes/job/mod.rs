@@ -110,7 +110,7 @@ impl JobTrace {
     fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         let Some(job) = self.trace.job(view) else { return state::skeleton(buf, area, view.theme) };
         let query = self.trace.siblings_query(job).unwrap_or_default();
-        let before = ci::before(view.store.list(&self.history()).iter(), job, view.now);
+        let before = ci::earlier_durations(view.store.list(&self.history()).iter(), job, view.now);
         let width = usize::from(area.width.saturating_sub(3));
         let lines = job_details::lines(view, width, job, Some(&view.store.list(&query)), &before);
         doc::draw(buf, area, view.theme, focused, &self.facts, lines.len(), 0, |at| {

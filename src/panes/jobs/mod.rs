@@ -504,7 +504,7 @@ impl Pane for Jobs {
         }
         self.board.refresh(&cx.view, &self.project);
         let rows = self.history().map_or_else(|| self.rows(&cx.view), |history| cx.view.store.list(&history));
-        self.board.remember(&cx.view, &self.project, &rows);
+        self.board.read_history(&cx.view, &self.project, &rows);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {

@@ -1,17 +1,18 @@
-//! Whose files they are: the project and the ref that a tree is of.
+//! The project and the ref of a repository tree.
 
 use crate::api::Id;
 use crate::api::repository::ListTree;
 
-/// Whose tree it is: a project at a ref, the default branch where there is none.
+/// A repository tree: a project at a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub project: Id,
+    /// The default branch if `None`.
     pub git_ref: Option<String>,
 }
 
 impl Source {
-    /// The listing of a folder; the root is the empty path.
+    /// Returns the request that lists a folder; the root is the empty path.
     pub fn listing(&self, folder: &str) -> ListTree {
         ListTree {
             id: self.project.clone(),
