@@ -46,6 +46,26 @@ impl Temporary {
     }
 }
 
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        empty(self.folder.path());
+    }
+}
+
+/// Removes what is in a folder except for its lock, which goes last: a removal that is cut short can be finished by the next
+/// server.
+fn empty(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten().filter(|entry| entry.file_name() != LOCK) {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let path = entry.path();
+        let outcome = if is_folder { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        if let Err(error) = outcome {
+            tracing::debug!("{} stays behind: {error}", path.display());
+        }
+    }
+}
+
 /// Removes the folders that servers of the user `owner` left when they were killed: nobody holds their locks.
 ///
 /// Everyone can write to the folder `root`, so that anything may stand there under such a name.
@@ -54,9 +74,11 @@ fn remove_left(root: &Path, owner: u32) {
     for entry in entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())) {
         // A folder without the file is not one of these, or only just being made.
         let Some(lock) = lock_of(&entry, owner) else { continue };
-        if lock.try_lock().is_ok()
-            && let Err(error) = std::fs::remove_dir_all(entry.path())
-        {
+        if lock.try_lock().is_err() {
+            continue;
+        }
+        empty(&entry.path());
+        if let Err(error) = std::fs::remove_dir_all(entry.path()) {
             tracing::debug!("{} stays behind: {error}", entry.path().display());
         }
     }
@@ -103,6 +125,17 @@ mod tests {
         std::fs::create_dir(root.path().join("labscope-mine")).unwrap();
         remove_left(root.path(), owner(root.path()));
         assert_eq!(names(root.path()), ["another-left", "labscope-mine", "labscope-used"]);
+    }
+
+    #[test]
+    fn the_lock_goes_last_so_that_a_removal_that_was_cut_short_can_be_finished() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("repositories/1.git")).unwrap();
+        std::fs::write(root.path().join("repositories/1.git/HEAD"), "ref").unwrap();
+        std::fs::write(root.path().join("file"), "").unwrap();
+        std::fs::write(root.path().join(LOCK), "").unwrap();
+        empty(root.path());
+        assert_eq!(names(root.path()), [LOCK]);
     }
 
     #[test]
