@@ -157,7 +157,7 @@ impl App {
         self.unkept = outcome.err();
     }
 
-    /// Returns where ending would lose texts: asks first, and says why.
+    /// Asks before quitting if that would lose texts, and says why; returns whether it does.
     pub(super) fn asks_before_quitting(&mut self) -> bool {
         let Some(why) = self.at_risk().cloned() else { return false };
         let question =

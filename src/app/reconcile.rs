@@ -103,6 +103,10 @@ impl App {
                         let (page, due) = self.store.due(load, self.now);
                         wake = earliest(wake, due);
                         let Some(page) = page else { break };
+                        if self.store.fail_unsupported(&load.request, page, self.now) {
+                            self.dirty = true;
+                            break;
+                        }
                         let ticket = Ticket::Load(load.request.clone(), page);
                         let known = HeldState::from(u64::from(self.store.knows(&load.request, page)));
                         self.start(ticket, want.clone(), known, &mut wanted, effects);

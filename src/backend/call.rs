@@ -38,7 +38,7 @@ pub struct Call<W> {
     pub stop: Stop,
     pub cache: Arc<Cache>,
     /// What a write does to repositories.
-    pub job_actions: RefUpdates,
+    pub ref_updates: RefUpdates,
     /// What a write tells those who listen.
     pub events: Vec<Event>,
 }
@@ -202,7 +202,7 @@ impl<W: Deref<Target = World>> Call<W> {
             Err(_) if !path.exists() => return Err(Reject::not_found("Project")),
             git => git?,
         };
-        Ok(git.until(&self.stop).deferring(&self.job_actions, project.id))
+        Ok(git.until(&self.stop).deferring(&self.ref_updates, project.id))
     }
 
     /// The group of a number or full path.

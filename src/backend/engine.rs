@@ -138,12 +138,12 @@ impl Engine {
             repositories: self.repositories.clone(),
             stop: Stop::default(),
             cache: self.cache.clone(),
-            job_actions: RefUpdates::default(),
+            ref_updates: RefUpdates::default(),
             events: Vec::new(),
         };
         let next = (self.advance)(&mut call).unwrap_or(Timestamp::MAX);
-        let (job_actions, events) = (call.job_actions.take(), call.events);
-        match self.commit(store, world, job_actions, Some(next)) {
+        let (ref_updates, events) = (call.ref_updates.take(), call.events);
+        match self.commit(store, world, ref_updates, Some(next)) {
             Ok(()) if !events.is_empty() => deliveries::tell(&self.snapshot(), events),
             Ok(()) => {}
             Err(why) => tracing::error!("what was due could not be done: {}", why.body),
@@ -155,8 +155,8 @@ impl Engine {
         let store = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         self.advance(&store);
         let mut world = self.snapshot();
-        let (out, job_actions) = run(&mut world)?;
-        self.commit(&store, world, job_actions, None)?;
+        let (out, ref_updates) = run(&mut world)?;
+        self.commit(&store, world, ref_updates, None)?;
         Ok(out)
     }
 
@@ -165,41 +165,41 @@ impl Engine {
         &self,
         store: &Option<Store>,
         mut world: World,
-        job_actions: Vec<RefUpdate>,
+        ref_updates: Vec<RefUpdate>,
         quiet_until: Option<Timestamp>,
     ) -> Result<(), Reject> {
         let mut changes = world.take_changes();
-        if changes.is_empty() && job_actions.is_empty() {
+        if changes.is_empty() && ref_updates.is_empty() {
             self.rest(quiet_until);
             return Ok(());
         }
         // Those of the write before have been done since.
         world.intents.remove_where(|_| true);
-        for job_action in &job_actions {
-            world.intents.add(Intent { job_action: job_action.clone(), ..Intent::default() });
+        for ref_update in &ref_updates {
+            world.intents.add(Intent { ref_update: ref_update.clone(), ..Intent::default() });
         }
         changes.extend(world.take_changes());
         keep(store, &changes).map_err(Reject::failed)?;
         let (last, first): (Vec<RefUpdate>, Vec<RefUpdate>) =
-            job_actions.into_iter().partition(|d| matches!(d, RefUpdate::Remove { .. }));
-        for (done, job_action) in first.iter().enumerate() {
-            if let Err(why) = ref_updates::apply(job_action, &self.repositories) {
-                tracing::error!("{job_action:?} could not be done, and is taken back: {why}");
+            ref_updates.into_iter().partition(|d| matches!(d, RefUpdate::Remove { .. }));
+        for (done, ref_update) in first.iter().enumerate() {
+            if let Err(why) = ref_updates::apply(ref_update, &self.repositories) {
+                tracing::error!("{ref_update:?} could not be done, and is taken back: {why}");
                 self.take_back(store, &changes, first.iter().take(done));
                 return Err(Reject::conflict("409 Conflict: Resource lock"));
             }
         }
         self.publish(world, quiet_until);
         // Nobody can ask for what is gone any more, so that whether it went at once is of no matter.
-        for job_action in &last {
-            if let Err(why) = ref_updates::apply(job_action, &self.repositories) {
-                tracing::warn!("{job_action:?} could not be done: {why}");
+        for ref_update in &last {
+            if let Err(why) = ref_updates::apply(ref_update, &self.repositories) {
+                tracing::warn!("{ref_update:?} could not be done: {why}");
             }
         }
         Ok(())
     }
 
-    /// Undoes a write that is on disk, and some of whose deeds are done: somebody else holds a lock in a repository, or
+    /// Undoes a write that is on disk, and some of whose ref updates are done: somebody else holds a lock in a repository, or
     /// the disk is full. Its world was never shown to anybody.
     fn take_back<'d>(
         &self,
@@ -207,9 +207,9 @@ impl Engine {
         changes: &[Change],
         done: impl DoubleEndedIterator<Item = &'d RefUpdate>,
     ) {
-        for job_action in done.rev() {
-            if let Err(why) = ref_updates::apply(&ref_updates::inverse(job_action), &self.repositories) {
-                tracing::error!("{job_action:?} could not be taken back: {why}");
+        for ref_update in done.rev() {
+            if let Err(why) = ref_updates::apply(&ref_updates::inverse(ref_update), &self.repositories) {
+                tracing::error!("{ref_update:?} could not be taken back: {why}");
             }
         }
         if let Err(why) = keep(store, &self.snapshot().undo(changes)) {
@@ -273,7 +273,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let repo = git2::Repository::init_bare(folder.path().join("1.git")).unwrap();
         let id = repo.blob(b"x").unwrap().to_string();
-        let job_action =
+        let ref_update =
             |name: &str| RefUpdate::Ref { project: 1, name: name.into(), from: None, to: Some(id.clone()) };
         let mut engine = engine(Some(Store::open(folder.path()).unwrap().0));
         engine.repositories = folder.path().to_owned();
@@ -281,7 +281,7 @@ mod tests {
         std::fs::write(&lock, "of somebody else").unwrap();
         let write = |engine: &Engine| {
             let add = |world: &mut World| world.users.add(User::default());
-            engine.write(|world| Ok((add(world), vec![job_action("refs/heads/a"), job_action("refs/heads/b")])))
+            engine.write(|world| Ok((add(world), vec![ref_update("refs/heads/a"), ref_update("refs/heads/b")])))
         };
         assert_eq!(write(&engine).unwrap_err().status, 409);
         assert!(engine.snapshot().users.is_empty() && repo.references().unwrap().count() == 0);

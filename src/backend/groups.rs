@@ -243,18 +243,18 @@ fn update(call: &mut Writing, input: UpdateGroup) -> Outcome<GroupView> {
 
 fn delete(call: &mut Writing, input: DeleteGroup) -> Outcome<Nothing> {
     let id = call.group_as(&input.id, level::OWNER)?.id;
-    remove(call.world, &call.job_actions, &call.repositories, id);
+    remove(call.world, &call.ref_updates, &call.repositories, id);
     Ok(Answer::new(Nothing))
 }
 
 /// Takes a group out, with the groups and projects in it.
-pub fn remove(world: &mut World, job_actions: &RefUpdates, repositories: &Path, group: u64) {
+pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, group: u64) {
     let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group);
     let groups: Vec<u64> = world.groups.iter().map(|g| g.id).filter(|id| inside(*id)).collect();
     let of_groups = |p: &&Project| matches!(p.namespace, Namespace::Group(id) if groups.contains(&id));
     let projects: Vec<u64> = world.projects.iter().filter(of_groups).map(|project| project.id).collect();
     for project in projects {
-        super::projects::remove(world, job_actions, repositories, project);
+        super::projects::remove(world, ref_updates, repositories, project);
     }
     for id in groups.iter().copied() {
         let epics: Vec<u64> = world.epics.remove_where(|epic| epic.group == id).iter().map(|epic| epic.id).collect();

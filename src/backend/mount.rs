@@ -260,7 +260,7 @@ where
             let inputs = params::read(&call.inputs)?;
             let answer = handler(&mut call, inputs)?;
             let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
-            Ok(((response, call.events), call.job_actions.take()))
+            Ok(((response, call.events), call.ref_updates.take()))
         })?;
         deliveries::tell(&engine.snapshot(), events);
         Ok(response)
@@ -370,7 +370,7 @@ impl Incoming {
             repositories: engine.repositories.clone(),
             stop: self.stop.clone(),
             cache: engine.cache.clone(),
-            job_actions: RefUpdates::default(),
+            ref_updates: RefUpdates::default(),
             events: Vec::new(),
         })
     }

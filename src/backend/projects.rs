@@ -567,7 +567,7 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
 }
 
 /// Takes a project out, with everything in it.
-pub fn remove(world: &mut World, job_actions: &RefUpdates, repositories: &Path, project: u64) {
+pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, project: u64) {
     super::branches::keep_ranges(world, repositories, |mr| {
         mr.source_project == project && mr.target_project != project
     });
@@ -604,6 +604,6 @@ pub fn remove(world: &mut World, job_actions: &RefUpdates, repositories: &Path, 
     world.projects.remove(project);
     // The commits of a fork are read as long as somebody is asked to take them in.
     if !world.merge_requests.iter().any(|mr| mr.source_project == project) {
-        job_actions.push(records::RefUpdate::Remove { project });
+        ref_updates.push(records::RefUpdate::Remove { project });
     }
 }

@@ -765,8 +765,12 @@ pub enum RefUpdate {
 }
 
 record! {
-    /// A deed of the latest write.
-    Intent { job_action: RefUpdate }
+    /// A ref update of the latest write.
+    Intent {
+        /// Earlier versions wrote it under other names.
+        #[serde(alias = "deed", alias = "job_action")]
+        ref_update: RefUpdate,
+    }
 }
 
 /// Bytes as Base64, so that a megabyte stays about a megabyte.
@@ -780,5 +784,20 @@ mod bytes {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u8>, D::Error> {
         STANDARD.decode(String::deserialize(d)?).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_version_meant_to_do_is_read_by_its_old_names() {
+        let update = RefUpdate::Remove { project: 7 };
+        for name in ["deed", "job_action", "ref_update"] {
+            let text = serde_json::json!({"id": 1, name: &update}).to_string();
+            let intent: Intent = serde_json::from_str(&text).unwrap();
+            assert_eq!(intent.ref_update, update, "{name}");
+        }
     }
 }

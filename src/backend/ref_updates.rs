@@ -12,8 +12,8 @@ pub struct RefUpdates(Arc<Mutex<Vec<RefUpdate>>>);
 
 impl RefUpdates {
     /// Adds one.
-    pub fn push(&self, job_action: RefUpdate) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(job_action);
+    pub fn push(&self, ref_update: RefUpdate) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ref_update);
     }
 
     /// Takes all.
@@ -24,7 +24,7 @@ impl RefUpdates {
     /// Returns where a ref will point: outside `None` if nothing is planned for it, inside `None` if it goes.
     pub fn planned(&self, of: u64, ref_name: &str) -> Option<Option<Oid>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().rev().find_map(|job_action| match job_action {
+        all.iter().rev().find_map(|ref_update| match ref_update {
             RefUpdate::Ref { project, name, to, .. } if *project == of && name == ref_name => {
                 Some(to.as_ref().and_then(|id| Oid::from_str(id).ok()))
             }
@@ -33,18 +33,18 @@ impl RefUpdates {
     }
 }
 
-/// Returns what takes a deed back, if that can be: what was removed is gone.
-pub fn inverse(job_action: &RefUpdate) -> RefUpdate {
-    match job_action.clone() {
+/// Returns the update that undoes another one, if there is one: what was removed is gone.
+pub fn inverse(ref_update: &RefUpdate) -> RefUpdate {
+    match ref_update.clone() {
         RefUpdate::Ref { project, name, from, to } => RefUpdate::Ref { project, name, from: to, to: from },
         _ => RefUpdate::Nothing,
     }
 }
 
-/// Does one deed. A deed that is done already changes nothing, so that it may be done again after a restart.
-pub fn apply(job_action: &RefUpdate, repositories: &Path) -> Result<(), git2::Error> {
+/// Carries out one update. One that is done already changes nothing, so that it may be repeated after a restart.
+pub fn apply(ref_update: &RefUpdate, repositories: &Path) -> Result<(), git2::Error> {
     let open = |project: &u64| Repository::open_bare(repository_path(repositories, *project));
-    match job_action {
+    match ref_update {
         RefUpdate::Nothing => Ok(()),
         RefUpdate::Ref { project, name, from, to } => {
             let id = |text: &Option<String>| text.as_ref().map(|text| Oid::from_str(text)).transpose();
@@ -116,24 +116,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_deed_may_be_done_twice_and_a_ref_that_moved_stays() {
+    fn an_update_may_be_repeated_and_a_ref_that_moved_stays() {
         let folder = tempfile::tempdir().unwrap();
         let repo = Repository::init_bare(folder.path().join("1.git")).unwrap();
         let [a, b] = [b"a", b"b"].map(|bytes| repo.blob(bytes).unwrap());
-        let job_action = |from: Option<Oid>, to: Option<Oid>| {
+        let ref_update = |from: Option<Oid>, to: Option<Oid>| {
             let text = |id: Oid| id.to_string();
             let name = "refs/tags/x".to_owned();
             apply(&RefUpdate::Ref { project: 1, name, from: from.map(text), to: to.map(text) }, folder.path())
         };
-        job_action(None, Some(a)).unwrap();
-        job_action(None, Some(a)).unwrap();
-        assert!(job_action(None, Some(b)).unwrap_err().message().contains("moved"));
-        job_action(Some(a), None).unwrap();
-        job_action(Some(a), None).unwrap();
+        ref_update(None, Some(a)).unwrap();
+        ref_update(None, Some(a)).unwrap();
+        assert!(ref_update(None, Some(b)).unwrap_err().message().contains("moved"));
+        ref_update(Some(a), None).unwrap();
+        ref_update(Some(a), None).unwrap();
         std::fs::write(folder.path().join("1.git/refs/tags/x.lock"), "").unwrap();
-        assert!(job_action(None, Some(b)).is_err());
+        assert!(ref_update(None, Some(b)).is_err());
         clean_up(folder.path()).unwrap();
-        job_action(None, Some(b)).unwrap();
+        ref_update(None, Some(b)).unwrap();
         apply(&RefUpdate::Remove { project: 1 }, folder.path()).unwrap();
         apply(&RefUpdate::Remove { project: 1 }, folder.path()).unwrap();
     }

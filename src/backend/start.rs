@@ -212,8 +212,8 @@ fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
     ref_updates::clean_up(repositories)?;
     for intent in world.intents.remove_where(|_| true) {
         // What was done before cannot be done again where somebody went on from there: then nothing is missing.
-        if let Err(error) = ref_updates::apply(&intent.job_action, repositories) {
-            tracing::debug!("{:?}: {error}", intent.job_action);
+        if let Err(error) = ref_updates::apply(&intent.ref_update, repositories) {
+            tracing::debug!("{:?}: {error}", intent.ref_update);
         }
     }
     Ok(())

@@ -329,7 +329,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     let alone: Vec<u64> = world.groups.iter().map(|group| group.id).filter(|group| owns_alone(*group)).collect();
     if input.hard_delete == Some(true) {
         for group in alone {
-            super::groups::remove(world, &call.job_actions, &call.repositories, group);
+            super::groups::remove(world, &call.ref_updates, &call.repositories, group);
         }
         super::ghost::remove_contributions(world, id);
     } else if !alone.is_empty() {
@@ -338,7 +338,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     let own: Vec<u64> =
         world.projects.iter().filter(|p| p.namespace == Namespace::User(id)).map(|project| project.id).collect();
     for project in own {
-        super::projects::remove(world, &call.job_actions, &call.repositories, project);
+        super::projects::remove(world, &call.ref_updates, &call.repositories, project);
     }
     world.members.remove_where(|member| member.user == id);
     world.tokens.remove_where(|token| token.user == id);

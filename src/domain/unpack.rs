@@ -130,7 +130,7 @@ impl Room<'_> {
     }
 }
 
-/// Returns what is there under that name already came of the same archive.
+/// Returns what an error at a name means: that the archive holds it twice or in a form that cannot be written, or a fault of the disk.
 fn named_twice(error: io::Error, at: &Path) -> Extracted {
     let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
     match taken {

@@ -106,7 +106,7 @@ impl Tags {
         cx.act(App::confirm("Delete a tag", question, send));
     }
 
-    /// Returns what the user kept of a release that is not sent yet is kept under this.
+    /// Returns the key of the draft of a release.
     fn release_key(&self, name: &str) -> String {
         forms::refs::release_key(&self.source.project, name)
     }

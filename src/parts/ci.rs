@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn every_deed_says_why_it_cannot_be_done() {
+    fn every_action_says_why_it_cannot_be_done() {
         use JobAction::*;
         let allowed = |status: Status| -> Vec<JobAction> {
             let job = job(1, "s", "n", status);

@@ -209,8 +209,8 @@ pub struct Store {
     last_contact: Option<Timestamp>,
     /// The last connection error, if nothing has been received since.
     unreachable: Option<Error>,
-    /// Routes that the server said it does not know.
-    unsupported: HashSet<&'static str>,
+    /// Routes that the server does not know, with what it said.
+    unsupported: HashMap<&'static str, String>,
 }
 
 /// The state of one reply.
@@ -493,7 +493,7 @@ impl Store {
 
     /// Returns whether the server said that it has no such operation: it is not asked again.
     pub fn is_unsupported<E: Endpoint>(&self) -> bool {
-        self.unsupported.contains(E::ROUTE)
+        self.unsupported.contains_key(E::ROUTE)
     }
 
     /// Returns why the last try of a request failed, if it did.
@@ -551,9 +551,6 @@ impl Store {
 
     /// Returns the page of `load` to request at `now`, or when the next one is due.
     pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
-        if self.unsupported.contains(load.request.route) && load.request.host.is_none() {
-            return (None, None);
-        }
         let resource = self.resources.get(&load.request);
         let first = if load.pages == 0 { 0 } else { 1 };
         let mut wake = None;
@@ -649,13 +646,15 @@ impl Store {
         // Another server's answer says nothing about the current one.
         if request.host.is_none() {
             self.note_reach(outcome.as_ref().err(), now);
+            if let Err(Error { fault: Fault::Unsupported(said), .. }) = &outcome {
+                self.unsupported.insert(request.route, said.clone());
+            }
         }
         let Some(entry) = self.entry(request, page) else { return };
         entry.loading = false;
         entry.stale = std::mem::take(&mut entry.again);
         let mut changed = false;
         let mut grew = false;
-        let mut unsupported = false;
         match outcome {
             Ok(arrival) => {
                 entry.error = None;
@@ -672,12 +671,8 @@ impl Store {
                 }
             }
             Err(error) => {
-                unsupported = matches!(error.fault, Fault::Unsupported(_)) && request.host.is_none();
                 entry.error = Some((error, now));
             }
-        }
-        if unsupported {
-            self.unsupported.insert(request.route);
         }
         if let Some(resource) = self.resources.get_mut(request) {
             // A list that became shorter ends if the server says that it ends.
@@ -693,6 +688,17 @@ impl Store {
                 resource.revise(Revision(self.generation), grew);
             }
         }
+    }
+
+    /// Fails a page of a request whose route the server does not know, so that it is not asked; returns whether it does not.
+    pub fn fail_unsupported(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
+        let Some(said) = self.unsupported.get(request.route).filter(|_| request.host.is_none()) else { return false };
+        let error = Error { tried: request.line(), fault: Fault::Unsupported(said.clone()) };
+        if let Some(entry) = self.entry(request, page) {
+            entry.stale = false;
+            entry.error = Some((error, now));
+        }
+        true
     }
 
     /// Adds a cached reply received `at`, unless a newer one is known.

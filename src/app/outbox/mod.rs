@@ -301,7 +301,7 @@ impl Outbox {
         self.current = None;
     }
 
-    /// Returns what the server has cannot be looked at. Where that may pass it is tried again, but not forever: words
+    /// The server cannot be asked what it has. Where that may pass it is tried again, but not forever: words
     /// that are to go out must not do so by themselves when nobody thinks of them any more.
     pub fn look_failed(&mut self, error: &Error, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };

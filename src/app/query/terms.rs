@@ -13,6 +13,23 @@ const PROJECT_ORDERS: &[(&str, &str)] = &[
     ("id", "id"),
 ];
 
+// Terms that several lists know.
+const VISIBILITY: Term =
+    Term::new("visibility", "visibility", ValueKind::Words(&["public", "internal", "private"]), "visibility");
+const ARCHIVED: Term = Term::new("archived", "archived", ValueKind::YesNo, "archived or not");
+const OWNED: Term = Term::new("owned", "owned", ValueKind::YesNo, "owned by you");
+const STARRED: Term = Term::new("starred", "starred", ValueKind::YesNo, "starred by you");
+const SIMPLE: Term = Term::new("simple", "simple", ValueKind::YesNo, "basic fields only: faster");
+const ATTRIBUTE: Term = Term::new("attribute", "custom_attributes", ValueKind::Pair, "custom attribute: team=rows");
+const ATTRIBUTES: Term = Term::new(
+    "attributes",
+    "with_custom_attributes",
+    ValueKind::YesNo,
+    "include custom attributes, for administrators",
+);
+const SORT_PROJECTS: Term = Term::new("sort", "", ValueKind::Sort(PROJECT_ORDERS), "sort order: active, name-asc");
+const SCOPE: Term = Term::new("scope", "scope", ValueKind::Several(STATES), "in that state; several: any of them");
+
 /// What may be asked of merge requests.
 pub const MERGE_REQUESTS: &[Term] = &[
     Term::new("state", "state", ValueKind::Words(&["opened", "closed", "merged", "all"]), "opened unless given"),
@@ -31,54 +48,31 @@ pub const MERGE_REQUESTS: &[Term] = &[
 
 /// What may be asked of projects.
 pub const PROJECTS: &[Term] = &[
-    Term::new("visibility", "visibility", ValueKind::Words(&["public", "internal", "private"]), "visibility"),
-    Term::new("archived", "archived", ValueKind::YesNo, "archived or not"),
-    Term::new("owned", "owned", ValueKind::YesNo, "owned by you"),
+    VISIBILITY,
+    ARCHIVED,
+    OWNED,
     Term::new("member", "membership", ValueKind::YesNo, "you are a member"),
-    Term::new("starred", "starred", ValueKind::YesNo, "starred by you"),
+    STARRED,
     Term::new("issues", "with_issues_enabled", ValueKind::YesNo, "issues enabled"),
     Term::new("mrs", "with_merge_requests_enabled", ValueKind::YesNo, "merge requests enabled"),
     Term::new("statistics", "statistics", ValueKind::YesNo, "include storage sizes"),
-    Term::new("simple", "simple", ValueKind::YesNo, "basic fields only: faster"),
-    Term::new("attribute", "custom_attributes", ValueKind::Pair, "custom attribute: team=rows"),
-    Term::new(
-        "attributes",
-        "with_custom_attributes",
-        ValueKind::YesNo,
-        "include custom attributes, for administrators",
-    ),
-    Term::new("sort", "", ValueKind::Sort(PROJECT_ORDERS), "sort order: active, name-asc"),
+    SIMPLE,
+    ATTRIBUTE,
+    ATTRIBUTES,
+    SORT_PROJECTS,
 ];
 
 /// What may be asked of the projects of a group.
-pub const GROUP_PROJECTS: &[Term] = &[
-    Term::new("visibility", "visibility", ValueKind::Words(&["public", "internal", "private"]), "visibility"),
-    Term::new("archived", "archived", ValueKind::YesNo, "archived or not"),
-    Term::new("owned", "owned", ValueKind::YesNo, "owned by you"),
-    Term::new("starred", "starred", ValueKind::YesNo, "starred by you"),
-    Term::new("simple", "simple", ValueKind::YesNo, "basic fields only: faster"),
-    Term::new(
-        "attributes",
-        "with_custom_attributes",
-        ValueKind::YesNo,
-        "include custom attributes, for administrators",
-    ),
-    Term::new("sort", "", ValueKind::Sort(PROJECT_ORDERS), "sort order: active, name-asc"),
-];
+pub const GROUP_PROJECTS: &[Term] = &[VISIBILITY, ARCHIVED, OWNED, STARRED, SIMPLE, ATTRIBUTES, SORT_PROJECTS];
 
 /// What may be asked of groups.
 pub const GROUPS: &[Term] = &[
-    Term::new("owned", "owned", ValueKind::YesNo, "owned by you"),
+    OWNED,
     Term::new("available", "all_available", ValueKind::YesNo, "all groups you can see"),
     Term::new("statistics", "statistics", ValueKind::YesNo, "include storage sizes, for administrators"),
     Term::new("skip", "skip_groups", ValueKind::Numbers, "exclude the group with that ID"),
-    Term::new("attribute", "custom_attributes", ValueKind::Pair, "custom attribute: team=rows"),
-    Term::new(
-        "attributes",
-        "with_custom_attributes",
-        ValueKind::YesNo,
-        "include custom attributes, for administrators",
-    ),
+    ATTRIBUTE,
+    ATTRIBUTES,
     Term::new("sort", "", ValueKind::Sort(&[("name", "name"), ("path", "path")]), "sort order: name, path-desc"),
 ];
 
@@ -90,13 +84,8 @@ pub const USERS: &[Term] = &[
     Term::new("external", "external", ValueKind::Flag, "external users"),
     Term::new("provider", "provider", ValueKind::Text, "identity provider; needs uid"),
     Term::new("uid", "extern_uid", ValueKind::Text, "user ID at the provider"),
-    Term::new("attribute", "custom_attributes", ValueKind::Pair, "custom attribute: team=rows"),
-    Term::new(
-        "attributes",
-        "with_custom_attributes",
-        ValueKind::YesNo,
-        "include custom attributes, for administrators",
-    ),
+    ATTRIBUTE,
+    ATTRIBUTES,
     Term::new("created", "", ValueKind::Dates("created_after", "created_before"), "account created"),
     Term::new("sort", "", ValueKind::Sort(USER_ORDERS), "sort order, for administrators"),
 ];
@@ -118,12 +107,11 @@ pub const COMMITS: &[Term] = &[
 const STATES: &[&str] = &["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"];
 
 /// What may be asked of the jobs of a project.
-pub const JOBS: &[Term] =
-    &[Term::new("scope", "scope", ValueKind::Several(STATES), "in that state; several: any of them")];
+pub const JOBS: &[Term] = &[SCOPE];
 
 /// What may be looked for among jobs: the state is asked of the server, the rest is looked for in what it answers.
 pub const JOBS_LOOKED: &[Term] = &[
-    Term::new("scope", "scope", ValueKind::Several(STATES), "in that state; several: any of them"),
+    SCOPE,
     Term::new("name", "", ValueKind::Text, "name contains it"),
     Term::new("stage", "", ValueKind::Text, "in the stage"),
     Term::new("ref", "", ValueKind::Ref, "on that branch or tag"),

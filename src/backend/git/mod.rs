@@ -114,16 +114,16 @@ impl Git {
     }
 
     /// The same, whose changes of refs are put down to be made later. It answers as if they were made.
-    pub fn deferring(self, job_actions: &RefUpdates, project: u64) -> Git {
-        Git { deferred: Some((job_actions.clone(), project)), ..self }
+    pub fn deferring(self, ref_updates: &RefUpdates, project: u64) -> Git {
+        Git { deferred: Some((ref_updates.clone(), project)), ..self }
     }
 
     /// Moves a ref, or puts it down.
     fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Reject> {
         match &self.deferred {
-            Some((job_actions, project)) => {
+            Some((ref_updates, project)) => {
                 let (from, to) = (from.map(|id| id.to_string()), to.map(|id| id.to_string()));
-                job_actions.push(RefUpdate::Ref { project: *project, name: name.to_owned(), from, to });
+                ref_updates.push(RefUpdate::Ref { project: *project, name: name.to_owned(), from, to });
                 Ok(())
             }
             None => Ok(ref_updates::set_ref(&self.repo, name, from, to)?),
@@ -132,7 +132,7 @@ impl Git {
 
     /// Returns what a ref points at, or will.
     fn target(&self, name: &str) -> Option<Oid> {
-        let planned = self.deferred.as_ref().and_then(|(job_actions, project)| job_actions.planned(*project, name));
+        let planned = self.deferred.as_ref().and_then(|(ref_updates, project)| ref_updates.planned(*project, name));
         planned.unwrap_or_else(|| find_ref(&self.repo, name)?.resolve().ok()?.target())
     }
 
@@ -160,8 +160,8 @@ impl Git {
     /// Makes a branch the one that HEAD names.
     pub fn set_head(&self, branch: &str) -> Result<(), Reject> {
         match &self.deferred {
-            Some((job_actions, project)) => {
-                job_actions.push(RefUpdate::Head { project: *project, branch: branch.to_owned() });
+            Some((ref_updates, project)) => {
+                ref_updates.push(RefUpdate::Head { project: *project, branch: branch.to_owned() });
                 Ok(())
             }
             None => Ok(self.repo.set_head(&format!("refs/heads/{branch}"))?),

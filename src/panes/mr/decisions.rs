@@ -26,7 +26,7 @@ impl Mr {
     }
 
     /// The merge request, where it is open; else why nothing can be decided.
-    fn undecided<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
+    pub(super) fn undecided<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
         match self.known(view) {
             None => Err("the merge request is still loading".into()),
             Some(known) if known.state == MergeRequestState::Merged => Err("it is merged".into()),
@@ -164,10 +164,6 @@ impl Mr {
         let rebase = RebaseMergeRequest { id: self.project.clone(), merge_request_iid: self.iid };
         let send = Action::Send(Write::new(&rebase, format!("begin to rebase !{}", self.iid)));
         cx.act(App::confirm("Rebase", question, send));
-    }
-
-    pub(super) fn can_toggle_draft(&self, view: &View) -> Result<(), Disabled> {
-        self.undecided(view).map(|_| ())
     }
 
     /// Marks it as a draft, or as ready: both are told by its title.

@@ -417,7 +417,7 @@ impl Pane for Mr {
             .when(Mr::can_rebase),
         Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
             .writes()
-            .when(Mr::can_toggle_draft),
+            .when(|pane, view| pane.undecided(view).map(|_| ())),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {

@@ -23,7 +23,7 @@ pub fn create_branch(id: &Id, from: &str) -> Form {
         .then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Branch>()?.name.clone()))))
 }
 
-/// Returns what the user wrote of the release of a tag and did not send yet is kept under this.
+/// Returns the key of the draft of the release of a tag.
 pub fn release_key(project: &Id, tag: &str) -> String {
     format!("release {project} {tag}")
 }
