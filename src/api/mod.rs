@@ -26,6 +26,7 @@ pub mod runners;
 pub mod search;
 pub mod snippets;
 pub mod tags;
+pub mod todos;
 pub mod types;
 pub mod users;
 pub mod views;
@@ -57,5 +58,6 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("search", search::ALL),
     ("snippets", snippets::ALL),
     ("tags", tags::ALL),
+    ("todos", todos::ALL),
     ("users", users::ALL),
 ];

@@ -21,6 +21,8 @@ pub struct Place {
     pub line: Option<u32>,
     /// The thing itself: iid of a merge request, id of a job or pipeline, SHA of a commit.
     pub item: Option<String>,
+    /// A note of it, by its ID.
+    pub note: Option<u64>,
     /// The tab to open, by its title in lower case.
     pub tab: Option<String>,
     /// What a list is asked for: a typed query.

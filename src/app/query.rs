@@ -26,6 +26,10 @@ pub enum ValueKind {
     User,
     /// A user, sent by name.
     UserName,
+    /// A project, sent by number.
+    Project,
+    /// A group, sent by number.
+    Group,
     /// A label; given several times, all of them.
     Labels,
     /// The title of a milestone.
@@ -186,6 +190,8 @@ impl Grammar {
             ValueKind::YesNo => Complete::Words(&["yes", "no"]),
             ValueKind::Flag => Complete::Words(&["yes"]),
             ValueKind::User | ValueKind::UserName => Complete::Users(self.project.clone()),
+            ValueKind::Project => Complete::Projects,
+            ValueKind::Group => Complete::Groups,
             ValueKind::Labels => Complete::Labels(self.project.clone()),
             ValueKind::Milestone => Complete::Milestones(self.project.clone()),
             ValueKind::Branch => self.project.clone().map_or(Complete::Nothing, Complete::Branches),
@@ -204,11 +210,12 @@ impl Grammar {
     /// Returns what is needed to know who is meant by `text`.
     pub fn wants(&self, text: &str) -> Vec<Want> {
         let words = words(text);
-        let users = words.iter().filter_map(split).filter_map(|(name, value)| {
-            let term = self.term(name).filter(|term| term.takes == ValueKind::User)?;
+        let named = words.iter().filter_map(split).filter_map(|(name, value)| {
+            let is_named = |takes| matches!(takes, ValueKind::User | ValueKind::Project | ValueKind::Group);
+            let term = self.term(name).filter(|term| is_named(term.takes))?;
             (!value.is_empty() && value != "@me").then(|| self.complete(term.takes).find_wants(value))
         });
-        users.flatten().collect()
+        named.flatten().collect()
     }
 
     /// The operation that `text` asks for; `given` are inputs that it does not say.
@@ -328,11 +335,18 @@ impl Grammar {
                 };
                 inputs.insert(input, json!(yes));
             }
-            ValueKind::User => match self.complete(term.takes).find(view, value) {
-                Found::Id(id) => _ = inputs.insert(input, json!(id)),
-                Found::Asked => *naming = true,
-                Found::Missing => return Err("no user with that name".into()),
-            },
+            ValueKind::User | ValueKind::Project | ValueKind::Group => {
+                match self.complete(term.takes).find(view, value) {
+                    Found::Id(id) => _ = inputs.insert(input, json!(id)),
+                    Found::Asked => *naming = true,
+                    Found::Missing => {
+                        return Err(match term.takes {
+                            ValueKind::User => "no user with that name".into(),
+                            _ => format!("no {} with that path", term.name),
+                        });
+                    }
+                }
+            }
             ValueKind::UserName => {
                 let name =
                     if value == "@me" { view.me().map(|me| me.username.clone()) } else { Some(value.to_owned()) };
@@ -516,6 +530,7 @@ mod tests {
     use crate::api::jobs::ListJobs;
     use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};
     use crate::api::projects::ListProjects;
+    use crate::api::todos::ListTodos;
     use crate::api::users::ListUsers;
     use crate::app::outbox::Outbox;
     use crate::app::pane::Session;
@@ -634,7 +649,9 @@ mod tests {
                     ValueKind::YesNo | ValueKind::Flag => {
                         assert_eq!(input(term.input).kind, InputKind::YesNo, "{}", term.name)
                     }
-                    ValueKind::User => assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name),
+                    ValueKind::User | ValueKind::Project | ValueKind::Group => {
+                        assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name);
+                    }
                     ValueKind::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
                     ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Other, "{}", term.name),
                     ValueKind::Several(_) => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
@@ -650,6 +667,7 @@ mod tests {
         check::<ListUsers>(USERS);
         check::<ListCommits>(COMMITS);
         check::<ListJobs>(JOBS);
+        check::<ListTodos>(TODOS);
     }
 
     #[test]

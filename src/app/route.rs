@@ -109,6 +109,7 @@ fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
         "path" => place.path = Some(value),
         "tab" => place.tab = Some(value),
         "line" => place.line = Some(value.parse().ok()?),
+        "note" => place.note = Some(value.parse().ok()?),
         _ => return None,
     }
     Some(place)

@@ -71,7 +71,7 @@ pub fn parse(panes: &[Entry], text: &str, web_url: &str) -> Result<Place, Target
 
 fn is_project(text: &str) -> bool {
     is_number(text)
-        || text.split('/').count() >= 2 && text.split('/').all(|part| !part.is_empty() && !part.contains(' '))
+        || text.split('/').count() >= 2 && text.split('/').all(|part| !matches!(part, "" | "-") && !part.contains(' '))
 }
 
 /// `group/project!12`, `group&3`: what has a sign of its own.
@@ -189,6 +189,9 @@ mod tests {
         assert_eq!(read("acme/cli!12"), Place::new("mr").project("acme/cli").item(12));
         assert_eq!(read("acme/cli#7"), Place::new("issue").project("acme/cli").item(7));
         assert_eq!(read("acme/cli/-/issues/7"), Place::new("issue").project("acme/cli").item(7));
+        let note = Place { note: Some(31), ..Place::new("issue").project("acme/cli").item(7) };
+        assert_eq!(read("acme/cli/-/issues/7#note_31"), note);
+        assert_eq!(read("acme/cli/issues/7#note_31"), note);
         assert_eq!(read("acme/cli@fix&2"), Place::new("files").project("acme/cli").at("fix&2"));
         let page = Place::new("files").project("acme/cli").at("main").path("docs/R&2");
         assert_eq!(read("acme/cli@main:docs/R&2"), page);
@@ -214,6 +217,7 @@ mod tests {
         assert!(parse(PANES, "https://example.com/labs/a/b", "https://example.com/lab/").is_err());
         assert_eq!(parse(PANES, "https://git.example.com", "https://git.example.com/"), Ok(Place::new("projects")));
         assert!(matches!(parse(PANES, "no target", ""), Err(TargetError::Unknown(_))));
+        assert!(matches!(parse(PANES, "http://h/-/vaults/5", ""), Err(TargetError::Unknown(_))));
         assert!(matches!(parse(PANES, "acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
     }
 }

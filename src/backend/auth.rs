@@ -3,7 +3,9 @@
 //! What a caller may not see does not exist for them (404); what they see and may not change is refused (403).
 
 use super::params::Inputs;
-use super::records::{Group, Job, Membership, Namespace, Project, ProtectedBranch, Snippet, Status, Visibility, level};
+use super::records::{
+    Group, Issue, Job, Membership, Namespace, Project, ProtectedBranch, Snippet, Status, Visibility, level,
+};
 use super::reject::Reject;
 use super::world::World;
 use axum::http::HeaderMap;
@@ -213,6 +215,15 @@ impl Rights {
                 Namespace::Group(id) => inside(id),
                 Namespace::User(_) => false,
             })
+    }
+
+    /// Returns whether the caller may read an issue of a project that they see: a confidential one is for its people and
+    /// for members.
+    pub fn reads_issue(&self, world: &World, issue: &Issue) -> bool {
+        let level = || world.projects.get(issue.project).map_or(0, |project| self.level(world, project));
+        !issue.confidential
+            || self.user.is_some_and(|user| issue.author == user || issue.assignees.contains(&user))
+            || level() >= level::REPORTER
     }
 
     /// Returns whether the caller may know of a snippet of a project that they see: a private one is its author's

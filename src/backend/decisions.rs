@@ -187,6 +187,7 @@ fn approve(call: &mut Writing, input: Approve) -> Outcome<Approvals> {
     }
     let mr = call.change(id, user, |mr| _ = mr.approvals.insert(user, now))?;
     call.add_system_note(id, user, "approved this merge request");
+    call.world.finish_todos(Noteable::MergeRequest(id), user);
     call.requested(&mr, "approved");
     ok(call.show_approvals(&mr))
 }
@@ -281,6 +282,7 @@ fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrde
         (mr.auto_merge, mr.merge_error) = (None, None);
     })?;
     call.add_system_note(mr.id, user, "merged");
+    call.world.finish_todos(Noteable::MergeRequest(mr.id), user);
     branches::touch(call.world, target_project, now)?;
     call.pushed(target_project, git, &format!("refs/heads/{}", mr.target_branch), Some(target), Some(tip));
     call.requested(&mr, "merge");

@@ -38,6 +38,7 @@ pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
         || world.snippets.iter().any(|row| row.author == id)
         || world.commit_comments.iter().any(|row| row.author == id)
         || world.commit_statuses.iter().any(|row| row.author == id)
+        || world.todos.iter().any(|row| row.author == id)
         || world.deployments.iter().any(|row| row.user == id);
     if wrote {
         let ghost = ghost(world, now);
@@ -48,6 +49,7 @@ pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
         change(&mut world.merge_requests, |row| row.closed_by == Some(id), |row| others(&mut row.closed_by));
         change(&mut world.issues, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.epics, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.todos, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.snippets, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.commit_comments, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.commit_statuses, |row| row.author == id, |row| row.author = ghost);
@@ -91,6 +93,7 @@ pub fn remove_contributions(world: &mut World, id: u64) {
                 Noteable::Epic(_) => false,
             }
     });
+    world.drop_todos();
     world.commit_comments.remove_where(|row| row.author == id);
     world.commit_statuses.remove_where(|row| row.author == id);
 }

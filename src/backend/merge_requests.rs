@@ -534,13 +534,16 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
         project.last_request_iid = iid;
     }
     let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?.clone();
+    let on = Noteable::MergeRequest(id);
+    call.world.assign(on, &[], mr.assignee.as_slice(), author, now);
+    call.world.mention(on, None, ("", &mr.description), author, now);
     call.requested(&mr, "open");
     ok(call.show_whole(&mr, &git)?)
 }
 
 fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     let (project, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let (project, mut mr) = (project.clone(), mr.clone());
+    let (project, mut mr, before) = (project.clone(), mr.clone(), mr.clone());
     let caller = call.signed_in()?.id;
     let may = call.rights.level(call.world, &project) >= level::DEVELOPER || mr.author == caller;
     if !may || project.archived {
@@ -641,6 +644,12 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         call.add_system_note(mr.id, caller, body);
     }
     call.world.merge_requests.add(mr.clone());
+    let on = Noteable::MergeRequest(mr.id);
+    if action == "close" {
+        call.world.finish_todos(on, caller);
+    }
+    call.world.assign(on, before.assignee.as_slice(), mr.assignee.as_slice(), caller, now);
+    call.world.mention(on, None, (&before.description, &mr.description), caller, now);
     call.requested(&mr, action);
     ok(call.show_whole(&mr, &git)?)
 }

@@ -45,6 +45,7 @@ pub mod store;
 mod stream;
 mod tags;
 mod temporary;
+mod todos;
 mod users;
 mod views;
 pub mod world;

@@ -99,13 +99,7 @@ fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<
     call.signed_in()?;
     let level = call.rights.level(&call.world, project);
     let found = call.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
-    let own = |issue: &&records::Issue| {
-        let me = call.rights.user;
-        !issue.confidential
-            || level >= level::REPORTER
-            || me.is_some_and(|me| issue.author == me || issue.assignees.contains(&me))
-    };
-    let issue = found.filter(own).ok_or_else(Reject::no_record)?;
+    let issue = found.filter(|issue| call.rights.reads_issue(&call.world, issue)).ok_or_else(Reject::no_record)?;
     Ok(NoteTarget {
         on: Noteable::Issue(issue.id),
         iid: Some(issue.iid),
@@ -277,6 +271,7 @@ fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timest
     if let Some(emoji) = lone_emoji(&body)
         && react(call.world, thing.on, emoji, author)
     {
+        call.world.finish_todos(thing.on, author);
         return ok(NoteReply::Object(Box::new(NoteObject {
             id: 0,
             title: Some(thing.title),
@@ -289,8 +284,11 @@ fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timest
     }
     let note =
         records::Note { on: thing.on, body, author, created_at: now, updated_at: now, ..records::Note::default() };
+    let text = note.body.clone();
     let id = call.world.notes.add(note);
     touch(call.world, thing.on, now, author);
+    call.world.finish_todos(thing.on, author);
+    call.world.mention(thing.on, Some(id), ("", &text), author, now);
     let note = find(call, &thing, id)?;
     ok(NoteReply::Note(Box::new(show(call, &thing, note))))
 }
@@ -337,10 +335,11 @@ fn update(call: &mut Writing, thing: &NoteTarget, id: u64, body: String) -> Outc
     if body.trim().is_empty() {
         return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
     }
-    let now = call.now;
+    let (now, caller) = (call.now, call.signed_in()?.id);
     if let Some(note) = call.world.notes.get_mut(id) {
-        note.body = body;
+        let before = std::mem::replace(&mut note.body, body.clone());
         note.updated_at = now;
+        call.world.mention(thing.on, Some(id), (&before, &body), caller, now);
     }
     ok(show(call, thing, find(call, thing, id)?))
 }
@@ -349,5 +348,6 @@ fn delete(call: &mut Writing, thing: &NoteTarget, id: u64) -> Outcome<Nothing> {
     let id = to_change(call, thing, id)?;
     call.unmodified(find(call, thing, id)?.updated_at)?;
     call.world.notes.remove(id);
+    call.world.todos.remove_where(|todo| todo.note == Some(id));
     Ok(Answer::new(Nothing))
 }

@@ -581,6 +581,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
         records::Noteable::Snippet(id) => snippets.contains(&id),
         records::Noteable::Epic(_) => false,
     });
+    world.drop_todos();
     world.schedules.remove_where(|schedule| schedule.project == project);
     world.jobs.remove_where(|job| job.project == project);
     world.pipelines.remove_where(|row| row.project == project);

@@ -79,6 +79,20 @@ words! {
 }
 
 words! {
+    /// Why somebody has something to do.
+    TodoAction {
+        #[default] Assigned = "assigned",
+        ReviewRequested = "review_requested",
+        Mentioned = "mentioned",
+        DirectlyAddressed = "directly_addressed",
+        BuildFailed = "build_failed",
+        Marked = "marked",
+        ApprovalRequired = "approval_required",
+        Unmergeable = "unmergeable",
+    }
+}
+
+words! {
     /// Which jobs a runner takes.
     RunnerAccess { #[default] NotProtected = "not_protected", RefProtected = "ref_protected" }
 }
@@ -477,6 +491,22 @@ record! {
         /// Written by the system: "closed", "changed title".
         system: bool,
         attachment: Option<String>,
+    }
+}
+
+record! {
+    /// Something that waits for a person.
+    Todo {
+        /// Whom it waits for.
+        user: u64,
+        /// Who caused it.
+        author: u64,
+        action: TodoAction,
+        on: Noteable,
+        /// The note that caused it.
+        note: Option<u64>,
+        done: bool,
+        created_at: Timestamp,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::mount::Mount;
 use super::{
     branches, commits, decisions, deployments, groups, hooks, jobs, keys, license, merge_requests, notes,
-    notifications, projects, repository, runners, search, snippets, tags, users,
+    notifications, projects, repository, runners, search, snippets, tags, todos, users,
 };
 
 /// The areas, in the order of their names.
@@ -26,6 +26,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     search::mount,
     snippets::mount,
     tags::mount,
+    todos::mount,
     users::mount,
 ];
 

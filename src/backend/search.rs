@@ -5,7 +5,7 @@ use super::git::LogQuery;
 use super::merge_requests::{time_stats, votes};
 use super::mount::Mount;
 use super::page::Extent;
-use super::records::{self, Namespace, Noteable, Project, level};
+use super::records::{self, Namespace, Noteable, Project};
 use super::reject::Reject;
 use crate::api::search::*;
 use crate::backend::presenters::{date, holds, there, time, times};
@@ -105,11 +105,7 @@ fn project_of(call: &Reading, on: Noteable) -> Option<u64> {
 }
 
 fn reads_issue(call: &Reading, issue: &records::Issue) -> bool {
-    let me = call.rights.user;
-    let level = || call.world.projects.get(issue.project).map_or(0, |p| call.rights.level(call.world, p));
-    !issue.confidential
-        || me.is_some_and(|me| issue.author == me || issue.assignees.contains(&me))
-        || level() >= level::REPORTER
+    call.rights.reads_issue(call.world, issue)
 }
 
 fn hits(call: &Reading, rows: Vec<Hit>) -> Outcome<Vec<Hit>> {

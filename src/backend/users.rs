@@ -342,6 +342,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     }
     world.members.remove_where(|member| member.user == id);
     world.tokens.remove_where(|token| token.user == id);
+    world.todos.remove_where(|todo| todo.user == id);
     world.ssh_keys.remove_where(|key| key.user == id);
     world.gpg_keys.remove_where(|key| key.user == id);
     world.notification_settings.remove_where(|setting| setting.user == id);

@@ -220,6 +220,7 @@ tables! {
     scripts: Script,
     schedules: Schedule,
     avatars: Avatar,
+    todos: Todo,
 }
 
 impl World {

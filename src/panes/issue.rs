@@ -254,6 +254,7 @@ impl Pane for IssuePane {
         };
         let thing = pane.thing();
         pane.notes.show(thing);
+        pane.notes.want_note(place.note);
         pane
     }
 

@@ -26,6 +26,7 @@ pub mod search;
 pub mod snippets;
 pub mod staged_changes;
 pub mod tags;
+pub mod todos;
 pub mod traces;
 pub mod user;
 pub mod users;
@@ -56,6 +57,7 @@ pub const PANES: &[Entry] = &[
         .below(Above::Place("mrs"))
         .at(&[
             "{project}/-/merge_requests/{item:number}/..",
+            "{project}/-/merge_requests/{item:number}/..#note_{note:number}",
             "{project}/-/merge_requests/{item:number}/diffs/.. => changes",
             "{project}/-/merge_requests/{item:number}/commits/.. => commits",
             "{project}/-/merge_requests/{item:number}/pipelines/.. => pipelines",
@@ -128,10 +130,15 @@ pub const PANES: &[Entry] = &[
     Entry::of::<deployments::Deployments>()
         .known_as(&["deployments", "environments", "operate"])
         .at(&["{project}/-/deployments|environments/..", "{project}/-/deployments/{item:number}/.."]),
-    Entry::of::<home::Home>()
-        .known_as(&["home", "dashboard", "your work", "to-do list", "todo", "inbox"])
-        .shows(Subject::Home)
-        .reached_by("go.home", &["g h"], "Go home"),
+    Entry::of::<home::Home>().known_as(&["home", "dashboard", "your work", "inbox"]).shows(Subject::Home).reached_by(
+        "go.home",
+        &["g h"],
+        "Go home",
+    ),
+    Entry::of::<todos::Todos>()
+        .known_as(&["to-do list", "to-dos", "todo", "todos", "tasks", "inbox"])
+        .at(&["todos", "dashboard/todos"])
+        .reached_by("go.todos", &["g w"], "Go to to-dos"),
     Entry::of::<search::Searching>().known_as(&["search", "grep", "find"]).reached_by(
         "go.search",
         &["g s"],
@@ -195,16 +202,18 @@ pub const PANES: &[Entry] = &[
     Entry::of::<notifications::Notifications>()
         .known_as(&["notification settings", "mail", "email"])
         .at(&["notifications", "profile/notifications"]),
-    Entry::of::<issue::IssuePane>()
-        .known_as(&["issue", "ticket", "bug"])
-        .shows(Subject::Issue)
-        .signed('#')
-        .at(&["{project}/-/issues/{item:number}/.."]),
+    Entry::of::<issue::IssuePane>().known_as(&["issue", "ticket", "bug"]).shows(Subject::Issue).signed('#').at(&[
+        "{project}/-/issues|work_items/{item:number}/..",
+        "{project}/-/issues|work_items/{item:number}/..#note_{note:number}",
+    ]),
     Entry::of::<issue::IssuePane>()
         .named("epic", "Epic")
         .known_as(&["epic"])
         .shows(Subject::Epic)
         .signed_in_group('&')
-        .at(&["groups/{group:rest}/-/epics/{item:number}/.."]),
+        .at(&[
+            "groups/{group:rest}/-/epics/{item:number}/..",
+            "groups/{group:rest}/-/epics/{item:number}/..#note_{note:number}",
+        ]),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines").known_as(&["pipelines", "ci", "ci/cd"]),
 ];

@@ -32,4 +32,5 @@ pub mod rendered_markdown;
 pub mod review;
 pub mod sidebar;
 pub mod staging_area;
+pub mod todos;
 pub mod trace;

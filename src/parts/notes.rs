@@ -41,6 +41,8 @@ pub struct Notes {
     /// The first lines of each draft, and of which drafts at which width.
     drafted: Vec<Vec<String>>,
     written: Option<(u64, usize)>,
+    /// The ID of the note under the cursor, whatever is rendered above it, until the user moves.
+    wanted: Option<u64>,
     /// Where they were drawn.
     area: Cell<Rect>,
     desk: Drafts,
@@ -65,6 +67,21 @@ impl Notes {
         if self.on != on {
             let desk = std::mem::take(&mut self.desk).cleared();
             *self = Notes { on, desk, area: self.area.clone(), ..Notes::default() };
+        }
+    }
+
+    /// Goes to a note when it comes, and stays there until the user moves.
+    pub fn want_note(&mut self, id: Option<u64>) {
+        self.wanted = id;
+    }
+
+    fn go_to_wanted(&mut self, rows: &Rows<Note>) {
+        let Some(wanted) = self.wanted else { return };
+        let found = rows.iter().position(|note| note.id == wanted);
+        match found.and_then(|index| self.starts.get(index).copied()) {
+            Some(row) if row != self.doc.at(self.len()) => self.doc.goto(row, self.len()),
+            None if rows.known && !rows.more => self.wanted = None,
+            _ => {}
         }
     }
 
@@ -153,8 +170,9 @@ impl Notes {
                 row
             }));
         }
+        self.go_to_wanted(&rows);
         let near = self.at(self.doc.at(self.len()) + 3 * self.doc.height.get().max(1)).unwrap_or(rows.len());
-        if rows.more && near + 1 >= rows.len() {
+        if rows.more && (near + 1 >= rows.len() || self.wanted.is_some()) {
             self.more_pages = self.more_pages.max(rows.pages());
         }
     }
@@ -162,6 +180,7 @@ impl Notes {
     /// Moves; `false` where a move to the left leaves the notes.
     pub fn motion(&mut self, motion: Motion) -> bool {
         let len = self.len();
+        self.wanted = None;
         match motion {
             Motion::Left => return false,
             Motion::Right => {}
@@ -172,6 +191,7 @@ impl Notes {
 
     /// Puts the cursor where was clicked.
     pub fn click(&mut self, column: u16, row: u16) {
+        self.wanted = None;
         let (area, len) = (self.area.get(), self.len());
         let line = Some(row).filter(|row| area.contains((column, *row).into()));
         if let Some(line) = line.and_then(|row| self.doc.line_at(row - area.y, len)) {
@@ -181,6 +201,7 @@ impl Notes {
 
     /// To the next note or draft, or the one before.
     pub fn step(&mut self, forward: bool) {
+        self.wanted = None;
         let here = self.doc.at(self.len());
         let to = match forward {
             true => self.starts.iter().find(|start| **start > here),

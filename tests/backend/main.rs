@@ -19,6 +19,7 @@ mod scripts;
 mod search;
 mod shapes;
 mod storage;
+mod todos;
 mod watch;
 
 use labscope::backend::{Clock, Options, Running, WorldKind, start};

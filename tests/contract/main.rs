@@ -29,6 +29,7 @@ mod search;
 mod snippets;
 mod tags;
 mod today;
+mod todos;
 mod transfers;
 mod users;
 

@@ -41,6 +41,7 @@ mod sending;
 mod served;
 mod snippets;
 mod stage;
+mod todos;
 mod trace;
 #[path = "../support/reach.rs"]
 mod ways;

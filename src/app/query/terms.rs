@@ -1,6 +1,7 @@
 //! What may be typed to find things, by what is looked for.
 
 use super::{Term, ValueKind};
+use crate::api::todos;
 
 /// Directions and orders that lists of merge requests know.
 const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
@@ -118,4 +119,14 @@ pub const JOBS_LOOKED: &[Term] = &[
     Term::new("runner", "", ValueKind::Text, "run by the runner"),
     Term::new("by", "", ValueKind::UserName, "started by the user"),
     Term::new("commit", "", ValueKind::Text, "for the commit"),
+];
+
+/// What may be asked of to-dos.
+pub const TODOS: &[Term] = &[
+    Term::new("state", "state", ValueKind::Words(&["pending", "done"]), "pending unless given"),
+    Term::new("action", "action", ValueKind::Words(todos::ACTIONS), "why it is to be done"),
+    Term::new("type", "type", ValueKind::Words(todos::TYPES), "what it is about"),
+    Term::new("author", "author_id", ValueKind::User, "who caused it"),
+    Term::new("project", "project_id", ValueKind::Project, "in the project"),
+    Term::new("group", "group_id", ValueKind::Group, "in a project of the group"),
 ];

@@ -2,6 +2,7 @@
 
 mod commits;
 mod jobs;
+mod todos;
 
 use super::archive::Archive;
 use super::histories;
@@ -80,6 +81,9 @@ impl Load {
         }
         for issue in &form.issues {
             self.issue(issue).map_err(|e| format!("issues.{}#{}.{e}", issue.project, issue.iid))?;
+        }
+        for todo in &form.todos {
+            self.todo(todo).map_err(|e| format!("todos.{}.{}.{e}", todo.user, todo.target))?;
         }
         for epic in &form.epics {
             self.epic(epic).map_err(|e| format!("epics.{}.{e}", epic.title))?;
@@ -479,6 +483,7 @@ impl Load {
             request.updated_at = updated_at;
             request.closed_at = (state == State::Closed).then_some(updated_at);
         }
+        self.todos_of(Noteable::MergeRequest(id), by);
         let name = format!("refs/merge-requests/{}/head", form.iid);
         self.merges.entry(target_project).or_default().push((name, head));
         Ok(())
@@ -541,6 +546,7 @@ impl Load {
             issue.updated_at = updated_at;
             issue.closed_at = closed.then_some(updated_at);
         }
+        self.todos_of(Noteable::Issue(id), None);
         Ok(())
     }
 

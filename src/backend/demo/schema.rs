@@ -48,6 +48,8 @@ form! {
         hooks: Vec<HookForm>,
         licenses: Vec<LicenseForm>,
         notifications: Vec<NotificationForm>,
+        /// Beside those that follow from assignments and mentions.
+        todos: Vec<TodoForm>,
     }
 }
 
@@ -426,6 +428,20 @@ form! {
     }
 }
 
+form! {
+    /// Something that waits for a person, or did.
+    TodoForm {
+        user: String,
+        author: String,
+        /// `review_requested`, `build_failed`, ….
+        action: String,
+        /// `group/project!12` or `group/project#7`.
+        target: String,
+        created: String,
+        done: bool,
+    }
+}
+
 /// Why a world could not be made: the file, the key, and what is wrong there.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {what}")]
@@ -471,6 +487,7 @@ impl WorldFile {
         self.hooks.extend(other.hooks);
         self.licenses.extend(other.licenses);
         self.notifications.extend(other.notifications);
+        self.todos.extend(other.todos);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::pane::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::parts::list::age;
-use crate::parts::{ci, last_seen};
+use crate::parts::{ci, last_seen, todos};
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -38,7 +38,7 @@ impl Home {
             Column::new("", Size::Fit { min: 2, max: 9 }).right(),
             Column::new("", Size::Fill { min: if several { 24 } else { 16 }, weight: 1 }),
             Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
-            Column::new("", Size::Fit { min: 6, max: 14 }).right().priority(2),
+            Column::new("", Size::Fit { min: 6, max: 16 }).right().priority(2),
             Column::new("", Size::Fit { min: 1, max: 1 }),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];
@@ -59,6 +59,7 @@ impl Home {
             Line::Nothing(section) => {
                 let error = match section {
                     Section::Assigned | Section::Mine | Section::Own(_) => queries::requests(view, section, None).error,
+                    Section::Todos => todos::waiting(view).error,
                     Section::Running | Section::Lately | Section::Recent => queries::projects(view).error,
                 };
                 let words = match error {
@@ -67,6 +68,7 @@ impl Home {
                 };
                 Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
             }
+            Line::Todo(row) => todo(view, row),
             Line::Request(section, at, row) => request(view, section, at, row),
             Line::Silent(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
@@ -136,6 +138,20 @@ fn silence(view: &View, section: Section, at: OtherServer) -> (String, Role) {
         _ => ("cannot list your work", Role::Dim),
     };
     (format!("{what}: {}", error.message()), role)
+}
+
+fn todo(view: &View, row: usize) -> Row {
+    let Some(todo) = todos::waiting(view).get(row) else { return Row::default() };
+    let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
+    Row::new(vec![
+        Cell::from((todo.within().to_owned(), Role::Dim)),
+        Cell::from((todo.reference(), Role::Ref)),
+        Cell::from((todo.title().to_owned(), Role::Text)),
+        Cell::from((todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+        Cell::from((todos::reason(todo), Role::Accent)),
+        Cell::from(state.map_or(("", Role::Dim), glyph::status)),
+        Cell::from((age(view, todo.created_at.as_ref()), Role::Dim)),
+    ])
 }
 
 fn request(view: &View, section: Section, at: OtherServer, row: usize) -> Row {

@@ -1,14 +1,19 @@
 //! The sections of home, and the lines that each has.
 
 use super::Home;
+use crate::api::Fault;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
+use crate::api::todos::Todo;
 use crate::app::pane::View;
 use crate::app::registry;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
+use crate::parts::todos;
 
+/// To-dos that are listed; their own place has all.
+const TODOS: usize = 8;
 /// Places that are listed.
 const LATELY: usize = 8;
 /// Projects that are listed.
@@ -17,6 +22,7 @@ const RECENT: usize = 15;
 /// A part of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
+    Todos,
     Assigned,
     Mine,
     /// One of the user's own, by its place among them.
@@ -31,7 +37,7 @@ impl Section {
     /// The sections there are, in order.
     pub fn all(view: &View) -> impl Iterator<Item = Section> + use<> {
         let own = (0..view.session.sections.len()).map(Section::Own);
-        [Section::Assigned, Section::Mine].into_iter().chain(own).chain([
+        [Section::Todos, Section::Assigned, Section::Mine].into_iter().chain(own).chain([
             Section::Running,
             Section::Lately,
             Section::Recent,
@@ -41,6 +47,7 @@ impl Section {
     /// Returns what stands above it.
     pub fn title<'a>(self, view: &View<'a>) -> &'a str {
         match self {
+            Section::Todos => "To-dos",
             Section::Assigned => "Assigned to me",
             Section::Mine => "Mine",
             Section::Own(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
@@ -53,6 +60,7 @@ impl Section {
     /// Returns what stands in it where nothing does.
     pub fn empty(self, lately: &Recents) -> &'static str {
         match self {
+            Section::Todos => "There is nothing to do.",
             Section::Own(_) => "No merge request fits its query.",
             Section::Assigned => "No open merge requests need you.",
             Section::Mine => "You have no open merge requests.",
@@ -70,6 +78,8 @@ pub enum Line {
     Heading(Section, usize),
     /// Why a section has no rows.
     Nothing(Section),
+    /// Something to do, by its row.
+    Todo(usize),
     /// A merge request, by the server that it is on, and its row in what that said.
     Request(Section, OtherServer, usize),
     /// A server that does not answer what a section asks.
@@ -116,6 +126,23 @@ impl Home {
     /// The rows of a section; `None` while nothing is known of it.
     fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
         match section {
+            Section::Todos => {
+                let rows = todos::waiting(view);
+                // Older servers and those who are not signed in have none.
+                if !view.session.signed_in
+                    || rows.error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)))
+                {
+                    return None;
+                }
+                let words = |todo: &Todo| {
+                    let author = todo.author.as_ref().map_or("", |author| author.username.as_str());
+                    self.fits(&[todo.title(), todo.within(), &todo.reference(), &todos::reason(todo), author])
+                };
+                let fitting = rows.iter().enumerate().filter(|(_, todo)| words(todo));
+                let most = if self.filter.is_empty() { TODOS } else { usize::MAX };
+                let lines = fitting.map(|(row, _)| Line::Todo(row)).take(most).collect();
+                (rows.known || rows.error.is_some()).then_some(lines)
+            }
             Section::Assigned | Section::Mine => {
                 let everywhere = queries::everywhere(view);
                 let mut all: Vec<(&MergeRequest, Line)> = Vec::new();
@@ -187,7 +214,11 @@ impl Home {
             if rows.is_empty() && quiet {
                 continue;
             }
-            lines.push(Line::Heading(section, rows.iter().filter(|line| !matches!(line, Line::Lost(_))).count()));
+            let count = match section {
+                Section::Todos if self.filter.is_empty() => todos::waiting(view).len(),
+                _ => rows.iter().filter(|line| !matches!(line, Line::Lost(_))).count(),
+            };
+            lines.push(Line::Heading(section, count));
             if nothing {
                 lines.push(Line::Nothing(section));
             }
@@ -203,6 +234,7 @@ impl Home {
             Some(Line::Request(section, at, row)) => {
                 format!("{section:?}{at:?}{}", queries::requests(view, *section, *at).get(*row).map_or(0, |r| r.id))
             }
+            Some(Line::Todo(row)) => format!("todo{}", todos::waiting(view).get(*row).map_or(0, |todo| todo.id)),
             Some(Line::Silent(_, at)) => format!("silent{at:?}"),
             Some(Line::Job(project, row)) => {
                 format!("job{}", queries::running(view, self.watched(*project)).get(*row).map_or(0, |j| j.id))

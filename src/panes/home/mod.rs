@@ -8,14 +8,15 @@ mod recents;
 use crate::api::Host;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
+use crate::api::todos::Todo;
 use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Section as Own, View};
 use crate::app::place::Place;
 use crate::app::recent;
-use crate::parts::ci;
 use crate::parts::merge_request_query::QueryScope;
+use crate::parts::{ci, todos};
 use crate::store::Want;
 use crate::ui::table::ListState;
 use crate::ui::text;
@@ -47,7 +48,9 @@ impl Home {
             None | Some(Line::Heading(..) | Line::Silent(..)) => false,
             // One's own section can be opened and taken away, empty or not.
             Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
-            Some(Line::Request(..) | Line::Job(..) | Line::Lost(_) | Line::Place(_) | Line::Project(_)) => true,
+            Some(
+                Line::Todo(_) | Line::Request(..) | Line::Job(..) | Line::Lost(_) | Line::Place(_) | Line::Project(_),
+            ) => true,
         }
     }
 
@@ -61,6 +64,7 @@ impl Home {
     /// The place of what is selected.
     fn target(&self, view: &View) -> Option<Place> {
         match self.current()? {
+            Line::Todo(_) => todos::place(self.todo(view)?, view),
             Line::Request(section, at, row) => {
                 let request = queries::requests(view, section, at).get(row)?;
                 Some(Place::new("mr").project(queries::path_of(view, at, request)).item(request.iid))
@@ -74,6 +78,13 @@ impl Home {
             }
             Line::Place(index) => self.lately.visits.get(index).map(|visit| visit.place.clone()),
             Line::Lost(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
+        }
+    }
+
+    fn todo<'a>(&self, view: &View<'a>) -> Option<&'a Todo> {
+        match self.current()? {
+            Line::Todo(row) => todos::waiting(view).get(row),
+            _ => None,
         }
     }
 
@@ -164,6 +175,17 @@ impl Pane for Home {
         Command::new("home.jobs", &["J"], "Go to jobs", |pane: &mut Self, cx| pane.go(Some("jobs"), cx))
             .footer("jobs")
             .when(Home::has_thing),
+        Command::new("home.todos", &["w"], "Go to to-dos", |_: &mut Self, cx| cx.go(Place::new("todos"))),
+        Command::new("home.done", &["x"], "Mark to-do as done", |pane: &mut Self, cx| {
+            if let Some(todo) = pane.todo(&cx.view) {
+                cx.act(Action::Send(todos::done(todo)));
+            }
+        })
+        .writes()
+        .when(|pane, view| match pane.todo(view) {
+            Some(_) => Ok(()),
+            None => Err(pane.why_not(view, "no to-do is selected")),
+        }),
         Command::new("home.files", &["b"], "Go to files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
             .when(Home::has_thing),
         Command::new("home.pin", &["p"], "Toggle pin", |pane: &mut Self, cx| {
@@ -287,6 +309,7 @@ impl Pane for Home {
                 Some(ci::url(view, &path.as_str().into(), job))
             }
             Line::Project(row) => queries::projects(view).get(row).map(|p| p.web_url.clone()),
+            Line::Todo(_) => self.todo(view).and_then(|todo| todo.target_url.clone()),
             Line::Lost(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
         }
     }

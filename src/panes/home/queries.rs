@@ -9,6 +9,7 @@ use crate::app::pane::View;
 use crate::app::target;
 use crate::parts::ci::PULSE;
 use crate::parts::merge_request_query::QueryScope;
+use crate::parts::todos;
 use crate::store::{Load, Rows, Want};
 use std::time::Duration;
 
@@ -75,6 +76,9 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
 /// Returns all of it; the running jobs are those of `watched`.
 pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
+    if view.session.signed_in {
+        wants.push(Load::list(&todos::pending(), 1).into());
+    }
     // Two requests a server: of others, what waits for the user is asked, and nothing else.
     for at in everywhere(view) {
         let loads = [Section::Assigned, Section::Mine].map(|section| Load::list(&requests_query(section), 1));

@@ -207,6 +207,8 @@ pub struct Conversation {
     drafts: Vec<usize>,
     tail: bool,
     awaited: Option<AwaitedNote>,
+    /// The ID of the note to go to once it is known.
+    wanted: Option<u64>,
     /// Comments of this request were on their way at the last update.
     posting: bool,
     area: Cell<Rect>,
@@ -299,10 +301,12 @@ impl Conversation {
         self.posting = posting;
         let at = self.scroll.at(self.len()).max(self.scroll.top.get());
         let near = self.unit_near(at + 3 * self.scroll.height.get().max(1));
-        if notes.more && (near + 1 >= self.units.len() || self.awaited.is_some()) {
+        let is_sought = self.awaited.is_some() || self.wanted.is_some();
+        if notes.more && (near + 1 >= self.units.len() || is_sought) {
             self.more_pages = self.more_pages.max(notes.pages());
         }
         self.go_to_awaited(view, notes);
+        self.go_to_wanted(notes);
     }
 
     /// Gathers the notes into units.
@@ -466,6 +470,22 @@ impl Conversation {
         }
     }
 
+    /// Goes to a note when it comes, unless the user has moved by then.
+    pub fn want_note(&mut self, id: Option<u64>) {
+        self.wanted = id;
+    }
+
+    fn go_to_wanted(&mut self, notes: &Rows<Note>) {
+        let Some(wanted) = self.wanted else { return };
+        let found = notes.iter().position(|note| note.id == wanted);
+        if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
+            self.scroll.goto(row, self.len());
+        }
+        if found.is_some() || notes.known && !notes.more {
+            self.wanted = None;
+        }
+    }
+
     fn await_note(&mut self, notes: &Rows<Note>) {
         let before = notes.iter().map(|note| note.id).max().unwrap_or(0);
         self.awaited = Some(AwaitedNote { before, whole: notes.known && !notes.more });
@@ -561,6 +581,7 @@ impl Conversation {
     /// Moves the cursor.
     pub fn motion(&mut self, motion: Motion) {
         let len = self.len();
+        self.wanted = None;
         motion.scroll(&mut self.scroll, len);
     }
 

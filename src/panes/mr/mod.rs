@@ -423,6 +423,8 @@ impl Pane for Mr {
     fn open(place: &Place, _view: &View) -> Self {
         let tab = place.tab.as_deref().and_then(|tab| NAMES.iter().position(|name| *name == tab));
         let tab = tab.and_then(|index| TABS.get(index)).copied().unwrap_or_default();
+        let mut conversation = Conversation::default();
+        conversation.want_note(place.note);
         let mut changes = Changes::default();
         if let Some(path) = &place.path {
             changes.show(FileLocation { path: path.clone(), line: place.line, old: false });
@@ -431,7 +433,7 @@ impl Pane for Mr {
             project: place.project.clone().unwrap_or_default(),
             iid: place.item.as_deref().and_then(|item| item.parse().ok()).unwrap_or(0),
             tab,
-            conversation: Conversation::default(),
+            conversation,
             commits: Listing::default(),
             changes,
             scope: Scope::default(),

@@ -1,0 +1,299 @@
+//! To-dos: they come from assignments and from mentions, and are done once their user has acted.
+
+use super::auth::Rights;
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::records::{self, Namespace, Noteable, Record, TodoAction};
+use super::reject::Reject;
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::todos::*;
+use crate::backend::presenters::time;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<ListTodos>(list)
+        .write::<MarkTodoAsDone>(mark_as_done)
+        .write::<MarkAllTodosAsDone>(mark_all_as_done)
+}
+
+/// Returns the names after `@` in a text, in lower case, and whether nothing but names stands before. Code names nobody.
+fn mentioned(text: &str) -> Vec<(String, bool)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut out = Vec::new();
+    // Every second part stands between backticks.
+    for (index, part) in text.split('`').enumerate().step_by(2) {
+        let (mut is_first, mut end) = (index == 0, 0);
+        for (at, _) in part.match_indices('@') {
+            let between = part.get(end..at).unwrap_or_default();
+            is_first &= between.chars().all(|c| c.is_whitespace() || c == ',');
+            let is_inside = part.get(..at).and_then(|head| head.chars().next_back()).is_some_and(is_name);
+            let rest = part.get(at + 1..).unwrap_or_default();
+            let name = rest.split(|c| !is_name(c)).next().unwrap_or_default().trim_end_matches(['.', '-']);
+            if !is_inside && !name.is_empty() {
+                out.push((name.to_lowercase(), is_first));
+                end = at + 1 + name.len();
+            }
+        }
+    }
+    out
+}
+
+impl Rights {
+    /// Returns whether the caller may read what notes are on.
+    pub fn reads_noteable(&self, world: &World, on: Noteable) -> bool {
+        let project = |id: u64| world.projects.get(id);
+        match on {
+            Noteable::MergeRequest(id) => world
+                .merge_requests
+                .get(id)
+                .and_then(|mr| project(mr.target_project))
+                .is_some_and(|project| self.sees_project(world, project) && self.reads_code(world, project)),
+            Noteable::Issue(id) => world.issues.get(id).is_some_and(|issue| {
+                project(issue.project).is_some_and(|project| self.sees_project(world, project))
+                    && self.reads_issue(world, issue)
+            }),
+            Noteable::Snippet(id) => world.snippets.get(id).is_some_and(|snippet| {
+                project(snippet.project).is_some_and(|project| self.sees_snippet(world, project, snippet))
+            }),
+            Noteable::Epic(id) => {
+                let group = world.epics.get(id).and_then(|epic| world.groups.get(epic.group));
+                group.is_some_and(|group| self.sees_group(world, group))
+            }
+        }
+    }
+}
+
+impl World {
+    /// Gives somebody something to do, unless it waits already, comes from themselves, or is not for their eyes.
+    pub fn add_todo(&mut self, todo: records::Todo) {
+        let waits = |known: &records::Todo| {
+            !known.done && (known.user, known.action, known.on) == (todo.user, todo.action, todo.on)
+        };
+        let can_act = self.users.get(todo.user).is_some_and(|user| !user.blocked && !user.is_ghost);
+        let has_todos = !matches!(todo.on, Noteable::Snippet(_));
+        if has_todos
+            && can_act
+            && todo.user != todo.author
+            && !self.todos.iter().any(waits)
+            && Rights::of(self, todo.user).reads_noteable(self, todo.on)
+        {
+            self.todos.add(todo);
+        }
+    }
+
+    /// Gives those something to do who are assigned for the first time.
+    pub fn assign(&mut self, on: Noteable, before: &[u64], after: &[u64], author: u64, now: Timestamp) {
+        for user in after.iter().copied().filter(|user| !before.contains(user)) {
+            let action = TodoAction::Assigned;
+            self.add_todo(records::Todo { user, author, action, on, created_at: now, ..records::Todo::default() });
+        }
+    }
+
+    /// Gives those something to do whom `text` names and `before`, which it takes the place of, did not. `note` is what
+    /// it stands in, where that is not the description.
+    pub fn mention(
+        &mut self,
+        on: Noteable,
+        note: Option<u64>,
+        (before, text): (&str, &str),
+        author: u64,
+        now: Timestamp,
+    ) {
+        let known: BTreeSet<String> = mentioned(before).into_iter().map(|(name, _)| name).collect();
+        for (name, directly) in mentioned(text).into_iter().filter(|(name, _)| !known.contains(name)) {
+            let Some(user) = self.user_named(&name).map(|user| user.id) else { continue };
+            let action = if directly { TodoAction::DirectlyAddressed } else { TodoAction::Mentioned };
+            let todo = records::Todo { user, author, action, on, note, created_at: now, ..records::Todo::default() };
+            self.add_todo(todo);
+        }
+    }
+
+    /// Marks what somebody had to do about a thing as done: they have acted on it.
+    pub fn finish_todos(&mut self, on: Noteable, user: u64) {
+        self.finish(|todo| todo.user == user && todo.on == on);
+    }
+
+    fn finish(&mut self, is_it: impl Fn(&records::Todo) -> bool) {
+        let ids: Vec<u64> = self.todos.iter().filter(|todo| !todo.done && is_it(todo)).map(Record::id).collect();
+        for id in ids {
+            if let Some(todo) = self.todos.get_mut(id) {
+                todo.done = true;
+            }
+        }
+    }
+
+    /// Takes out what somebody had to do about things that are gone.
+    pub fn drop_todos(&mut self) {
+        let gone: Vec<u64> = self.todos.iter().filter(|todo| !self.has_noteable(todo.on)).map(Record::id).collect();
+        for id in gone {
+            self.todos.remove(id);
+        }
+    }
+
+    fn has_noteable(&self, on: Noteable) -> bool {
+        match on {
+            Noteable::MergeRequest(id) => self.merge_requests.get(id).is_some(),
+            Noteable::Issue(id) => self.issues.get(id).is_some(),
+            Noteable::Snippet(id) => self.snippets.get(id).is_some(),
+            Noteable::Epic(id) => self.epics.get(id).is_some(),
+        }
+    }
+
+    /// The project that a thing is in, if any.
+    fn project_of(&self, on: Noteable) -> Option<&records::Project> {
+        self.projects.get(match on {
+            Noteable::MergeRequest(id) => self.merge_requests.get(id)?.target_project,
+            Noteable::Issue(id) => self.issues.get(id)?.project,
+            Noteable::Snippet(id) => self.snippets.get(id)?.project,
+            Noteable::Epic(_) => return None,
+        })
+    }
+
+    /// The group that a thing is in, by itself or with its project.
+    fn group_of(&self, on: Noteable) -> Option<u64> {
+        match (on, self.project_of(on).map(|project| project.namespace)) {
+            (Noteable::Epic(id), _) => self.epics.get(id).map(|epic| epic.group),
+            (_, Some(Namespace::Group(id))) => Some(id),
+            (_, Some(Namespace::User(_)) | None) => None,
+        }
+    }
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// A to-do on the wire.
+    fn show_todo(&self, todo: &records::Todo) -> Todo {
+        let world = &self.world;
+        let project = world.project_of(todo.on);
+        let page = project.map(|project| self.project_url(project)).unwrap_or_default();
+        let (target_type, url, target) = match todo.on {
+            Noteable::MergeRequest(id) => {
+                let mr = world.merge_requests.get(id);
+                let url = mr.map(|mr| format!("{page}/merge_requests/{}", mr.iid));
+                ("MergeRequest", url, mr.map(|mr| (mr.title.clone(), mr.iid, Some(mr.state.as_str()))))
+            }
+            Noteable::Issue(id) => {
+                let issue = world.issues.get(id);
+                let url = issue.map(|issue| format!("{page}/issues/{}", issue.iid));
+                ("Issue", url, issue.map(|issue| (issue.title.clone(), issue.iid, Some(issue.state.as_str()))))
+            }
+            Noteable::Epic(id) => {
+                let epic = world.epics.get(id);
+                let path = epic.map(|epic| world.group_path(epic.group)).unwrap_or_default();
+                let url = epic.map(|epic| format!("{}/groups/{path}/-/epics/{}", self.base_url, epic.iid));
+                ("Epic", url, epic.map(|epic| (epic.title.clone(), epic.iid, None)))
+            }
+            Noteable::Snippet(_) => ("ProjectSnippet", None, None),
+        };
+        let note = todo.note.and_then(|id| world.notes.get(id));
+        let title = target.as_ref().map(|(title, ..)| title.clone()).unwrap_or_default();
+        let group = project.is_none().then(|| self.todo_group(todo.on)).flatten();
+        let fragment = note.map(|note| format!("#note_{}", note.id)).unwrap_or_default();
+        Todo {
+            id: todo.id,
+            project: project.map(|project| self.todo_project(project)),
+            group,
+            author: Some(self.person(todo.author)),
+            action_name: todo.action.as_str().into(),
+            target_type: target_type.into(),
+            target: target.map(|(title, iid, state)| TodoTarget {
+                title: Some(title),
+                iid: Some(iid),
+                state: state.map(str::to_owned),
+                web_url: url.clone(),
+            }),
+            target_url: url.map(|url| format!("{url}{fragment}")),
+            body: note.map_or(title, |note| note.body.clone()),
+            state: if todo.done { "done" } else { "pending" }.into(),
+            created_at: Some(time(todo.created_at)),
+            updated_at: Some(time(todo.created_at)),
+        }
+    }
+
+    fn todo_project(&self, project: &records::Project) -> TodoProject {
+        TodoProject {
+            id: project.id,
+            description: project.description.clone(),
+            name: project.name.clone(),
+            name_with_namespace: format!("{} / {}", self.world.namespace_name(project.namespace), project.name),
+            path: project.path.clone(),
+            path_with_namespace: self.world.project_path(project),
+            created_at: Some(time(project.created_at)),
+        }
+    }
+
+    fn todo_group(&self, on: Noteable) -> Option<TodoGroup> {
+        let Noteable::Epic(id) = on else { return None };
+        let group = self.world.groups.get(self.world.epics.get(id)?.group)?;
+        let full_path = self.world.group_path(group.id);
+        Some(TodoGroup { id: group.id, name: group.name.clone(), path: group.path.clone(), full_path })
+    }
+}
+
+fn list(call: &Reading, input: ListTodos) -> Outcome<Vec<Todo>> {
+    let user = call.signed_in()?.id;
+    let any =
+        |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
+    let action = call.choice("action", input.action.as_deref(), &any(ACTIONS))?.to_owned();
+    let kind = call.choice("type", input.r#type.as_deref(), &any(TYPES))?.to_owned();
+    let done = call.choice("state", input.state.as_deref(), &["pending", "done"])? == "done";
+    let world = call.world;
+    let in_group = |on: Noteable, group: u64| {
+        let own = world.group_of(on);
+        own.is_some_and(|own| world.group_chain(own).iter().any(|above| above.id == group))
+    };
+    let kind_of = |on: Noteable| match on {
+        Noteable::MergeRequest(_) => "MergeRequest",
+        Noteable::Issue(_) => "Issue",
+        Noteable::Epic(_) => "Epic",
+        Noteable::Snippet(_) => "ProjectSnippet",
+    };
+    let fits = |todo: &&records::Todo| {
+        todo.user == user
+            && todo.done == done
+            && (action.is_empty() || todo.action.as_str() == action)
+            && (kind.is_empty() || kind_of(todo.on) == kind)
+            && input.author_id.is_none_or(|author| todo.author == author)
+            && input.project_id.is_none_or(|id| world.project_of(todo.on).is_some_and(|project| project.id == id))
+            && input.group_id.is_none_or(|group| in_group(todo.on, group))
+            && call.rights.reads_noteable(world, todo.on)
+    };
+    let mut rows: Vec<&records::Todo> = world.todos.iter().filter(fits).collect();
+    rows.sort_by_key(|todo| std::cmp::Reverse((todo.created_at, todo.id)));
+    call.page(rows, |todo| call.show_todo(todo))
+}
+
+fn mark_as_done(call: &mut Writing, input: MarkTodoAsDone) -> Outcome<Todo> {
+    let user = call.signed_in()?.id;
+    let own = call.world.todos.get(input.id).filter(|todo| todo.user == user);
+    let id = own.ok_or_else(Reject::no_record)?.id;
+    call.world.finish(|todo| todo.id == id);
+    let todo = call.world.todos.get(id).ok_or_else(Reject::no_record)?;
+    ok(call.show_todo(todo))
+}
+
+fn mark_all_as_done(call: &mut Writing, _: MarkAllTodosAsDone) -> Outcome<Nothing> {
+    let user = call.signed_in()?.id;
+    call.world.finish(|todo| todo.user == user);
+    Ok(Answer::new(Nothing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_outside_code_and_told_apart_by_their_place() {
+        let found = |text: &str| -> Vec<String> {
+            let show = |(name, first): (String, bool)| if first { format!("{name}!") } else { name };
+            mentioned(text).into_iter().map(show).collect()
+        };
+        assert_eq!(found("@ada, @Bo could you?"), ["ada!", "bo!"]);
+        assert_eq!(found("Ask @ada. Or @bo-2!"), ["ada", "bo-2"]);
+        assert_eq!(found("ada@example.com `@bo` and\n```\n@cem\n```\n@dora"), ["dora"]);
+        assert_eq!(found("@"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,126 @@
+//! To-dos: what makes them, what is done about them, and who sees them.
+
+use crate::{Server, WORLD, each, json};
+use labscope::backend::{Options, WorldKind};
+use serde_json::Value;
+use std::sync::Arc;
+
+const REQUEST: &str = "/projects/ada%2Fhello/merge_requests/1";
+
+async fn server(more: &str) -> Server {
+    Server::of(&format!("{WORLD}{more}"), &Arc::default()).await
+}
+
+/// Why there is something to do, newest first.
+async fn todo(server: &Server, user: &str) -> Vec<String> {
+    each(&server.read(user, "/todos").await, "action_name").into_iter().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_mention_waits_until_its_user_answers() {
+    let server = server("").await;
+    assert!(todo(&server, "bo").await.is_empty());
+    let note = json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "Why not, @bo?")]).await, 201).await;
+    let list = server.read("bo", "/todos").await;
+    let first = &list[0];
+    assert_eq!((&first["action_name"], &first["state"]), (&"mentioned".into(), &"pending".into()));
+    assert_eq!((&first["target_type"], &first["target"]["iid"]), (&"MergeRequest".into(), &1.into()));
+    assert_eq!((&first["body"], &first["author"]["username"]), (&"Why not, @bo?".into(), &"ada".into()));
+    assert_eq!(first["project"]["path_with_namespace"], "ada/hello");
+    let url = first["target_url"].as_str().unwrap();
+    assert!(url.ends_with(&format!("/ada/hello/merge_requests/1#note_{}", note["id"])), "{url}");
+    // Said again it is the same, and who says it has nothing to do.
+    json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "Well, @bo and @ada?")]).await, 201).await;
+    assert_eq!(todo(&server, "bo").await, ["mentioned"]);
+    assert!(todo(&server, "ada").await.is_empty());
+    json(server.post("bo", &format!("{REQUEST}/notes"), &[("body", "@ada Because.")]).await, 201).await;
+    assert!(todo(&server, "bo").await.is_empty());
+    assert_eq!(todo(&server, "ada").await, ["directly_addressed"]);
+    assert_eq!(each(&server.read("bo", "/todos?state=done").await, "state"), ["done"]);
+}
+
+#[tokio::test]
+async fn a_mention_in_a_description_and_an_edited_note_counts_once() {
+    let server = server("").await;
+    json(server.put("ada", REQUEST, &[("description", "For @bo, not `@eve`.")]).await, 200).await;
+    json(server.put("ada", REQUEST, &[("description", "For @bo, indeed.")]).await, 200).await;
+    assert_eq!(todo(&server, "bo").await, ["mentioned"]);
+    assert!(todo(&server, "eve").await.is_empty());
+    let note = json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "Who?")]).await, 201).await;
+    let note = format!("{REQUEST}/notes/{}", note["id"]);
+    json(server.put("ada", &note, &[("body", "Who, @eve?")]).await, 200).await;
+    assert_eq!(todo(&server, "eve").await, ["mentioned"]);
+    assert_eq!(server.delete("ada", &note).await.status(), 204);
+    assert!(todo(&server, "eve").await.is_empty());
+}
+
+#[tokio::test]
+async fn an_assignment_waits_until_it_is_approved_or_closed() {
+    let server = server("").await;
+    let bo = server.read("bo", "/user").await["id"].to_string();
+    json(server.put("ada", REQUEST, &[("assignee_id", &bo)]).await, 200).await;
+    assert_eq!(todo(&server, "bo").await, ["assigned"]);
+    json(server.post("bo", &format!("{REQUEST}/approve"), &[]).await, 201).await;
+    assert!(todo(&server, "bo").await.is_empty());
+    json(server.put("ada", REQUEST, &[("assignee_id", "0")]).await, 200).await;
+    json(server.put("ada", REQUEST, &[("assignee_id", &bo)]).await, 200).await;
+    assert_eq!(todo(&server, "bo").await, ["assigned"]);
+    json(server.put("bo", REQUEST, &[("state_event", "close")]).await, 200).await;
+    assert!(todo(&server, "bo").await.is_empty());
+}
+
+#[tokio::test]
+async fn one_or_all_are_marked_as_done_by_their_user_alone() {
+    let more = r#"
+[[todos]]
+user = "bo"
+author = "ada"
+action = "review_requested"
+target = "ada/hello!1"
+created = "2h"
+
+[[todos]]
+user = "bo"
+author = "ada"
+action = "unmergeable"
+target = "ada/hello!1"
+created = "1h"
+"#;
+    let server = server(more).await;
+    let all = server.read("bo", "/todos").await;
+    assert_eq!(each(&all, "action_name"), ["unmergeable", "review_requested"]);
+    let first = format!("/todos/{}/mark_as_done", all[0]["id"]);
+    assert_eq!(json(server.post("ada", &first, &[]).await, 404).await["message"], "404 Not found");
+    assert_eq!(json(server.post("bo", &first, &[]).await, 201).await["state"], "done");
+    assert_eq!(json(server.post("bo", &first, &[]).await, 201).await["state"], "done", "again");
+    assert_eq!(todo(&server, "bo").await, ["review_requested"]);
+    assert_eq!(server.post("bo", "/todos/mark_as_done", &[]).await.status(), 204);
+    assert!(todo(&server, "bo").await.is_empty());
+    assert_eq!(json(server.get("", "/todos").await, 401).await["message"], "401 Unauthorized");
+}
+
+#[tokio::test]
+async fn the_demo_has_some_of_several_kinds_and_each_filter_narrows_them() {
+    let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
+    let read = async |query: &str| server.read("ada", &format!("/todos?per_page=100&{query}")).await;
+    let all = read("").await;
+    let kinds: std::collections::BTreeSet<&str> = each(&all, "action_name").into_iter().collect();
+    assert!(kinds.len() >= 4, "{kinds:?}");
+    assert!(!each(&read("state=done").await, "id").is_empty());
+    let narrowed = |list: &Value, fits: &dyn Fn(&Value) -> bool| {
+        let rows = list.as_array().unwrap();
+        assert!(!rows.is_empty() && rows.len() < all.as_array().unwrap().len() && rows.iter().all(fits), "{list}");
+    };
+    narrowed(&read("action=build_failed").await, &|row| row["action_name"] == "build_failed");
+    narrowed(&read("type=Issue").await, &|row| row["target_type"] == "Issue");
+    let project = &all[0]["project"]["id"];
+    narrowed(&read(&format!("project_id={project}")).await, &|row| row["project"]["id"] == *project);
+    let author = &all[0]["author"]["id"];
+    narrowed(&read(&format!("author_id={author}")).await, &|row| row["author"]["id"] == *author);
+    let tools = server.read("ada", "/groups/acme%2Ftools").await["id"].to_string();
+    narrowed(&read(&format!("group_id={tools}")).await, &|row| {
+        row["project"]["path_with_namespace"].as_str().unwrap().starts_with("acme/tools/")
+    });
+    let wrong = json(server.get("ada", "/todos?action=odd").await, 400).await;
+    assert_eq!(wrong["error"], "action does not have a valid value");
+}

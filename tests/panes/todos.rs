@@ -1,0 +1,137 @@
+//! The to-do list: what waits and why, where it leads, and how it is done.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const PENDING: &str = "GET /todos?state=pending";
+
+fn todo(id: u64, action: &str, iid: u64, title: &str) -> Value {
+    json!({"id": id, "action_name": action, "target_type": "MergeRequest", "body": title, "state": "pending",
+        "author": {"id": 2, "username": "bo"}, "created_at": "2026-06-15T09:00:00Z",
+        "project": {"id": 7, "path_with_namespace": "acme/rocket-ui"},
+        "target": {"iid": iid, "title": title, "state": "opened"},
+        "target_url": format!("http://demo.test/acme/rocket-ui/-/merge_requests/{iid}")})
+}
+
+fn mention() -> Value {
+    let mut mention = todo(2, "directly_addressed", 7, "It is slow");
+    mention["target_type"] = json!("Issue");
+    mention["body"] = json!("@ada is it **still** slow?");
+    mention["target_url"] = json!("http://demo.test/acme/rocket-ui/-/issues/7#note_12");
+    mention
+}
+
+async fn open() -> Harness {
+    let mut harness = Begin::at(Place::new("todos")).size(160, 30).open();
+    harness.reply(PENDING, [todo(1, "review_requested", 42, "Draw only visible rows"), mention()]).settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| line.starts_with("POST")).cloned().collect()
+}
+
+#[tokio::test]
+async fn each_says_why_it_waits_and_leads_to_its_target() {
+    let mut harness = open().await;
+    harness.expect("To do 2");
+    for words in ["Draw only visible rows", "acme/rocket-ui", "!42", "bo", "3h"] {
+        assert!(harness.line_with("review requested").contains(words), "{words}\n{}", harness.picture());
+    }
+    harness.press("j").settle().await;
+    harness.expect("mentioned").expect("is it still slow?");
+    harness.press("Enter");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("issue", Some("7")));
+    harness.press("q").settle().await.press("k Enter");
+    assert_eq!(harness.app.place(), Place::new("mr").project("acme/rocket-ui").item(42));
+}
+
+#[tokio::test]
+async fn one_is_done_with_a_key_and_several_that_are_marked_in_a_row() {
+    let mut harness = open().await;
+    harness.reply("POST /todos/1/mark_as_done", json!({"id": 1, "state": "done"})).reply(PENDING, [mention()]);
+    harness.press("x").settle().await;
+    assert_eq!(sent(&harness), ["POST /todos/1/mark_as_done"]);
+    harness.expect("Marked acme/rocket-ui!42 as done").expect_no("Draw only visible rows");
+    let mut harness = open().await;
+    harness.press("Space Space x").expect("Mark as done");
+    assert_eq!(sent(&harness).len(), 1, "the second waits for the first");
+}
+
+#[tokio::test]
+async fn all_are_done_after_a_question_that_counts_them_whatever_the_filter_shows() {
+    let mut harness = open().await;
+    harness.press("/").type_text("slow").press("Enter").settle().await;
+    harness.expect("It is slow").expect_no("Draw only").press("X").expect("2 pending to-dos").press("n");
+    assert!(sent(&harness).is_empty());
+    harness.reply("POST /todos/mark_as_done", json!(null)).reply(PENDING, json!([]));
+    harness.press("X y").settle().await;
+    assert_eq!(sent(&harness), ["POST /todos/mark_as_done"]);
+    harness.expect("Marked all to-dos as done").press("Esc").settle().await;
+    harness.expect("There is nothing to do.").press("X").expect("there is nothing to do");
+}
+
+#[tokio::test]
+async fn the_server_is_asked_by_reason_type_and_place() {
+    let mut harness = open().await;
+    harness.reply("GET /projects/acme%2Frocket-ui", json!({"id": 7, "path_with_namespace": "acme/rocket-ui"}));
+    harness.press("/").type_text("action:assigned type:Issue project:acme/rocket-ui").press("Enter").settle().await;
+    let wanted = "GET /todos?action=assigned&project_id=7&state=pending&type=Issue&page=1&per_page=100";
+    assert!(harness.asked.iter().any(|line| line == wanted), "{:?}", harness.asked);
+    harness.press("Esc 2").settle().await;
+    assert!(harness.asked.iter().any(|line| line.starts_with("GET /todos?state=done")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn a_kind_that_nobody_knows_is_shown_and_says_that_it_cannot_be_opened() {
+    let mut harness = Begin::at(Place::new("todos")).size(120, 30).open();
+    let strange = json!({"id": 5, "action_name": "audit_due", "target_type": "Vault\u{1b}[31m", "body": "The vault",
+        "target": null, "target_url": "http://demo.test/-/vaults/5", "state": "pending"});
+    harness.reply(PENDING, [strange]).settle().await;
+    harness.expect("audit due").expect("The vault").press("Enter").expect("cannot show its target").press("o");
+    assert_eq!(harness.browsed, ["http://demo.test/-/vaults/5"]);
+    assert!(!harness.picture().contains('\u{1b}'));
+    for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("Tab j z k z");
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_to_dos_says_so_and_home_goes_without() {
+    let mut harness = Begin::at(Place::new("todos")).size(100, 20).open();
+    harness.unsupported(PENDING).settle().await;
+    harness.expect("Not supported by this server");
+    let mut harness = Begin::at(Place::new("home")).size(100, 30).open();
+    harness.unsupported(PENDING).reply("GET /merge_requests", json!([])).reply("GET /projects", json!([]));
+    harness.settle().await.expect("Assigned to me").expect_no("To-dos");
+}
+
+#[tokio::test]
+async fn home_begins_with_what_is_to_be_done() {
+    let mut harness = Begin::at(Place::new("home")).size(120, 30).open();
+    harness.reply(PENDING, [todo(1, "review_requested", 42, "Draw only visible rows"), mention()]);
+    harness.reply("GET /merge_requests", json!([])).reply("GET /projects", json!([])).settle().await;
+    harness.expect("To-dos 2").expect("review requested").press("x");
+    assert_eq!(sent(&harness), ["POST /todos/1/mark_as_done"]);
+    harness.press("j Enter");
+    assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("issue", Some("7")));
+    harness.press("g w");
+    assert_eq!(harness.app.place(), Place::new("todos"));
+}
+
+#[tokio::test]
+async fn a_mention_opens_at_its_note_in_the_demo() {
+    let server = demo().await;
+    let mut app = Begin::at(Place::new("todos")).size(120, 34).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.press("/").type_text("does this hold").press("Enter Enter").settle().await;
+    assert_eq!(app.app.place(), Place::new("mr").project("acme/rocket-ui").item(42));
+    app.expect("Does this hold?");
+    app.press("R").expect("> @ada I think that is all.").press("Esc q").settle().await;
+    app.press("x").until("Marked acme/rocket-ui!42 as done").await;
+    server.stop().await;
+}
