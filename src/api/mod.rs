@@ -13,8 +13,10 @@ pub mod error;
 pub mod groups;
 pub mod hooks;
 pub mod host;
+pub mod issues;
 pub mod jobs;
 pub mod json_path;
+pub mod labels;
 pub mod license;
 pub mod merge_requests;
 pub mod notes;
@@ -47,6 +49,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("deployments", deployments::ALL),
     ("groups", groups::ALL),
     ("hooks", hooks::ALL),
+    ("issues", issues::ALL),
     ("jobs", jobs::ALL),
     ("license", license::ALL),
     ("merge_requests", merge_requests::ALL),

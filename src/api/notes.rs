@@ -1,6 +1,8 @@
 //! Notes: what people say of issues, snippets, merge requests and epics (specification, "Notes").
 
+use crate::api::issues::{GetIssue, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
+use crate::api::todos::ListTodos;
 use crate::api::users::User;
 use crate::api::{Id, Nothing, Time};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -150,7 +152,7 @@ crate::endpoints! {
 
     /// Comments on an issue.
     POST "/projects/{id}/issues/{issue_iid}/notes" => NoteReply,
-    touches [ListIssueNotes];
+    touches [ListIssueNotes, GetIssue, ListProjectIssues, ListTodos];
     struct CreateIssueNote { id: Id, issue_iid: u64, body: String, created_at: Option<Time> }
 
     /// Changes a note of an issue.
@@ -210,7 +212,7 @@ crate::endpoints! {
 
     /// Comments on a merge request.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/notes" => NoteReply,
-    touches [ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests];
+    touches [ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests, ListTodos];
     struct CreateMergeRequestNote { id: Id, merge_request_iid: u64, body: String }
 
     /// Changes a note of a merge request.

@@ -1,45 +1,15 @@
 //! Search everywhere, in a group, in a project (specification, "Search").
 
+use crate::api::Id;
 use crate::api::commits::resources::Commit;
-use crate::api::merge_requests::{MergeRequest, Milestone, TimeStats};
+use crate::api::issues::Issue;
+use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::notes::Note;
 use crate::api::projects::Project;
 use crate::api::snippets::Snippet;
 use crate::api::users::User;
-use crate::api::{Id, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-
-crate::resource! {
-    /// An issue, as search finds it.
-    pub struct Issue {
-        id: u64,
-        iid: u64,
-        project_id: u64,
-        title: String,
-        description: Option<String>,
-        /// `opened` or `closed`.
-        state: String,
-        created_at: Option<Time>,
-        updated_at: Option<Time>,
-        closed_at: Option<Time>,
-        labels: Vec<String>,
-        milestone: Option<Milestone>,
-        assignees: Vec<User>,
-        /// The first of `assignees`.
-        assignee: Option<User>,
-        author: Option<User>,
-        user_notes_count: u64,
-        upvotes: u64,
-        downvotes: u64,
-        /// A date.
-        due_date: Option<Time>,
-        confidential: bool,
-        discussion_locked: Option<bool>,
-        web_url: String,
-        time_stats: Option<TimeStats>,
-    }
-}
 
 crate::resource! {
     /// A part of a file or wiki page that holds what was looked for.

@@ -87,6 +87,8 @@ pub struct Grammar {
     pub search: Option<&'static str>,
     /// The project whose branches, labels and users are meant.
     pub project: Option<Id>,
+    /// The names of the keys whose values can be excluded: `-label:bug`.
+    pub excludes: &'static [&'static str],
 }
 
 /// A word of a query, and where it stands.
@@ -177,7 +179,7 @@ fn quoted(value: &str) -> String {
 impl Grammar {
     /// The keys `terms`, words without one setting `search`.
     pub fn new(terms: &'static [Term], search: Option<&'static str>, project: Option<Id>) -> Grammar {
-        Grammar { terms, search, project }
+        Grammar { terms, search, project, excludes: &[] }
     }
 
     fn term(&self, name: &str) -> Option<&'static Term> {
@@ -212,7 +214,7 @@ impl Grammar {
         let words = words(text);
         let named = words.iter().filter_map(split).filter_map(|(name, value)| {
             let is_named = |takes| matches!(takes, ValueKind::User | ValueKind::Project | ValueKind::Group);
-            let term = self.term(name).filter(|term| is_named(term.takes))?;
+            let term = self.term(name.trim_start_matches('-')).filter(|term| is_named(term.takes))?;
             (!value.is_empty() && value != "@me").then(|| self.complete(term.takes).find_wants(value))
         });
         named.flatten().collect()
@@ -250,8 +252,14 @@ impl Grammar {
                 search.push(word.text.clone());
                 continue;
             };
-            if let Some(plain) = name.strip_prefix('-').filter(|plain| self.term(plain).is_some()) {
-                return Err(wrong(format!("this server cannot exclude by {plain}")));
+            if let Some(term) = name.strip_prefix('-').and_then(|plain| self.term(plain)) {
+                if !self.excludes.contains(&term.name) {
+                    return Err(wrong(format!("this server cannot exclude by {}", term.name)));
+                }
+                if !value.is_empty() {
+                    self.exclude(term, value, &mut inputs, &mut naming, view).map_err(wrong)?;
+                }
+                continue;
             }
             let Some(term) = self.term(name) else {
                 let known: Vec<&str> = self.terms.iter().map(|term| term.name).collect();
@@ -272,6 +280,31 @@ impl Grammar {
             _ => {}
         }
         Ok((!naming).then_some(inputs))
+    }
+
+    /// Sets what must not be: the input `not`, by the name of the input that is meant.
+    fn exclude(
+        &self,
+        term: &Term,
+        value: &str,
+        inputs: &mut Map<String, Value>,
+        naming: &mut bool,
+        view: &View,
+    ) -> Result<(), String> {
+        let mut not = match inputs.remove("not") {
+            Some(Value::Object(not)) => not,
+            _ => Map::new(),
+        };
+        let set = self.set(term, value, &mut not, naming, view);
+        let text = |value: Value| match value {
+            Value::Number(number) => Value::String(number.to_string()),
+            other => other,
+        };
+        let not: Map<String, Value> = not.into_iter().map(|(name, value)| (name, text(value))).collect();
+        if !not.is_empty() {
+            inputs.insert("not".to_owned(), Value::Object(not));
+        }
+        set
     }
 
     fn set(
@@ -527,6 +560,7 @@ mod tests {
     use crate::api::commits::ListCommits;
     use crate::api::endpoint::Input;
     use crate::api::groups::{ListGroupProjects, ListGroups};
+    use crate::api::issues::{ListGroupIssues, ListIssues, ListProjectIssues};
     use crate::api::jobs::ListJobs;
     use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};
     use crate::api::projects::ListProjects;
@@ -668,6 +702,9 @@ mod tests {
         check::<ListCommits>(COMMITS);
         check::<ListJobs>(JOBS);
         check::<ListTodos>(TODOS);
+        check::<ListIssues>(ISSUES);
+        check::<ListGroupIssues>(ISSUES);
+        check::<ListProjectIssues>(ISSUES);
     }
 
     #[test]

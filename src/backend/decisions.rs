@@ -151,8 +151,13 @@ fn check_sha(seen: &Option<String>, head: Option<Oid>) -> Result<(), Reject> {
 impl Writing<'_> {
     /// Writes down what somebody did with a merge request.
     pub fn add_system_note(&mut self, mr: u64, author: u64, body: impl Into<String>) {
+        self.add_note_of_system(Noteable::MergeRequest(mr), author, body);
+    }
+
+    /// Writes down what somebody did with a thing.
+    pub fn add_note_of_system(&mut self, on: Noteable, author: u64, body: impl Into<String>) {
         self.world.notes.add(Note {
-            on: Noteable::MergeRequest(mr),
+            on,
             body: body.into(),
             author,
             created_at: self.now,

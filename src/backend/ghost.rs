@@ -33,7 +33,7 @@ fn change<T: Record>(table: &mut Table<T>, is_it: impl Fn(&T) -> bool, change: i
 pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
     let wrote = world.notes.iter().any(|row| row.author == id)
         || world.merge_requests.iter().any(|row| [Some(row.author), row.merged_by, row.closed_by].contains(&Some(id)))
-        || world.issues.iter().any(|row| row.author == id)
+        || world.issues.iter().any(|row| row.author == id || row.closed_by == Some(id))
         || world.epics.iter().any(|row| row.author == id)
         || world.snippets.iter().any(|row| row.author == id)
         || world.commit_comments.iter().any(|row| row.author == id)
@@ -48,6 +48,7 @@ pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
         change(&mut world.merge_requests, |row| row.merged_by == Some(id), |row| others(&mut row.merged_by));
         change(&mut world.merge_requests, |row| row.closed_by == Some(id), |row| others(&mut row.closed_by));
         change(&mut world.issues, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.issues, |row| row.closed_by == Some(id), |row| others(&mut row.closed_by));
         change(&mut world.epics, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.todos, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.snippets, |row| row.author == id, |row| row.author = ghost);
@@ -81,7 +82,13 @@ pub fn remove_contributions(world: &mut World, id: u64) {
         }
     }
     let requests: BTreeSet<u64> = requests.iter().map(|row| row.id).collect();
-    let issues: BTreeSet<u64> = world.issues.remove_where(|row| row.author == id).iter().map(|row| row.id).collect();
+    let issues = world.issues.remove_where(|row| row.author == id);
+    for issue in &issues {
+        if let Some(project) = world.projects.get_mut(issue.project) {
+            project.last_issue_iid = project.last_issue_iid.max(issue.iid);
+        }
+    }
+    let issues: BTreeSet<u64> = issues.iter().map(|row| row.id).collect();
     let snippets: BTreeSet<u64> =
         world.snippets.remove_where(|row| row.author == id).iter().map(|row| row.id).collect();
     world.notes.remove_where(|note| {

@@ -431,8 +431,18 @@ fn pipelines(call: &Reading, input: ListMergeRequestPipelines) -> Outcome<Vec<Pi
     call.page(call.pipelines_of(mr, &git), pipeline_brief)
 }
 
+/// Returns what the system notes of a change of labels.
+pub fn label_notes(before: &[String], after: &[String]) -> Vec<String> {
+    let note = |verb: &str, of: &[String], not_in: &[String]| {
+        let names = of.iter().filter(|label| !not_in.contains(label)).map(|label| format!("~\"{label}\""));
+        let names = names.collect::<Vec<_>>().join(" ");
+        (!names.is_empty()).then(|| format!("{verb} {names} label"))
+    };
+    [note("added", after, before), note("removed", before, after)].into_iter().flatten().collect()
+}
+
 /// Labels as a text with commas.
-fn split_labels(text: &str) -> Vec<String> {
+pub fn split_labels(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for label in text.split(',').map(str::trim).filter(|label| !label.is_empty()) {
         if !out.iter().any(|known| known == label) {
@@ -598,17 +608,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     }
     if let Some(labels) = input.labels {
         let labels = split_labels(&labels);
-        let list = |of: &[String], not_in: &[String]| -> String {
-            let names = of.iter().filter(|label| !not_in.contains(label)).map(|label| format!("~\"{label}\""));
-            names.collect::<Vec<_>>().join(" ")
-        };
-        let (added, removed) = (list(&labels, &mr.labels), list(&mr.labels, &labels));
-        if !added.is_empty() {
-            said.push(format!("added {added} label"));
-        }
-        if !removed.is_empty() {
-            said.push(format!("removed {removed} label"));
-        }
+        said.extend(label_notes(&mr.labels, &labels));
         mr.labels = labels;
     }
     mr.force_remove_source_branch = input.remove_source_branch.unwrap_or(mr.force_remove_source_branch);

@@ -327,6 +327,8 @@ record! {
         protected_branches: Vec<ProtectedBranch>,
         /// The highest number that a merge request of it had: numbers are not given out again.
         last_request_iid: u64,
+        /// The same of its issues.
+        last_issue_iid: u64,
         custom_attributes: BTreeMap<String, String>,
     }
 }
@@ -419,8 +421,11 @@ record! {
         created_at: Timestamp,
         updated_at: Timestamp,
         closed_at: Option<Timestamp>,
+        closed_by: Option<u64>,
         due_date: Option<Date>,
         confidential: bool,
+        /// Empty: `issue`.
+        issue_type: String,
         discussion_locked: Option<bool>,
         reactions: BTreeMap<String, BTreeSet<u64>>,
         time: TimeSpent,

@@ -2,7 +2,7 @@
 
 use super::mount::Mount;
 use super::{
-    branches, commits, decisions, deployments, groups, hooks, jobs, keys, license, merge_requests, notes,
+    branches, commits, decisions, deployments, groups, hooks, issues, jobs, keys, license, merge_requests, notes,
     notifications, projects, repository, runners, search, snippets, tags, todos, users,
 };
 
@@ -14,6 +14,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     deployments::mount,
     groups::mount,
     hooks::mount,
+    issues::mount,
     jobs::mount,
     keys::mount,
     license::mount,

@@ -2,13 +2,12 @@
 
 use super::call::{Answer, Outcome, Reading};
 use super::git::LogQuery;
-use super::merge_requests::{time_stats, votes};
 use super::mount::Mount;
 use super::page::Extent;
 use super::records::{self, Namespace, Noteable, Project};
 use super::reject::Reject;
 use crate::api::search::*;
-use crate::backend::presenters::{date, holds, there, time, times};
+use crate::backend::presenters::{holds, there};
 use serde_json::json;
 
 /// How many files and commits a search in a project looks at.
@@ -135,7 +134,7 @@ fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outco
                         None => holds(&issue.title, text) || holds(&issue.description, text),
                     }
             });
-            call.page(found.collect(), |issue| Hit::Issue(Box::new(show_issue(call, issue))))
+            call.page(found.collect(), |issue| Hit::Issue(Box::new(call.found_issue(issue))))
         }
         "merge_requests" => {
             let found = world
@@ -169,37 +168,6 @@ fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outco
                 Hit::Snippet(Box::new(crate::api::snippets::Snippet { project_id: there(snippet.project), ..shown }))
             })
         }
-    }
-}
-
-fn show_issue(call: &Reading, issue: &records::Issue) -> Issue {
-    let (upvotes, downvotes) = votes(&issue.reactions);
-    let assignees: Vec<_> = issue.assignees.iter().map(|id| call.person(*id)).collect();
-    let milestone = issue.milestone.and_then(|id| call.world.milestones.get(id));
-    let url = call.world.projects.get(issue.project).map(|project| call.project_url(project)).unwrap_or_default();
-    Issue {
-        id: issue.id,
-        iid: issue.iid,
-        project_id: issue.project,
-        title: issue.title.clone(),
-        description: Some(issue.description.clone()),
-        state: issue.state.as_str().into(),
-        created_at: Some(time(issue.created_at)),
-        updated_at: Some(time(issue.updated_at)),
-        closed_at: times(issue.closed_at),
-        labels: issue.labels.clone(),
-        milestone: milestone.map(|milestone| call.show_milestone(milestone)),
-        assignee: assignees.first().cloned(),
-        assignees,
-        author: Some(call.person(issue.author)),
-        user_notes_count: call.count_notes(Noteable::Issue(issue.id)),
-        upvotes,
-        downvotes,
-        due_date: date(issue.due_date),
-        confidential: issue.confidential,
-        discussion_locked: issue.discussion_locked,
-        web_url: format!("{url}/issues/{}", issue.iid),
-        time_stats: Some(time_stats(issue.time)),
     }
 }
 

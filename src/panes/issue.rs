@@ -1,8 +1,10 @@
-//! An issue that search found, or an epic: its text as far as the interface has it, and what people say of it.
+//! An issue, or an epic: its text as far as the interface has it, and what people say of it.
 
 use crate::api::endpoint::encode;
-use crate::api::search::{Hit, Issue, SearchProject};
-use crate::api::{Id, Time};
+use crate::api::issues::{GetIssue, Issue};
+use crate::api::merge_requests::TimeStats;
+use crate::api::search::{Hit, SearchProject};
+use crate::api::{Fault, Id, Time};
 use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::outbox::Noteable;
@@ -12,11 +14,11 @@ use crate::app::place::Place;
 use crate::app::target;
 use crate::parts::list::{age, ago};
 use crate::parts::notes::Notes;
-use crate::parts::{breadcrumbs, project, rendered_markdown, sidebar};
+use crate::parts::{breadcrumbs, forms, issues, project, rendered_markdown, sidebar};
 use crate::store::{Load, Revision, Want};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state, text};
+use crate::ui::{state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -45,6 +47,8 @@ pub struct IssuePane {
 /// Everything that the lines above the notes are made of: they stay while it stays.
 #[derive(PartialEq)]
 struct HeadInput {
+    /// How often the server said what it is, and what is wrong with that.
+    reply: (usize, Option<String>),
     /// Of each search its revision, and what is wrong with it.
     replies: Vec<(Revision, bool, Option<String>)>,
     /// Columns of the text, and of the screen.
@@ -64,6 +68,17 @@ impl IssuePane {
         }
     }
 
+    fn request(&self) -> Option<GetIssue> {
+        let (id, issue_iid) = (self.project.clone().filter(|_| !self.epic)?, self.number?);
+        Some(GetIssue { id, issue_iid })
+    }
+
+    /// Returns whether the server cannot be asked for one issue: then search is.
+    fn is_searched(&self, view: &View) -> bool {
+        let error = self.request().and_then(|get| view.store.get(&get).error);
+        error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)))
+    }
+
     /// Returns how search is asked for the issue: by its number, as servers understand it, then by the words that found
     /// it.
     fn searches(&self) -> Vec<SearchProject> {
@@ -74,6 +89,9 @@ impl IssuePane {
 
     fn issue<'a>(&self, view: &View<'a>) -> Option<&'a Issue> {
         let number = self.number?;
+        if let Some(issue) = self.request().and_then(|get| view.store.get(&get).value) {
+            return Some(issue);
+        }
         self.searches().iter().find_map(|search| {
             view.store.list(search).iter().find_map(|hit| match hit {
                 Hit::Issue(issue) if issue.iid == number => Some(issue.as_ref()),
@@ -95,7 +113,9 @@ impl IssuePane {
         let issue = self.issue(view);
         let age = |time: Option<&Time>| time.map(|time| age(view, Some(time))).unwrap_or_default();
         let width = self.notes.width(view);
+        let known = self.request().map(|get| view.store.get(&get));
         HeadInput {
+            reply: known.map_or((0, None), |known| (known.replies, known.error.map(|error| error.message()))),
             replies: self.searches().iter().map(reply).collect(),
             widths: (width, view.size.0),
             theme: view.theme.name.clone(),
@@ -118,6 +138,14 @@ impl IssuePane {
             return lines.chain([DocLine::default()]).collect();
         }
         let Some(issue) = self.issue(view) else {
+            if !self.is_searched(view) {
+                let error = self.request().and_then(|get| view.store.get(&get).error);
+                let words = error.map_or_else(
+                    || "…".to_owned(),
+                    |error| format!("It cannot be read: {}. o opens its page.", error.message()),
+                );
+                return vec![line(words, Role::Dim), DocLine::default()];
+            }
             let searches = self.searches();
             let asked = searches.last().map(|search| view.store.list(search));
             let words = match asked {
@@ -135,8 +163,12 @@ impl IssuePane {
         for words in text::wrap(&issue.title, width, 3) {
             lines.push(line(words, Role::Title));
         }
-        let (mark, role) = glyph::status(&issue.state);
+        let (mark, role) = issues::state(issue);
         let mut spans = vec![(format!("{mark} {}", issue.state).into(), theme.style(role))];
+        if let Some(tasks) = issue.task_completion_status.as_ref().filter(|tasks| tasks.count > 0) {
+            let words = format!("  {} of {}", tasks.completed_count, text::things(tasks.count, "task"));
+            spans.push((words.into(), theme.style(Role::Dim)));
+        }
         if issue.confidential {
             spans.push(("  confidential".into(), theme.style(Role::Warning)));
         }
@@ -166,14 +198,37 @@ impl IssuePane {
         let opened = ago(&age(view, issue.created_at.as_ref()));
         let due = issue.due_date.as_ref().map(|due| due.as_str().to_owned()).unwrap_or_default();
         let milestone = issue.milestone.as_ref().map(|milestone| milestone.title.clone()).unwrap_or_default();
+        let closed = match (issue.is_open(), &issue.closed_at) {
+            (false, Some(at)) => {
+                let by = issue.closed_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
+                format!("{}{by}", ago(&age(view, Some(at))))
+            }
+            _ => String::new(),
+        };
+        let time =
+            |of: fn(&TimeStats) -> &Option<String>| issue.time_stats.as_ref().and_then(|stats| of(stats).clone());
+        let spent = match (time(|stats| &stats.human_total_time_spent), time(|stats| &stats.human_time_estimate)) {
+            (spent, Some(estimate)) => format!("{} of {estimate}", spent.unwrap_or_else(|| "0h".into())),
+            (Some(spent), None) => spent,
+            (None, None) => String::new(),
+        };
+        let votes = match (issue.upvotes, issue.downvotes) {
+            (0, 0) => String::new(),
+            (up, down) => format!("{up} up, {down} down"),
+        };
         let facts = [
             ("Author", author, Role::User),
             ("Opened", opened, Role::Text),
             ("Changed", ago(&age(view, issue.updated_at.as_ref())), Role::Text),
-            ("Assignees", names(&issue.assignees), Role::User),
-            ("Labels", issue.labels.join("  "), Role::Label),
+            ("Closed", closed, Role::Text),
+            ("Type", issue.issue_type.clone().filter(|kind| kind != "issue").unwrap_or_default(), Role::Text),
+            ("Assignees", names(issue.assignees()), Role::User),
+            ("Labels", issue.label_names().join("  "), Role::Label),
             ("Milestone", milestone, Role::Text),
             ("Due", due, Role::Text),
+            ("Weight", issue.weight.map(|weight| weight.to_string()).unwrap_or_default(), Role::Text),
+            ("Time spent", spent, Role::Text),
+            ("Votes", votes, Role::Text),
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
             let words = text::fit(&words, width.saturating_sub(LABEL));
@@ -206,6 +261,44 @@ impl IssuePane {
     fn can_speak(&self, view: &View) -> Result<(), Disabled> {
         self.notes.can_speak(view)
     }
+
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        self.notes.can_speak(view)?;
+        if self.epic { Err("the API has only the notes of an epic".into()) } else { issues::is_known(self.issue(view)) }
+    }
+
+    fn change(&mut self, cx: &mut Cx) {
+        if let (Some(project), Some(number)) = (&self.project, self.number) {
+            forms::issue::edit(project, number, &cx.view).open(cx);
+        }
+    }
+
+    /// `e` means the note or draft under the cursor, and the issue where there is none.
+    fn edit(&mut self, cx: &mut Cx) {
+        match self.notes.under(&cx.view) {
+            Some(_) => self.notes.edit(cx),
+            None => self.change(cx),
+        }
+    }
+
+    fn can_edit(&self, view: &View) -> Result<(), Disabled> {
+        match self.notes.under(view) {
+            None if !self.epic => self.can_change(view),
+            _ => self.notes.has_own(view),
+        }
+    }
+
+    fn close(&mut self, cx: &mut Cx) {
+        if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
+            cx.act(Action::Send(issues::close_or_reopen(project, issue)));
+        }
+    }
+
+    fn create(&mut self, cx: &mut Cx) {
+        if let Some(project) = &self.project {
+            forms::issue::create(project).open(cx);
+        }
+    }
 }
 
 impl Pane for IssuePane {
@@ -224,10 +317,23 @@ impl Pane for IssuePane {
         .writes()
         .footer("reply")
         .when(|pane, view| pane.notes.has_note(view)),
-        Command::new("issue.edit", &["e"], "Edit comment…", |pane: &mut Self, cx| pane.notes.edit(cx))
+        Command::new("issue.edit", &["e"], "Edit issue or comment…", |pane: &mut Self, cx| pane.edit(cx))
             .writes()
             .footer("edit")
-            .when(|pane, view| pane.notes.has_own(view)),
+            .when(Self::can_edit),
+        Command::new("issue.change", &["E"], "Edit issue…", |pane: &mut Self, cx| pane.change(cx))
+            .writes()
+            .when(Self::can_change),
+        Command::new("issue.close", &["X"], "Close or reopen issue", |pane: &mut Self, cx| pane.close(cx))
+            .writes()
+            .footer("close")
+            .when(Self::can_change),
+        Command::new("issue.create", &["+"], "Create issue…", |pane: &mut Self, cx| pane.create(cx)).writes().when(
+            |pane, view| {
+                forms::signed_in(view)?;
+                pane.project.as_ref().map(|_| ()).ok_or_else(|| "select a project first".into())
+            },
+        ),
         Command::new("issue.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.notes.delete(cx))
             .writes()
             .when(|pane, view| pane.notes.has_own(view)),
@@ -285,7 +391,10 @@ impl Pane for IssuePane {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.project.iter().map(project::want).collect();
-        for search in self.searches() {
+        if !self.is_searched(view) {
+            wants.extend(self.request().map(|get| Want::from(Load::one(&get))));
+        }
+        for search in self.searches().into_iter().filter(|_| self.is_searched(view)) {
             let rows = view.store.list(&search);
             wants.push(Load::list(&search, 1).into());
             // The words are asked for only where its number was of no use.

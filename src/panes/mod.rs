@@ -11,6 +11,7 @@ pub mod groups;
 pub mod home;
 pub mod hooks;
 pub mod issue;
+pub mod issues;
 pub mod job;
 pub mod jobs;
 pub mod key;
@@ -80,7 +81,7 @@ pub const PANES: &[Entry] = &[
         .known_as(&["members", "manage", "people", "roles", "access"])
         .at(&["{project}/-/project_members/.."])
         .lists("members")
-        .reached_by("go.members", &["g u"], "Go to members"),
+        .reached_by("go.members", &["g a"], "Go to members"),
     Entry::of::<branches::Branches>()
         .known_as(&["branches"])
         .at(&["{project}/-/branches/.."])
@@ -202,10 +203,26 @@ pub const PANES: &[Entry] = &[
     Entry::of::<notifications::Notifications>()
         .known_as(&["notification settings", "mail", "email"])
         .at(&["notifications", "profile/notifications"]),
-    Entry::of::<issue::IssuePane>().known_as(&["issue", "ticket", "bug"]).shows(Subject::Issue).signed('#').at(&[
-        "{project}/-/issues|work_items/{item:number}/..",
-        "{project}/-/issues|work_items/{item:number}/..#note_{note:number}",
-    ]),
+    Entry::of::<issues::Issues>()
+        .known_as(&["issues", "tickets", "bugs", "work items", "plan"])
+        .at(&[
+            "issues",
+            "dashboard/issues",
+            "groups/{group:rest}/-/issues/..",
+            "{project}/-/issues|work_items/..",
+            "{project}/-/issues|work_items/..?state={tab}",
+        ])
+        .lists("issues")
+        .reached_by("go.issues", &["g u"], "Go to issues"),
+    Entry::of::<issue::IssuePane>()
+        .known_as(&["issue", "ticket", "bug"])
+        .shows(Subject::Issue)
+        .signed('#')
+        .below(Above::Place("issues"))
+        .at(&[
+            "{project}/-/issues|work_items/{item:number}/..",
+            "{project}/-/issues|work_items/{item:number}/..#note_{note:number}",
+        ]),
     Entry::of::<issue::IssuePane>()
         .named("epic", "Epic")
         .known_as(&["epic"])

@@ -167,6 +167,6 @@ impl History {
     /// The cell of the commit `index` of the list, in at most `limit` lanes.
     pub fn cell(&self, index: usize, limit: usize) -> Cell {
         let pieces = self.row(index).map(|row| row.draw(limit)).unwrap_or_default();
-        Cell { spans: pieces.into_iter().map(|(text, role)| (text.into(), role)).collect() }
+        Cell { spans: pieces.into_iter().map(|(text, role)| (text.into(), role)).collect(), ..Cell::default() }
     }
 }

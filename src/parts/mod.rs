@@ -14,6 +14,8 @@ pub mod commit_history;
 pub mod commit_view;
 pub mod facts;
 pub mod forms;
+pub mod issue_query;
+pub mod issues;
 pub mod job_details;
 pub mod last_seen;
 pub mod list;

@@ -82,6 +82,8 @@ impl Column {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     pub spans: Vec<(Cow<'static, str>, Role)>,
+    /// Spans by their index that have a color of their own, red, green and blue.
+    pub tints: Vec<(usize, [u8; 3])>,
 }
 
 impl Cell {
@@ -95,11 +97,23 @@ impl Cell {
         self.spans.push((text.into(), role));
         self
     }
+
+    /// With more text in a color of its own, as that of a label.
+    pub fn tinted(mut self, text: impl Into<Cow<'static, str>>, color: [u8; 3]) -> Cell {
+        self.tints.push((self.spans.len(), color));
+        self.and(text, Role::Label)
+    }
+
+    /// How the span of an index looks, which has that style in the theme.
+    fn style(&self, index: usize, style: Style, theme: &Theme) -> Style {
+        let tint = self.tints.iter().find(|(at, _)| *at == index).and_then(|(_, color)| theme.pixel(*color));
+        tint.map_or(style, |tint| style.fg(tint))
+    }
 }
 
 impl<T: Into<Cow<'static, str>>> From<(T, Role)> for Cell {
     fn from((text, role): (T, Role)) -> Cell {
-        Cell { spans: vec![(text.into(), role)] }
+        Cell { spans: vec![(text.into(), role)], tints: Vec::new() }
     }
 }
 
@@ -396,7 +410,10 @@ pub fn draw(
         if row.heading {
             heading(buf, line, theme, &row);
         } else {
-            let texts = row.cells.iter().map(|cell| cell.spans.iter().map(|(t, r)| (t.clone(), role(*r))).collect());
+            let style = |cell: &Cell, at, r| if row.dim { role(r) } else { cell.style(at, role(r), theme) };
+            let texts = row.cells.iter().map(|cell| {
+                cell.spans.iter().enumerate().map(|(at, (t, r))| (t.clone(), style(cell, at, *r))).collect()
+            });
             cells(buf, line, columns, &widths, texts);
         }
         if row.marked {

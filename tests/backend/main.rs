@@ -8,6 +8,7 @@ mod downloads;
 mod durable;
 mod gone;
 mod hostile;
+mod issues;
 mod limits;
 mod listen;
 mod local;

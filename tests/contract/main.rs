@@ -14,6 +14,7 @@ mod follow;
 mod groups;
 mod hooks;
 mod hosts;
+mod issues;
 mod jobs;
 mod license;
 mod merge_requests;

@@ -1,6 +1,7 @@
 //! Search.
 
 use crate::sample::acme;
+use labscope::api::issues::Issue;
 use labscope::api::search::*;
 
 requests! {

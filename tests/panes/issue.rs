@@ -1,4 +1,4 @@
-//! Issues and epics: what search knows of an issue, and what people say.
+//! Issues and epics: what they are, and what people say.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -20,7 +20,7 @@ fn issue() -> Value {
 async fn open(width: u16) -> Harness {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(width, 30).open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
-    harness.reply("GET /projects/a%2Fb/-/search?scope=issues&search=%237", [issue()]);
+    harness.reply("GET /projects/a%2Fb/issues/7", issue());
     harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
     harness.settle().await;
     harness
@@ -59,13 +59,13 @@ async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
     changed["title"] = json!("It is fast");
     changed["description"] = json!("Very *fast*.");
     changed["updated_at"] = json!("2026-06-18T09:00:00Z");
-    harness.reply("GET /projects/a%2Fb/-/search?scope=issues&search=%237", [changed]);
+    harness.reply("GET /projects/a%2Fb/issues/7", changed);
     harness.press("r").settle().await;
     harness.expect("It is fast").expect("Very fast.").expect_no("slow");
     harness.resize(46, 40).settle().await;
     harness.expect("It is fast").expect("Very fast.").expect("Which one?");
     // What cannot be asked for any more stays, and what was wrong at first is said until it is not.
-    harness.fail("GET /projects/a%2Fb/-/search?scope=issues&search=%237", 500, "out of ink");
+    harness.fail("GET /projects/a%2Fb/issues/7", 500, "out of ink");
     harness.press("r").settle().await;
     harness.expect("It is fast");
 }
@@ -111,15 +111,51 @@ async fn only_one_s_own_notes_are_changed() {
 }
 
 #[tokio::test]
+async fn an_issue_of_a_server_that_lists_none_is_the_one_that_search_finds() {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
+    harness.unsupported("GET /projects/a%2Fb/issues/7");
+    harness.reply("GET /projects/a%2Fb/-/search?scope=issues&search=%237", [issue()]);
+    harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?")]).settle().await;
+    harness.expect("It is slow").expect("Very slow.").expect("Which one?");
+}
+
+#[tokio::test]
 async fn an_issue_that_search_does_not_find_still_has_its_notes() {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
+    harness.unsupported("GET /projects/a%2Fb/issues/7");
     harness.reply("GET /projects/a%2Fb/-/search", json!([]));
     harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?")]).settle().await;
     harness.expect("Search does not find its text").expect("Which one?");
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
-    harness.fail("GET /projects/a%2Fb/-/search", 429, "Retry later");
+    harness.fail("GET /projects/a%2Fb/issues/7", 403, "403 Forbidden");
     harness.fail("GET /projects/a%2Fb/issues/7/notes", 403, "403 Forbidden").settle().await;
     harness.press("j").expect("Not allowed");
+}
+
+#[tokio::test]
+async fn an_issue_is_edited_closed_and_talked_about_from_its_place() {
+    let mut harness = open(100).await;
+    let url = "PUT /projects/a%2Fb/issues/7";
+    let mut closed = issue();
+    closed["state"] = json!("closed");
+    closed["closed_at"] = json!("2026-06-15T11:00:00Z");
+    closed["closed_by"] = json!({"id": 5, "username": "ada"});
+    harness.reply(url, closed.clone()).reply("GET /projects/a%2Fb/issues/7", closed).press("X").settle().await;
+    harness.expect("Closed a/b#7").expect("1h ago by ada");
+    assert!(harness.asked.iter().any(|line| *line == format!("{url} state_event=close")), "{:?}", harness.asked);
+    harness.press("g g e").settle().await;
+    harness.expect("Edit #7").press("Esc ] ] e").settle().await;
+    harness.expect("Edit a note on #7");
+}
+
+#[tokio::test]
+async fn an_address_that_names_a_note_opens_there() {
+    let place = Place { note: Some(2), ..Place::new("issue").project("a/b").item(7) };
+    let mut harness = Begin::at(place).size(80, 24).open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
+    harness.settle().await.reply("GET /projects/a%2Fb/issues/7", issue()).settle().await;
+    harness.expect("It is slow").press("R").expect("> This one.");
 }
 
 #[tokio::test]

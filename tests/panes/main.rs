@@ -20,6 +20,7 @@ mod home;
 mod hostile;
 mod hosts;
 mod issue;
+mod issues;
 mod job;
 mod jobs;
 mod lists;

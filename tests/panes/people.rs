@@ -244,7 +244,7 @@ async fn a_list_that_the_server_does_not_have_says_so_for_the_next_project_too()
     let mut harness = Begin::at(Place::new("members").project("a/b")).size(100, 20).open();
     harness.unsupported("GET /projects/a%2Fb/members/all").settle().await;
     harness.expect("Not supported by this server");
-    harness.press(": a / c Enter").settle().await.press("g u").settle().await;
+    harness.press(": a / c Enter").settle().await.press("g a").settle().await;
     harness.expect("Not supported by this server").expect("/projects/a%2Fc/members/all");
     assert!(!harness.asked.iter().any(|line| line.contains("a%2Fc/members")), "{:?}", harness.asked);
     harness.reply("GET /projects/a%2Fc/members/all", [user(2, "bo", "active")]);

@@ -350,7 +350,7 @@ impl Form {
         let value = self.offers.items.get(self.offers.chosen).map(|item| item.value.clone());
         if let (Some(value), Some(field)) = (value, self.current_field()) {
             field.accept(&value);
-            let several = matches!(field.widget, Widget::Words(_));
+            let several = matches!(field.widget, Widget::Words(_) | Widget::Names(_));
             self.offers = SuggestionList::default();
             self.changed_text(cx);
             if !several {
@@ -406,7 +406,7 @@ impl Overlay for Form {
             State::Typing => {
                 for field in &mut self.fields {
                     // What a name stands for may be known only now.
-                    if matches!(field.widget, Widget::Named(_) | Widget::Picture)
+                    if matches!(field.widget, Widget::Named(_) | Widget::Names(_) | Widget::Picture)
                         && field.is_dirty()
                         && field.error.is_none()
                     {

@@ -300,7 +300,8 @@ impl Overlay for Picker {
             if !beside.is_empty() {
                 spans.push((format!("  {}", text::sanitize(beside)).into(), Role::Dim));
             }
-            let (label, note) = (table::Cell { spans }, table::Cell::from((item.note.clone(), Role::Key)));
+            let (label, note) =
+                (table::Cell { spans, ..table::Cell::default() }, table::Cell::from((item.note.clone(), Role::Key)));
             table::Row::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
         });
         if self.ranked.len() > body.height as usize {

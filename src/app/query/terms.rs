@@ -1,7 +1,7 @@
 //! What may be typed to find things, by what is looked for.
 
 use super::{Term, ValueKind};
-use crate::api::todos;
+use crate::api::{issues, todos};
 
 /// Directions and orders that lists of merge requests know.
 const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
@@ -129,4 +129,37 @@ pub const TODOS: &[Term] = &[
     Term::new("author", "author_id", ValueKind::User, "who caused it"),
     Term::new("project", "project_id", ValueKind::Project, "in the project"),
     Term::new("group", "group_id", ValueKind::Group, "in a project of the group"),
+];
+
+const ISSUE_ORDERS: &[(&str, &str)] = &[
+    ("created", "created_at"),
+    ("updated", "updated_at"),
+    ("due", "due_date"),
+    ("title", "title"),
+    ("priority", "priority"),
+    ("label", "label_priority"),
+    ("milestone", "milestone_due"),
+    ("popularity", "popularity"),
+    ("position", "relative_position"),
+    ("weight", "weight"),
+];
+
+/// What may be asked of issues.
+pub const ISSUES: &[Term] = &[
+    Term::new("state", "state", ValueKind::Words(&["opened", "closed", "all"]), "opened unless given"),
+    Term::new("scope", "scope", ValueKind::Words(&["all", "created_by_me", "assigned_to_me"]), "author or assignee"),
+    Term::new("author", "author_id", ValueKind::User, "author"),
+    Term::new("assignee", "assignee_id", ValueKind::User, "assignee"),
+    Term::new("label", "labels", ValueKind::Labels, "has the label; several: all of them"),
+    Term::new("milestone", "milestone", ValueKind::Milestone, "in the milestone; None, Any, Upcoming, Started"),
+    Term::new("due", "due_date", ValueKind::Words(issues::DUE), "due: overdue, today, week, …"),
+    Term::new("type", "issue_type", ValueKind::Words(issues::TYPES), "type: issue, incident, task"),
+    Term::new("confidential", "confidential", ValueKind::YesNo, "confidential or not"),
+    Term::new("closer", "closed_by_id", ValueKind::User, "closed by"),
+    Term::new("reaction", "my_reaction_emoji", ValueKind::Text, "you reacted with: thumbsup, heart, …"),
+    Term::new("number", "iids", ValueKind::Numbers, "with that number; several: any of them"),
+    Term::new("in", "in", ValueKind::Words(&["title", "description"]), "search only there"),
+    Term::new("created", "", ValueKind::Dates("created_after", "created_before"), "created: >2w, <2026-01-31"),
+    Term::new("updated", "", ValueKind::Dates("updated_after", "updated_before"), "last updated: >2w"),
+    Term::new("sort", "", ValueKind::Sort(ISSUE_ORDERS), "sort order: updated, due-asc"),
 ];

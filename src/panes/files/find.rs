@@ -300,7 +300,7 @@ impl Overlay for Finder {
             let Some(hit) = self.shown.best.get(row) else { return table::Row::default() };
             let spans = letters_shown(&hit.path, &hit.letters, Role::Text);
             let note = if hit.recent { "recent" } else { "" };
-            table::Row::new(vec![table::Cell { spans }, table::Cell::from((note, Role::Dim))])
+            table::Row::new(vec![table::Cell { spans, ..table::Cell::default() }, table::Cell::from((note, Role::Dim))])
         });
         cursor
     }

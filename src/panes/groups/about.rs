@@ -92,7 +92,9 @@ pub fn project(facts: &mut Details, view: &View, node: &Node) {
     }
     facts.field("active", vec![(ago(&age(view, node.active.as_ref())), Role::Text)], None);
     facts.line(Vec::new());
-    for (name, words) in [("overview", "at a glance"), ("files", "its files"), ("mrs", "its merge requests")] {
+    for (name, words) in
+        [("overview", "at a glance"), ("files", "its files"), ("mrs", "its merge requests"), ("issues", "its issues")]
+    {
         let place = Place::new(name).project(node.path.as_str());
         facts.field("", vec![(words.to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }

@@ -3,6 +3,7 @@
 pub mod commit;
 pub mod group;
 pub mod hook;
+pub mod issue;
 pub mod merge_request;
 pub mod notification;
 pub mod project;

@@ -19,6 +19,8 @@ pub enum Widget {
     Words(Complete),
     /// A name that stands for a number: a user, a group, a milestone.
     Named(Complete),
+    /// Such names with commas between them.
+    Names(Complete),
     /// A number from 0.
     Number,
     /// A number with a fraction.
@@ -179,7 +181,9 @@ impl Field {
     /// Returns what is offered for it.
     pub fn complete(&self) -> &Complete {
         match &self.widget {
-            Widget::Line(complete) | Widget::Words(complete) | Widget::Named(complete) => complete,
+            Widget::Line(complete) | Widget::Words(complete) | Widget::Named(complete) | Widget::Names(complete) => {
+                complete
+            }
             _ => &Complete::Nothing,
         }
     }
@@ -189,7 +193,7 @@ impl Field {
         let text = self.input.text();
         let head = text.get(..self.input.cursor()).unwrap_or(text);
         match self.widget {
-            Widget::Words(_) => {
+            Widget::Words(_) | Widget::Names(_) => {
                 let start = head.rfind(',').map_or(0, |comma| comma + 1);
                 let word = head.get(start..).unwrap_or_default();
                 (start + word.len() - word.trim_start().len(), word.trim_start())
@@ -200,7 +204,7 @@ impl Field {
 
     /// Puts an offered name in the place of the word that is being typed.
     pub fn accept(&mut self, value: &str) {
-        if !matches!(self.widget, Widget::Words(_)) {
+        if !matches!(self.widget, Widget::Words(_) | Widget::Names(_)) {
             return self.input.set(value);
         }
         let (start, _) = self.word();
@@ -252,6 +256,9 @@ impl Field {
                 vec![picture::look(typed, self.looks)]
             }
             Widget::Named(complete) if self.input.text() != self.before => complete.find_wants(self.input.text()),
+            Widget::Names(complete) if self.input.text() != self.before => {
+                typed.split(',').flat_map(|name| complete.find_wants(name)).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -285,6 +292,8 @@ impl Field {
                 Widget::Line(_) | Widget::Long | Widget::Words(_) if self.kind == InputKind::Text => Some(json!("")),
                 Widget::Words(_) => Some(json!([])),
                 Widget::Named(_) => Some(json!(0)),
+                Widget::Names(_) => Some(json!([0])),
+                Widget::Date if self.kind == InputKind::Text => Some(json!("")),
                 _ => None,
             });
         }
@@ -302,6 +311,15 @@ impl Field {
                 Found::Missing => return Err(NoValue::Wrong(format!("there is no {}", noun(complete)))),
                 Found::Asked => return Err(NoValue::Asked),
             },
+            Widget::Names(complete) => {
+                let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+                let find = |name: &str| match complete.find(view, name) {
+                    Found::Id(id) => Ok(id),
+                    Found::Missing => Err(NoValue::Wrong(format!("{name}: there is no {}", noun(complete)))),
+                    Found::Asked => Err(NoValue::Asked),
+                };
+                json!(names.map(find).collect::<Result<Vec<u64>, NoValue>>()?)
+            }
             Widget::Picture => match view.store.result::<Result<(), String>>(&picture::key(text, self.looks)) {
                 Some(Ok(())) => json!(text),
                 Some(Err(why)) => return Err(NoValue::Wrong(why.clone())),

@@ -1,0 +1,551 @@
+//! Issues: lists of a project, of a group, of all; reading, creating, changing, closing.
+
+use super::call::{Call, Outcome, Reading, Writing, ok, order};
+use super::merge_requests::{label_notes, split_labels, time_stats, votes};
+use super::mount::Mount;
+use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, Visibility, level};
+use super::reject::Reject;
+use super::world::World;
+use crate::api::issues::*;
+use crate::api::merge_requests::References;
+use crate::api::{Id, Time};
+use crate::backend::presenters::{Bounds, date, holds, time, times};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+/// The color of a label that an issue names for the first time.
+const NEW_LABEL: &str = "#6699cc";
+/// The words of `order_by`.
+const ORDERS: &[&str] = &[
+    "created_at",
+    "updated_at",
+    "due_date",
+    "title",
+    "popularity",
+    "milestone_due",
+    "priority",
+    "label_priority",
+    "relative_position",
+    "weight",
+];
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<ListIssues>(everywhere)
+        .read_signed_in::<ListGroupIssues>(of_group)
+        .read_signed_in::<ListProjectIssues>(of_project)
+        .read_signed_in::<GetIssue>(get)
+        .write::<CreateIssue>(create)
+        .write::<UpdateIssue>(update)
+}
+
+/// How many tasks of a text there are, and how many of them are done.
+fn tasks(text: &str) -> TaskStatus {
+    let mut tasks = TaskStatus::default();
+    for line in text.lines().map(str::trim_start) {
+        let Some(task) = line.strip_prefix("- [").or_else(|| line.strip_prefix("* [")) else { continue };
+        let done = task.starts_with("x]") || task.starts_with("X]");
+        tasks.count += u64::from(done || task.starts_with(" ]"));
+        tasks.completed_count += u64::from(done);
+    }
+    tasks
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// An issue on the wire; its labels with their colors where `detailed`.
+    pub fn show_issue(&self, issue: &records::Issue, detailed: bool) -> Issue {
+        let (upvotes, downvotes) = votes(&issue.reactions);
+        let assignees: Vec<_> = issue.assignees.iter().map(|id| self.person(*id)).collect();
+        let milestone = issue.milestone.and_then(|id| self.world.milestones.get(id));
+        let project = self.world.projects.get(issue.project);
+        let url = project.map(|project| self.project_url(project)).unwrap_or_default();
+        let path = project.map(|project| self.world.project_path(project)).unwrap_or_default();
+        let known = |name: &String| self.world.labels.iter().find(|l| l.project == issue.project && l.name == *name);
+        let label = |name: &String| match known(name).filter(|_| detailed) {
+            Some(label) => IssueLabel::Label(Box::new(self.show_label(label))),
+            None => IssueLabel::Name(name.clone()),
+        };
+        let short = format!("#{}", issue.iid);
+        Issue {
+            id: issue.id,
+            iid: issue.iid,
+            project_id: issue.project,
+            title: issue.title.clone(),
+            description: Some(issue.description.clone()),
+            state: issue.state.as_str().into(),
+            created_at: Some(time(issue.created_at)),
+            updated_at: Some(time(issue.updated_at)),
+            closed_at: times(issue.closed_at),
+            labels: issue.labels.iter().map(label).collect(),
+            milestone: milestone.map(|milestone| self.show_milestone(milestone)),
+            assignee: assignees.first().cloned(),
+            assignees,
+            author: Some(self.person(issue.author)),
+            user_notes_count: self.count_notes(Noteable::Issue(issue.id)),
+            upvotes,
+            downvotes,
+            due_date: date(issue.due_date),
+            confidential: issue.confidential,
+            discussion_locked: issue.discussion_locked,
+            web_url: format!("{url}/issues/{}", issue.iid),
+            time_stats: Some(time_stats(issue.time)),
+            closed_by: issue.closed_by.map(|id| self.person(id)),
+            issue_type: Some(if issue.issue_type.is_empty() { "issue".into() } else { issue.issue_type.clone() }),
+            references: Some(References { relative: short.clone(), full: format!("{path}{short}"), short }),
+            task_completion_status: Some(tasks(&issue.description)),
+            ..Issue::default()
+        }
+    }
+
+    /// An issue as search shows it: with the fields of the specification.
+    pub fn found_issue(&self, issue: &records::Issue) -> Issue {
+        Issue {
+            closed_by: None,
+            issue_type: None,
+            references: None,
+            task_completion_status: None,
+            ..self.show_issue(issue, false)
+        }
+    }
+
+    /// The project and one of its issues.
+    fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Reject> {
+        let project = self.project(id)?;
+        self.signed_in()?;
+        let found = self.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
+        let issue = found.filter(|issue| self.rights.reads_issue(&self.world, issue));
+        Ok((project, issue.ok_or_else(Reject::no_record)?))
+    }
+}
+
+/// What narrows a list, or must not be.
+struct Narrow<'a> {
+    labels: Vec<&'a str>,
+    milestone: Option<&'a str>,
+    author: Option<u64>,
+    author_name: Option<&'a str>,
+    assignee: Option<u64>,
+    assignee_names: Vec<&'a str>,
+    reaction: Option<&'a str>,
+    caller: u64,
+    today: Date,
+}
+
+impl Narrow<'_> {
+    fn is_named(world: &World, id: u64, name: &str) -> bool {
+        world.users.get(id).is_some_and(|user| user.username.eq_ignore_ascii_case(name))
+    }
+
+    fn in_milestone(&self, world: &World, issue: &records::Issue, title: &str) -> bool {
+        let milestone = issue.milestone.and_then(|id| world.milestones.get(id));
+        let open = |m: &&records::Milestone| m.state == MilestoneState::Active;
+        match title {
+            "None" => milestone.is_none(),
+            "Any" => milestone.is_some(),
+            "Upcoming" => milestone.filter(open).is_some_and(|m| m.due_date.is_some_and(|due| due > self.today)),
+            "Started" => milestone.filter(open).is_some_and(|m| m.start_date.is_some_and(|start| start <= self.today)),
+            title => milestone.is_some_and(|milestone| milestone.title == title),
+        }
+    }
+
+    fn has_label(issue: &records::Issue, wanted: &str) -> bool {
+        match wanted {
+            "None" => issue.labels.is_empty(),
+            "Any" => !issue.labels.is_empty(),
+            wanted => issue.labels.iter().any(|label| label == wanted),
+        }
+    }
+
+    /// Returns whether each of what is asked for holds for an issue.
+    fn each(&self, world: &World, issue: &records::Issue) -> Vec<bool> {
+        let mut all: Vec<bool> = self.labels.iter().map(|wanted| Self::has_label(issue, wanted)).collect();
+        all.extend(self.milestone.map(|title| self.in_milestone(world, issue, title)));
+        all.extend(self.author.map(|id| issue.author == id));
+        all.extend(self.author_name.map(|name| Self::is_named(world, issue.author, name)));
+        all.extend(self.assignee.map(|id| match id {
+            0 => issue.assignees.is_empty(),
+            id => issue.assignees.contains(&id),
+        }));
+        let assigned = |name: &&str| issue.assignees.iter().any(|id| Self::is_named(world, *id, name));
+        all.extend(self.assignee_names.iter().map(assigned));
+        let gave = |emoji| issue.reactions.get(emoji).is_some_and(|people| people.contains(&self.caller));
+        all.extend(self.reaction.map(gave));
+        all
+    }
+}
+
+fn split(text: Option<&str>) -> Vec<&str> {
+    text.unwrap_or_default().split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+fn today(now: Timestamp) -> Date {
+    now.to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+/// Returns whether a date that something is due fits a word of [`DUE`].
+fn is_due(due: Option<Date>, word: &str, today: Date) -> bool {
+    let days = |due: Date| due.since(today).map_or(0, |span| span.get_days());
+    let week_day = i32::from(today.weekday().to_monday_zero_offset());
+    match (word, due.map(days)) {
+        ("", _) => true,
+        ("0", days) => days.is_none(),
+        ("any", days) => days.is_some(),
+        (_, None) => false,
+        ("today", Some(days)) => days == 0,
+        ("tomorrow", Some(days)) => days == 1,
+        ("overdue", Some(days)) => days < 0,
+        ("week", Some(days)) => (-week_day..7 - week_day).contains(&days),
+        ("month", Some(_)) => due.is_some_and(|due| (due.year(), due.month()) == (today.year(), today.month())),
+        // Next month, and the two weeks before today.
+        (_, Some(days)) => {
+            let next = today.last_of_month().tomorrow().ok();
+            days >= -14 && due.zip(next).is_some_and(|(due, next)| due <= next.last_of_month())
+        }
+    }
+}
+
+/// The issues of which `of` is true, narrowed and ordered as `input` says; `usual` is the scope that is meant where none
+/// is asked for.
+fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issue) -> bool) -> Outcome<Vec<Issue>> {
+    let caller = call.signed_in()?.id;
+    let state = State::from_word(call.choice("state", input.state.as_deref(), &["all", "opened", "closed"])?);
+    let by = call.choice("order_by", input.order_by.as_deref(), ORDERS)?.to_owned();
+    let descending = call.descending(input.sort.as_deref(), "desc")?;
+    let scope = input.scope.map(|scope| scope.replace('-', "_"));
+    let scope = call.choice("scope", scope.as_deref(), &[usual, "all", "created_by_me", "assigned_to_me"])?.to_owned();
+    let mut due_words = vec![""];
+    due_words.extend(DUE);
+    let due = call.choice("due_date", input.due_date.as_deref(), &due_words)?.to_owned();
+    let created = Bounds::new("created", &input.created_after, &input.created_before)?;
+    let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
+    let today = today(call.now);
+    let wanted = Narrow {
+        labels: split(input.labels.as_deref()),
+        milestone: input.milestone.as_deref().filter(|title| !title.is_empty()),
+        author: input.author_id,
+        author_name: input.author_username.as_deref(),
+        assignee: input.assignee_id,
+        assignee_names: input.assignee_username.iter().flatten().map(String::as_str).collect(),
+        reaction: input.my_reaction_emoji.as_deref(),
+        caller,
+        today,
+    };
+    let not = input.not.unwrap_or_default();
+    let word = |name: &str| not.get(name).map(String::as_str);
+    let number = |name: &str| word(name).and_then(|text| text.parse().ok());
+    let unwanted = Narrow {
+        labels: split(word("labels")),
+        milestone: word("milestone"),
+        author: number("author_id"),
+        author_name: word("author_username"),
+        assignee: number("assignee_id"),
+        assignee_names: word("assignee_username").into_iter().collect(),
+        reaction: word("my_reaction_emoji"),
+        caller,
+        today,
+    };
+    let parts = split(input.r#in.as_deref());
+    let is_in = |part: &str| parts.is_empty() || parts.contains(&part);
+    let world = call.world;
+    let found = |issue: &&records::Issue| {
+        let kind = if issue.issue_type.is_empty() { "issue" } else { issue.issue_type.as_str() };
+        of(issue)
+            && call.rights.reads_issue(world, issue)
+            && state.is_none_or(|state| state == issue.state)
+            && match scope.as_str() {
+                "created_by_me" => issue.author == caller,
+                "assigned_to_me" => issue.assignees.contains(&caller),
+                _ => true,
+            }
+            && input.iids.as_ref().is_none_or(|iids| iids.is_empty() || iids.contains(&issue.iid))
+            && wanted.each(world, issue).into_iter().all(|holds| holds)
+            && !unwanted.each(world, issue).into_iter().any(|holds| holds)
+            && input.closed_by_id.is_none_or(|id| issue.closed_by == Some(id))
+            && input.confidential.is_none_or(|confidential| issue.confidential == confidential)
+            && input.issue_type.as_ref().is_none_or(|wanted| wanted == kind)
+            && is_due(issue.due_date, &due, today)
+            && created.hold(issue.created_at)
+            && updated.hold(issue.updated_at)
+            && input.search.as_ref().is_none_or(|part| {
+                is_in("title") && holds(&issue.title, part) || is_in("description") && holds(&issue.description, part)
+            })
+    };
+    let mut rows: Vec<&records::Issue> = world.issues.iter().filter(found).collect();
+    order(&mut rows, descending, |issue| issue.id);
+    let last = |due: Option<Date>| (due.is_none() != descending, due);
+    let milestone_due = |issue: &records::Issue| {
+        issue.milestone.and_then(|id| world.milestones.get(id)).and_then(|milestone| milestone.due_date)
+    };
+    match by.as_str() {
+        "updated_at" => order(&mut rows, descending, |issue| issue.updated_at),
+        "due_date" => order(&mut rows, descending, |issue| last(issue.due_date)),
+        "milestone_due" => order(&mut rows, descending, |issue| last(milestone_due(issue))),
+        "title" => order(&mut rows, descending, |issue| issue.title.to_lowercase()),
+        "popularity" => order(&mut rows, descending, |issue| votes(&issue.reactions).0),
+        _ => order(&mut rows, descending, |issue| issue.created_at),
+    }
+    let detailed = input.with_labels_details == Some(true);
+    call.page(rows, |issue| call.show_issue(issue, detailed))
+}
+
+/// The projects whose issues the caller may list.
+fn seen(call: &Reading, non_archived: bool, of: impl Fn(&Project) -> bool) -> BTreeSet<u64> {
+    let shows = |project: &&Project| {
+        call.rights.sees_project(call.world, project)
+            && !project.issues_disabled
+            && !(non_archived && project.archived)
+            && of(project)
+    };
+    call.world.projects.iter().filter(shows).map(|project| project.id).collect()
+}
+
+fn everywhere(call: &Reading, input: ListIssues) -> Outcome<Vec<Issue>> {
+    let seen = seen(call, input.non_archived.unwrap_or(true), |_| true);
+    listed(call, "created_by_me", input.into(), |issue| seen.contains(&issue.project))
+}
+
+fn of_group(call: &Reading, input: ListGroupIssues) -> Outcome<Vec<Issue>> {
+    let group = call.group(&input.id)?.id;
+    let inside = |project: &Project| match project.namespace {
+        Namespace::Group(id) => call.world.group_chain(id).iter().any(|above| above.id == group),
+        Namespace::User(_) => false,
+    };
+    let seen = seen(call, input.non_archived.unwrap_or(true), inside);
+    listed(call, "all", input.into(), |issue| seen.contains(&issue.project))
+}
+
+fn of_project(call: &Reading, input: ListProjectIssues) -> Outcome<Vec<Issue>> {
+    let project = call.project(&input.id)?;
+    if project.issues_disabled {
+        return Err(Reject::forbidden());
+    }
+    let project = project.id;
+    listed(call, "all", input.into(), |issue| issue.project == project)
+}
+
+fn get(call: &Reading, input: GetIssue) -> Outcome<Issue> {
+    let (_, issue) = call.issue(&input.id, input.issue_iid)?;
+    ok(call.show_issue(issue, false))
+}
+
+/// Those of `ids` who can be given an issue of a project, each once; 0 is nobody.
+fn assignees(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
+    let people = super::projects::members(call.world, project, true);
+    let is_open = project.visibility != Visibility::Private;
+    let fits = |id: &u64| people.contains_key(id) || is_open && call.world.users.get(*id).is_some();
+    let mut seen = BTreeSet::new();
+    ids.iter().copied().filter(fits).filter(|id| seen.insert(*id)).collect()
+}
+
+fn milestone(call: &Writing, project: u64, id: u64) -> Option<u64> {
+    call.world.milestones.get(id).filter(|milestone| milestone.project == project).map(|milestone| milestone.id)
+}
+
+/// The day that an input names; `None` where it is empty.
+fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Reject> {
+    match text {
+        None | Some("") => Ok(None),
+        Some(text) => {
+            let day = Time::from(text).instant().map(today);
+            day.map(Some).ok_or_else(|| Reject::invalid(name))
+        }
+    }
+}
+
+/// Creates the labels that a project does not have yet.
+fn create_labels(world: &mut World, project: u64, names: &[String]) {
+    for name in names {
+        if !world.labels.iter().any(|label| label.project == project && label.name == *name) {
+            let (name, color) = (name.clone(), NEW_LABEL.into());
+            world.labels.add(records::Label { project, name, color, ..records::Label::default() });
+        }
+    }
+}
+
+fn needs_title(title: &str) -> Result<(), Reject> {
+    if title.trim().is_empty() { Err(Reject::bad(json!({ "title": ["can't be blank"] }))) } else { Ok(()) }
+}
+
+fn create(call: &mut Writing, input: CreateIssue) -> Outcome<Issue> {
+    let project = call.project(&input.id)?.clone();
+    let author = call.signed_in()?.id;
+    let level = call.rights.level(call.world, &project);
+    let may = project.visibility != Visibility::Private || level >= level::GUEST;
+    if !may || project.issues_disabled || project.archived {
+        return Err(Reject::forbidden());
+    }
+    needs_title(&input.title)?;
+    let due_date = day("due_date", input.due_date.as_ref().map(Time::as_str))?;
+    // What the caller may not set is passed over in silence.
+    let plans = level >= level::REPORTER;
+    let labels = split_labels(input.labels.as_deref().filter(|_| plans).unwrap_or_default());
+    let iids = call.world.issues.iter().filter(|issue| issue.project == project.id).map(|issue| issue.iid);
+    let iid = iids.max().unwrap_or(0).max(project.last_issue_iid) + 1;
+    let now = call.now;
+    let issue = records::Issue {
+        iid,
+        project: project.id,
+        title: input.title,
+        description: input.description.unwrap_or_default(),
+        author,
+        assignees: assignees(call, &project, &input.assignee_ids.filter(|_| plans).unwrap_or_default()),
+        labels: labels.clone(),
+        milestone: input.milestone_id.filter(|_| plans).and_then(|id| milestone(call, project.id, id)),
+        created_at: now,
+        updated_at: now,
+        due_date: due_date.filter(|_| plans),
+        confidential: input.confidential == Some(true),
+        issue_type: input.issue_type.unwrap_or_default(),
+        ..records::Issue::default()
+    };
+    create_labels(call.world, project.id, &labels);
+    let id = call.world.issues.add(issue);
+    super::branches::touch(call.world, project.id, now)?;
+    if let Some(project) = call.world.projects.get_mut(project.id) {
+        project.last_issue_iid = iid;
+    }
+    let issue = call.world.issues.get(id).ok_or_else(Reject::no_record)?.clone();
+    call.world.assign(Noteable::Issue(id), &[], &issue.assignees, author, now);
+    call.world.mention(Noteable::Issue(id), None, ("", &issue.description), author, now);
+    ok(call.show_issue(&issue, false))
+}
+
+/// `@ada, @bo and @cem`.
+fn names(call: &Writing, people: &[u64]) -> String {
+    let names: Vec<String> = people.iter().map(|id| format!("@{}", call.person(*id).username)).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
+    let (project, issue) = call.issue(&input.id, input.issue_iid)?;
+    let (project, before) = (project.clone(), issue.clone());
+    let (caller, now) = (call.signed_in()?.id, call.now);
+    let plans = call.rights.level(call.world, &project) >= level::REPORTER;
+    let is_own = before.author == caller || before.assignees.contains(&caller);
+    if !(plans || is_own) || project.archived {
+        return Err(Reject::forbidden());
+    }
+    let given: Vec<&str> = UpdateIssue::inputs().filter(|name| !matches!(*name, "id" | "issue_iid")).collect();
+    if !given.iter().any(|name| call.inputs.contains_key(*name)) {
+        return Err(Reject::error(
+            400,
+            format!("{} are missing, at least one parameter must be provided", given.join(", ")),
+        ));
+    }
+    let mut issue = before.clone();
+    let mut said: Vec<String> = Vec::new();
+    if let Some(title) = input.title.filter(|title| *title != before.title) {
+        needs_title(&title)?;
+        said.push(format!("changed title from **{}** to **{title}**", before.title));
+        issue.title = title;
+    }
+    if let Some(description) = input.description.filter(|text| *text != before.description) {
+        said.push("changed the description".into());
+        issue.description = description;
+    }
+    if let Some(ids) = input.assignee_ids.filter(|_| plans) {
+        issue.assignees = assignees(call, &project, &ids);
+        let new: Vec<u64> = issue.assignees.iter().copied().filter(|id| !before.assignees.contains(id)).collect();
+        let gone: Vec<u64> = before.assignees.iter().copied().filter(|id| !issue.assignees.contains(id)).collect();
+        let parts = [("assigned to", new), ("unassigned", gone)];
+        let parts = parts.iter().filter(|(_, people)| !people.is_empty());
+        let words: Vec<String> = parts.map(|(verb, people)| format!("{verb} {}", names(call, people))).collect();
+        said.extend((!words.is_empty()).then(|| words.join(" and ")));
+    }
+    let is_empty = |name: &str| call.inputs.get(name).is_some_and(|v| v.is_null() || v.as_str() == Some(""));
+    if plans && (input.milestone_id.is_some() || is_empty("milestone_id")) {
+        issue.milestone = input.milestone_id.and_then(|id| milestone(call, project.id, id));
+        if issue.milestone != before.milestone {
+            said.push(match issue.milestone.and_then(|id| call.world.milestones.get(id)) {
+                Some(milestone) => format!("changed milestone to %\"{}\"", milestone.title),
+                None => "removed milestone".into(),
+            });
+        }
+    }
+    if let Some(labels) = input.labels.filter(|_| plans) {
+        issue.labels = split_labels(&labels);
+        said.extend(label_notes(&before.labels, &issue.labels));
+        create_labels(call.world, project.id, &issue.labels);
+    }
+    if plans && (input.due_date.is_some() || is_empty("due_date")) {
+        issue.due_date = day("due_date", input.due_date.as_deref())?;
+        if issue.due_date != before.due_date {
+            said.push(match issue.due_date {
+                Some(due) => format!("changed due date to {}", due.strftime("%B %-d, %Y")),
+                None => "removed due date".into(),
+            });
+        }
+    }
+    if let Some(confidential) = input.confidential.filter(|on| *on != before.confidential) {
+        said.push(format!("made the issue {}", if confidential { "confidential" } else { "visible to everyone" }));
+        issue.confidential = confidential;
+    }
+    issue.discussion_locked = input.discussion_locked.filter(|_| plans).or(before.discussion_locked);
+    issue.issue_type = input.issue_type.unwrap_or(issue.issue_type);
+    match call.choice("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
+        "close" if before.state == State::Opened => {
+            issue.state = State::Closed;
+            (issue.closed_at, issue.closed_by) = (Some(now), Some(caller));
+            said.push("closed".into());
+            call.world.finish_todos(Noteable::Issue(issue.id), caller);
+        }
+        "reopen" if before.state == State::Closed => {
+            issue.state = State::Opened;
+            (issue.closed_at, issue.closed_by) = (None, None);
+            said.push("reopened".into());
+        }
+        _ => {}
+    }
+    issue.updated_at = now;
+    let on = Noteable::Issue(issue.id);
+    for body in said {
+        call.add_note_of_system(on, caller, body);
+    }
+    call.world.issues.add(issue.clone());
+    call.world.assign(on, &before.assignees, &issue.assignees, caller, now);
+    call.world.mention(on, None, (&before.description, &issue.description), caller, now);
+    ok(call.show_issue(&issue, false))
+}
+
+impl UpdateIssue {
+    fn inputs() -> impl Iterator<Item = &'static str> {
+        <UpdateIssue as crate::api::Endpoint>::INPUTS.iter().map(|input| input.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_that_are_due_fit_their_words() {
+        // A Friday.
+        let today: Date = "2026-11-20".parse().unwrap();
+        let fits = |due: &str| -> Vec<&str> {
+            let due = (!due.is_empty()).then(|| due.parse().unwrap());
+            DUE.iter().copied().filter(|word| is_due(due, word, today)).collect()
+        };
+        let near = "next_month_and_previous_two_weeks";
+        assert_eq!(fits(""), ["0"]);
+        assert_eq!(fits("2026-11-20"), ["any", "today", "week", "month", near]);
+        assert_eq!(fits("2026-11-21"), ["any", "tomorrow", "week", "month", near]);
+        assert_eq!(fits("2026-11-16"), ["any", "overdue", "week", "month", near]);
+        assert_eq!(fits("2026-11-23"), ["any", "month", near]);
+        assert_eq!(fits("2026-11-01"), ["any", "overdue", "month"]);
+        assert_eq!(fits("2026-12-31"), ["any", near]);
+        assert_eq!(fits("2027-01-01"), ["any"]);
+    }
+
+    #[test]
+    fn tasks_are_counted() {
+        let counted = tasks("- [x] a\n  * [ ] b\n- [X] c\n- [y] d\n[x] e");
+        assert_eq!((counted.count, counted.completed_count), (3, 2));
+    }
+}

@@ -1,0 +1,63 @@
+//! A new issue, and the fields of one that exists.
+
+use crate::api::issues::{self, CreateIssue, GetIssue, Issue, UpdateIssue};
+use crate::api::{Id, Time};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::pane::View;
+use crate::app::place::Place;
+
+const FIRST: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];
+
+fn fields(form: Form, id: &Id) -> Form {
+    form.first(FIRST)
+        .field("description", |field| _ = field.widget(Widget::Long))
+        .field("labels", |field| {
+            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("New names create labels.");
+        })
+        .field("assignee_ids", |field| {
+            field.label("assignees").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("nobody");
+            field.help("Usernames, separated by commas; some servers take only one.");
+        })
+        .field("milestone_id", |field| {
+            field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("By its title.").default("none");
+        })
+        .field("due_date", |field| {
+            _ = field.widget(Widget::Date).default("none").help("2026-01-31, or 2w for in two weeks.")
+        })
+        .field("confidential", |field| _ = field.help("yes: only members of the project see it."))
+        .field("issue_type", |field| {
+            field.label("type").widget(Widget::Choice(issues::TYPES)).default("issue").help("");
+        })
+}
+
+/// A new issue of a project.
+pub fn create(id: &Id) -> Form {
+    let project = id.clone();
+    let form = Form::of::<CreateIssue>(format!("New issue in {id}"), "create the issue", format!("new issue {id}"));
+    fields(form.fixed("id", id), id).then(move |answer| {
+        let made = answer.downcast_ref::<Issue>()?;
+        Some(Action::Go(Place::new("issue").project(project.clone()).item(made.iid)))
+    })
+}
+
+/// The fields of an issue.
+pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
+    let form = Form::of::<UpdateIssue>(format!("Edit #{iid}"), format!("change #{iid}"), format!("issue {id}#{iid}"))
+        .fixed("id", id)
+        .fixed("issue_iid", iid)
+        .without(&["state_event"])
+        .field("title", |field| _ = field.required(true))
+        .field("discussion_locked", |field| _ = field.help("yes: only members of the project can comment."));
+    let get = GetIssue { id: id.clone(), issue_iid: iid };
+    fields(form, id).of_current(view, get, |issue| {
+        let names: Vec<&str> = issue.assignees().iter().map(|user| user.username.as_str()).collect();
+        vec![
+            ("labels", issue.label_names().join(",")),
+            ("assignee_ids", names.join(", ")),
+            ("milestone_id", issue.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default()),
+            ("due_date", issue.due_date.as_ref().map(Time::to_string).unwrap_or_default()),
+        ]
+    })
+}

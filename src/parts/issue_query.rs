@@ -1,0 +1,64 @@
+//! Issues asked for by a typed query: of a project, of a group, of the user.
+
+use crate::api::Id;
+use crate::api::issues::{Issue, ListGroupIssues, ListIssues, ListProjectIssues};
+use crate::app::pane::View;
+use crate::app::query::{self, Grammar};
+use crate::parts::query_list;
+use crate::store::ListQuery;
+use serde_json::{Value, json};
+
+/// Keys whose values can be excluded: `-label:bug`.
+const EXCLUDES: &[&str] = &["label", "milestone", "author", "assignee", "reaction"];
+
+/// Where is asked, and for which state where the query does not say one.
+#[derive(Clone, Debug, Default)]
+pub struct IssueScope {
+    pub project: Option<Id>,
+    pub group: Option<Id>,
+    /// `all` or nothing means all.
+    pub state: &'static str,
+    /// The words of `order_by` and `sort`, where the query does not say them.
+    pub order: Option<(&'static str, &'static str)>,
+}
+
+impl IssueScope {
+    /// Returns what may be typed.
+    pub fn grammar(&self) -> Grammar {
+        Grammar { excludes: EXCLUDES, ..Grammar::new(query::ISSUES, Some("search"), self.project.clone()) }
+    }
+
+    /// Returns what `text` asks for; `None` while it cannot be asked.
+    pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<Issue>> {
+        let id = self.project.as_ref().or(self.group.as_ref());
+        let given = query_list::given([
+            ("id", id.map_or(Value::Null, |id| json!(id.as_str()))),
+            // Without a project or group, the user's own.
+            ("scope", if id.is_none() { json!("assigned_to_me") } else { Value::Null }),
+            ("state", json!(self.state)),
+            ("order_by", json!(self.order.map_or("updated_at", |(word, _)| word))),
+            ("sort", self.order.map_or(Value::Null, |(_, way)| json!(way))),
+            ("with_labels_details", json!(true)),
+        ]);
+        // Servers list all states where none is named.
+        let whole = |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
+        let grammar = self.grammar();
+        Some(match (&self.project, &self.group) {
+            (Some(_), _) => {
+                let mut list: ListProjectIssues = grammar.ask(text, given, view).ready()?;
+                whole(&mut list.state);
+                ListQuery::new(&list)
+            }
+            (None, Some(_)) => {
+                let mut list: ListGroupIssues = grammar.ask(text, given, view).ready()?;
+                whole(&mut list.state);
+                ListQuery::new(&list)
+            }
+            (None, None) => {
+                let mut list: ListIssues = grammar.ask(text, given, view).ready()?;
+                whole(&mut list.state);
+                ListQuery::new(&list)
+            }
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! Issues of the local server: lists and their filters, creating, changing, closing, and who may.
+
+use crate::{Server, each, json};
+use labscope::backend::{Options, WorldKind};
+use serde_json::{Value, json as value};
+
+const AT: &str = "/projects/acme%2Frocket-ui/issues";
+
+async fn demo() -> Server {
+    Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await
+}
+
+async fn numbers(server: &Server, user: &str, path: &str) -> Vec<u64> {
+    let list = server.read(user, path).await;
+    list.as_array().unwrap().iter().map(|row| row["iid"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn each_filter_narrows_the_list_of_a_project() {
+    let server = demo().await;
+    let bo = server.read("bo", "/user").await["id"].clone();
+    let eli = server.read("eli", "/user").await["id"].clone();
+    for (query, wanted) in [
+        (String::new(), vec![41, 42, 43, 38, 40, 31]),
+        ("state=opened&order_by=title&sort=asc".into(), vec![38, 41, 40, 43, 42]),
+        ("state=closed".into(), vec![31]),
+        ("labels=bug,design".into(), vec![38]),
+        ("labels=None".into(), vec![]),
+        ("milestone=0.4".into(), vec![38]),
+        ("milestone=None&state=opened".into(), vec![41, 43]),
+        ("milestone=Started&state=opened".into(), vec![38]),
+        (format!("author_id={eli}"), vec![38, 31]),
+        (format!("assignee_id={bo}"), vec![42]),
+        ("assignee_id=0&state=opened".into(), vec![41, 40]),
+        ("assignee_username[]=ada".into(), vec![43]),
+        ("author_username=cem".into(), vec![41]),
+        ("due_date=any&order_by=due_date&sort=asc".into(), vec![43, 38]),
+        ("due_date=0&state=closed".into(), vec![31]),
+        ("confidential=true".into(), vec![43]),
+        ("search=mouse".into(), vec![40]),
+        ("search=shift&in=title".into(), vec![]),
+        ("iids[]=38&iids[]=41".into(), vec![41, 38]),
+        ("not[labels]=bug".into(), vec![42, 40]),
+        ("not[author_username]=eli&state=opened&not[milestone]=Later".into(), vec![41, 43]),
+        ("scope=assigned_to_me".into(), vec![43]),
+        ("issue_type=incident".into(), vec![]),
+    ] {
+        assert_eq!(numbers(&server, "ada", &format!("{AT}?{query}")).await, wanted, "{query}");
+    }
+    for (query, error) in [("state=odd", "state"), ("order_by=odd", "order_by"), ("due_date=odd", "due_date")] {
+        let wrong = json(server.get("ada", &format!("{AT}?{query}")).await, 400).await;
+        assert_eq!(wrong["error"], format!("{error} does not have a valid value"));
+    }
+}
+
+#[tokio::test]
+async fn a_group_has_the_issues_of_all_groups_in_it_and_everybody_their_own() {
+    let server = demo().await;
+    let group = server.read("ada", "/groups/acme/issues?state=opened&per_page=100").await;
+    let paths: std::collections::BTreeSet<&str> =
+        group.as_array().unwrap().iter().map(|row| row["references"]["full"].as_str().unwrap()).collect();
+    assert!(paths.contains("acme/rocket-ui#42") && paths.contains("acme/tools/cli#5"), "{paths:?}");
+    assert_eq!(each(&server.read("ada", "/issues").await, "title").len(), 1, "written by ada");
+    assert_eq!(numbers(&server, "ada", "/issues?scope=assigned-to-me").await, [43]);
+    assert!(numbers(&server, "eli", "/issues?scope=all&per_page=100").await.len() > 6);
+    // A confidential one is for its people and for members alone.
+    assert!(!numbers(&server, "root", AT).await.is_empty());
+    let fay = server.get("fay", &format!("{AT}/43")).await;
+    assert!(matches!(fay.status().as_u16(), 200 | 404));
+    assert_eq!(json(server.get("", AT).await, 401).await["message"], "401 Unauthorized");
+}
+
+#[tokio::test]
+async fn labels_come_with_their_colors_where_they_are_asked_for() {
+    let server = demo().await;
+    let plain = server.read("ada", &format!("{AT}/38")).await;
+    assert_eq!(plain["labels"], value!(["bug", "design"]));
+    let list = server.read("ada", &format!("{AT}?iids[]=38&with_labels_details=true")).await;
+    assert_eq!(list[0]["labels"][0]["color"], "#d9534f");
+}
+
+#[tokio::test]
+async fn an_issue_is_created_changed_closed_and_reopened() {
+    let server = demo().await;
+    let cem = server.read("cem", "/user").await["id"].to_string();
+    let form = [
+        ("title", "Rows flicker"),
+        ("description", "- [x] seen\n- [ ] fixed"),
+        ("labels", "bug,flicker"),
+        ("assignee_ids[]", &cem),
+        ("due_date", "2026-12-24"),
+    ];
+    let made = json(server.post("ada", AT, &form).await, 201).await;
+    assert_eq!((&made["iid"], &made["state"], &made["due_date"]), (&44.into(), &"opened".into(), &"2026-12-24".into()));
+    assert_eq!(made["labels"], value!(["bug", "flicker"]));
+    assert_eq!(made["task_completion_status"], value!({"count": 2, "completed_count": 1}));
+    assert_eq!(server.read("cem", "/todos?type=Issue").await[0]["target"]["iid"], 44);
+    let one = format!("{AT}/44");
+    let form = [("title", "Rows do flicker"), ("assignee_ids[]", "0"), ("due_date", ""), ("labels", "bug")];
+    let changed = json(server.put("ada", &one, &form).await, 200).await;
+    assert_eq!((&changed["title"], &changed["due_date"]), (&"Rows do flicker".into(), &Value::Null));
+    assert_eq!((&changed["assignees"], &changed["labels"]), (&value!([]), &value!(["bug"])));
+    let closed = json(server.put("cem", &one, &[("state_event", "close")]).await, 200).await;
+    assert_eq!((&closed["state"], &closed["closed_by"]["username"]), (&"closed".into(), &"cem".into()));
+    json(server.put("cem", &one, &[("state_event", "close")]).await, 200).await;
+    let open = json(server.put("cem", &one, &[("state_event", "reopen")]).await, 200).await;
+    assert_eq!((&open["state"], &open["closed_at"]), (&"opened".into(), &Value::Null));
+    let notes = server.read("ada", &format!("{one}/notes?sort=asc")).await;
+    let said = each(&notes, "body");
+    assert_eq!(
+        said,
+        [
+            "changed title from **Rows flicker** to **Rows do flicker**",
+            "unassigned @cem",
+            "removed ~\"flicker\" label",
+            "removed due date",
+            "closed",
+            "reopened",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn who_may_not_is_refused_and_what_is_missing_is_named() {
+    let server = demo().await;
+    let blank = json(server.post("ada", AT, &[("title", " ")]).await, 400).await;
+    assert_eq!(blank["message"], value!({"title": ["can't be blank"]}));
+    assert_eq!(json(server.post("ada", AT, &[]).await, 400).await["error"], "title is missing");
+    let nothing = json(server.put("ada", &format!("{AT}/38"), &[]).await, 400).await;
+    assert!(nothing["error"].as_str().unwrap().starts_with("title, description"), "{nothing}");
+    assert_eq!(
+        json(server.put("ada", &format!("{AT}/999"), &[("title", "x")]).await, 404).await["message"],
+        "404 Not found"
+    );
+    // Anybody may write one in a public project, and plan nothing there.
+    let form = [("title", "Hello"), ("labels", "bug"), ("due_date", "2026-12-24")];
+    let at = "/projects/docs%2Fhandbook/issues";
+    let made = json(server.post("fay", at, &form).await, 201).await;
+    assert_eq!((&made["labels"], &made["due_date"]), (&value!([]), &Value::Null));
+    let one = format!("{at}/{}", made["iid"]);
+    assert_eq!(json(server.put("eli", &one, &[("title", "x")]).await, 403).await["message"], "403 Forbidden");
+    json(server.put("fay", &one, &[("title", "Hello!")]).await, 200).await;
+}

@@ -1,0 +1,154 @@
+//! The list of issues: of a project, of a group, of the user.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const LIST: &str = "GET /projects/acme%2Frocket-ui/issues";
+
+fn issue(iid: u64, title: &str, state: &str) -> Value {
+    json!({"id": 1000 + iid, "iid": iid, "project_id": 7, "title": title, "state": state,
+        "description": format!("Why **{title}** matters."), "user_notes_count": 3, "due_date": "2026-06-01",
+        "created_at": "2026-06-13T12:00:00Z", "updated_at": "2026-06-15T09:00:00Z",
+        "labels": ["plain", {"id": 1, "name": "bug", "color": "#d9534f"}],
+        "milestone": {"id": 3, "title": "0.4"}, "author": {"id": 2, "username": "bo"},
+        "assignees": [{"id": 4, "username": "eli"}, {"id": 5, "username": "ada"}],
+        "web_url": format!("http://demo.test/acme/rocket-ui/-/issues/{iid}"),
+        "references": {"short": format!("#{iid}"), "relative": "", "full": format!("acme/rocket-ui#{iid}")}})
+}
+
+async fn open() -> Harness {
+    let mut harness = Begin::at(Place::new("issues").project("acme/rocket-ui")).size(160, 30).open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
+    let list = |state: &str| format!("{LIST}?order_by=updated_at&{state}with_labels_details=true");
+    let rows = [issue(42, "Widths that remember", "opened"), issue(41, "Gauge shows too much", "opened")];
+    harness.reply(&list("state=opened&"), rows);
+    harness.reply(&list("state=closed&"), [issue(31, "Odd heights", "closed")]);
+    harness.settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect()
+}
+
+#[tokio::test]
+async fn each_says_what_matters_and_opens() {
+    let mut harness = open().await;
+    let line = harness.line_with("#42  Widths");
+    for words in ["plain", "●bug", "0.4", "eli ada", "3 notes", "2026-06-01", "3h"] {
+        assert!(line.contains(words), "{words}\n{}", harness.picture());
+    }
+    harness.expect("Why Widths that remember matters.").press("2").settle().await;
+    harness.expect("Odd heights").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("issue").project("acme/rocket-ui").item(31));
+}
+
+#[tokio::test]
+async fn a_typed_query_asks_the_server_and_a_minus_excludes() {
+    let mut harness = open().await;
+    harness.reply("GET /users", [json!({"id": 9, "username": "cem"})]);
+    harness.press("/").type_text("label:bug -label:ui -author:cem due:overdue sort:due-asc slow").press("Enter");
+    harness.settle().await;
+    let line = harness.asked.last().expect("a request").clone();
+    for part in [
+        "labels=bug",
+        "not[labels]=ui",
+        "not[author_id]=9",
+        "due_date=overdue",
+        "order_by=due_date",
+        "sort=asc",
+        "search=slow",
+        "state=opened",
+    ] {
+        assert!(line.starts_with(LIST) && line.contains(part), "{part} in {line}");
+    }
+    harness.press("/ C-u").type_text("-due:today").press("Enter").settle().await;
+    harness.expect("this server cannot exclude by due");
+}
+
+#[tokio::test]
+async fn one_is_closed_several_that_are_marked_too_and_a_new_one_begins_with_a_form() {
+    let mut harness = open().await;
+    let url = "PUT /projects/acme%2Frocket-ui/issues";
+    harness.reply(&format!("{url}/42"), issue(42, "Widths that remember", "closed"));
+    harness.press("X").settle().await;
+    assert_eq!(sent(&harness), [format!("{url}/42 state_event=close")]);
+    harness.expect("Closed acme/rocket-ui#42").press("Space Space X").expect("Close or reopen").press("Esc");
+    let mut harness = open().await;
+    harness.reply("GET /projects/acme%2Frocket-ui/users", [json!({"id": 4, "username": "eli"})]);
+    harness.press("+").expect("New issue in acme/rocket-ui").type_text("Rows flicker").press("Tab Tab");
+    harness.type_text("bug").press("Tab").type_text("eli, @me").settle().await;
+    harness.reply("POST /projects/acme%2Frocket-ui/issues", issue(44, "Rows flicker", "opened"));
+    harness.press("C-s").settle().await;
+    let line = sent(&harness).pop().expect("a write");
+    assert_eq!(
+        line,
+        "POST /projects/acme%2Frocket-ui/issues assignee_ids[]=4 assignee_ids[]=5 labels=bug title=Rows flicker"
+    );
+    assert_eq!(harness.app.place(), Place::new("issue").project("acme/rocket-ui").item(44));
+}
+
+#[tokio::test]
+async fn an_edit_sends_what_was_changed_alone() {
+    let mut harness = open().await;
+    harness.reply("GET /projects/acme%2Frocket-ui/issues/42", issue(42, "Widths that remember", "opened"));
+    harness.reply("GET /projects/acme%2Frocket-ui/users", json!([]));
+    harness.press("e").settle().await;
+    harness.expect("Edit #42").expect("plain,bug").expect("eli, ada").expect("2026-06-01");
+    harness.press("Tab Tab Tab C-u").settle().await;
+    harness.press("Tab Tab C-u").settle().await;
+    harness
+        .reply("PUT /projects/acme%2Frocket-ui/issues/42", issue(42, "Widths", "opened"))
+        .press("C-s")
+        .settle()
+        .await;
+    assert_eq!(sent(&harness), ["PUT /projects/acme%2Frocket-ui/issues/42 assignee_ids[]=0 due_date="]);
+}
+
+#[tokio::test]
+async fn without_a_project_they_are_the_user_s_and_a_group_has_its_own() {
+    let mut harness = Begin::at(Place::new("issues")).size(160, 30).open();
+    let own = "GET /issues?order_by=updated_at&scope=assigned_to_me&state=opened&with_labels_details=true";
+    harness.reply(own, [issue(42, "Widths that remember", "opened")]).settle().await;
+    harness.expect("issues assigned to you").press("+").expect("select a project first");
+    assert!(harness.line_with("#42  Widths").contains("acme/rocket-ui"), "{}", harness.picture());
+    harness.press("Enter");
+    assert_eq!(harness.app.place(), Place::new("issue").project("acme/rocket-ui").item(42));
+    let mut harness = Begin::at(Place::new("issues").group("acme")).size(120, 30).open();
+    harness.unsupported("GET /groups/acme/issues").settle().await;
+    harness.expect("Not supported by this server");
+}
+
+#[tokio::test]
+async fn hostile_texts_are_shown_and_not_obeyed_on_any_size() {
+    let mut evil = issue(42, "E\u{1b}[31mvil\u{7}\u{202e}x", "odd\u{1b}state");
+    evil["labels"] = json!([{"name": "a\u{1b}[2Jb", "color": "#zzzzzz"}, {"color": "x"}, 7, null]);
+    evil["due_date"] = json!("soon\u{7}");
+    let mut harness = Begin::at(Place::new("issues").project("a/b")).size(160, 30).open();
+    harness.reply("GET /projects/a%2Fb/issues", [evil]).settle().await;
+    let drawn = harness.picture();
+    assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{drawn:?}");
+    for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("Tab j z k z");
+    }
+}
+
+#[tokio::test]
+async fn issues_are_made_and_closed_on_a_server() {
+    let server = demo().await;
+    let place = Place::new("issues").project("acme/rocket-ui");
+    let mut app = Begin::at(place).size(160, 34).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("Widths that remember").expect("●design").press("+").type_text("Rows flicker").press("C-s");
+    app.until("Rows flicker").await;
+    app.settle().await;
+    app.expect("● opened").expect("No description.").press("X").until("Closed acme/rocket-ui#44").await;
+    app.settle().await;
+    app.expect("closed").press("q").settle().await;
+    app.expect_no("Rows flicker").press("2").settle().await;
+    app.expect("Rows flicker");
+    server.stop().await;
+}
