@@ -1,4 +1,8 @@
-//! Labels of projects and groups.
+//! Labels of projects and groups. Not in the specification; servers of its age have those of projects.
+
+use crate::api::issues::{GetIssue, ListGroupIssues, ListIssues, ListProjectIssues};
+use crate::api::merge_requests::{GetMergeRequest, ListMergeRequests, ListProjectMergeRequests};
+use crate::api::{Id, Nothing};
 
 crate::resource! {
     /// A label.
@@ -22,6 +26,104 @@ crate::resource! {
         /// Whether it belongs to the project itself, not to a group above it.
         is_project_label: bool,
         archived: bool,
+    }
+}
+
+crate::endpoints! {
+    section "Labels";
+
+    /// Lists the labels of a project by name.
+    GET "/projects/{id}/labels" => Vec<Label>;
+    struct ListLabels {
+        id: Id,
+        /// Whether to count issues and merge requests.
+        with_counts: Option<bool>,
+        /// Whether those of the groups above belong to it (where absent: yes).
+        include_ancestor_groups: Option<bool>,
+        /// Part of the name or description.
+        search: Option<String>,
+    }
+
+    /// Creates a label of a project.
+    POST "/projects/{id}/labels" => Label,
+    touches [ListLabels];
+    struct CreateLabel {
+        id: Id,
+        name: String,
+        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        color: String,
+        description: Option<String>,
+        /// The lower, the more important.
+        priority: Option<u64>,
+    }
+
+    /// Changes a label of a project; one of a group is changed there.
+    PUT "/projects/{id}/labels/{label_id}" => Label,
+    touches [ListLabels, ListIssues, ListProjectIssues, GetIssue, ListMergeRequests, ListProjectMergeRequests, GetMergeRequest];
+    struct UpdateLabel {
+        id: Id,
+        /// Its ID or name.
+        label_id: String,
+        new_name: Option<String>,
+        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        color: Option<String>,
+        description: Option<String>,
+        /// The lower, the more important.
+        priority: Option<u64>,
+    }
+
+    /// Deletes a label of a project, and takes it from everything.
+    DELETE "/projects/{id}/labels/{label_id}" => Nothing,
+    touches [ListLabels, ListIssues, ListProjectIssues, GetIssue, ListMergeRequests, ListProjectMergeRequests, GetMergeRequest];
+    struct DeleteLabel {
+        id: Id,
+        /// Its ID or name.
+        label_id: String,
+    }
+
+    /// Lists the labels of a group by name.
+    GET "/groups/{id}/labels" => Vec<Label>;
+    struct ListGroupLabels {
+        id: Id,
+        /// Whether to count issues and merge requests.
+        with_counts: Option<bool>,
+        /// Whether those of the groups above belong to it (where absent: yes).
+        include_ancestor_groups: Option<bool>,
+        /// Part of the name or description.
+        search: Option<String>,
+    }
+
+    /// Creates a label of a group.
+    POST "/groups/{id}/labels" => Label,
+    touches [ListGroupLabels, ListLabels];
+    struct CreateGroupLabel {
+        id: Id,
+        name: String,
+        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        color: String,
+        description: Option<String>,
+    }
+
+    /// Changes a label of a group.
+    PUT "/groups/{id}/labels/{label_id}" => Label,
+    touches [ListGroupLabels, ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
+    struct UpdateGroupLabel {
+        id: Id,
+        /// Its ID or name.
+        label_id: String,
+        new_name: Option<String>,
+        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        color: Option<String>,
+        description: Option<String>,
+    }
+
+    /// Deletes a label of a group, and takes it from everything.
+    DELETE "/groups/{id}/labels/{label_id}" => Nothing,
+    touches [ListGroupLabels, ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
+    struct DeleteGroupLabel {
+        id: Id,
+        /// Its ID or name.
+        label_id: String,
     }
 }
 

@@ -51,6 +51,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("hooks", hooks::ALL),
     ("issues", issues::ALL),
     ("jobs", jobs::ALL),
+    ("labels", labels::ALL),
     ("license", license::ALL),
     ("merge_requests", merge_requests::ALL),
     ("notes", notes::ALL),

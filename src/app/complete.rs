@@ -5,6 +5,7 @@
 
 use crate::api::branches::ListBranches;
 use crate::api::groups::{GetGroup, Group, ListGroups};
+use crate::api::labels::ListLabels;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
 use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
 use crate::api::repository::{ListContributors, ListTree};
@@ -40,7 +41,7 @@ pub enum Complete {
     Authors(Id),
     /// A path of a project, as it is on its default branch.
     Paths(Id),
-    /// A label that was seen on merge requests: of a project, or of all.
+    /// A label of a project; where none is named, one that was seen on merge requests.
     Labels(Option<Id>),
     /// A milestone by its title.
     Milestones(Option<Id>),
@@ -118,11 +119,15 @@ fn projects(typed: &str) -> ListProjects {
     }
 }
 
+fn labels(project: &Id) -> ListLabels {
+    ListLabels { id: project.clone(), ..ListLabels::default() }
+}
+
 fn milestones(project: &Id, typed: &str) -> SearchProject {
     SearchProject { id: project.clone(), scope: "milestones".into(), search: typed.trim().to_owned() }
 }
 
-/// The latest merge requests, on which labels and milestones are seen: no operation lists those.
+/// The latest merge requests, on which labels and milestones are seen: older servers do not list those.
 enum SeenNames {
     Project(ListProjectMergeRequests),
     All(ListMergeRequests),
@@ -191,7 +196,10 @@ impl Complete {
             }
             Complete::Authors(project) => vec![Load::list(&authors(project), 1).into()],
             Complete::Paths(project) => vec![Load::list(&folder(project, typed), 1).after(PAUSE).into()],
-            Complete::Labels(project) => vec![SeenNames::of(project.as_ref()).want()],
+            Complete::Labels(project) => {
+                let all = project.as_ref().map(|project| Load::list(&labels(project), 1).into());
+                all.into_iter().chain([SeenNames::of(project.as_ref()).want()]).collect()
+            }
             Complete::Milestones(project) => {
                 let mut wants = vec![SeenNames::of(project.as_ref()).want()];
                 if let Some(project) = project.as_ref().filter(|_| !typed.trim().is_empty()) {
@@ -243,6 +251,9 @@ impl Complete {
                 files.iter().for_each(|entry| add(&entry.path, ""));
             }
             Complete::Labels(project) => {
+                for label in project.iter().flat_map(|project| view.store.list(&labels(project)).iter()) {
+                    add(&label.name, label.description.as_deref().unwrap_or_default());
+                }
                 let requests = SeenNames::of(project.as_ref()).rows(view);
                 requests.iter().flat_map(MergeRequest::labels).for_each(|label| add(label, ""));
             }

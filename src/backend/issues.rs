@@ -63,8 +63,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let project = self.world.projects.get(issue.project);
         let url = project.map(|project| self.project_url(project)).unwrap_or_default();
         let path = project.map(|project| self.world.project_path(project)).unwrap_or_default();
-        let known = |name: &String| self.world.labels.iter().find(|l| l.project == issue.project && l.name == *name);
-        let label = |name: &String| match known(name).filter(|_| detailed) {
+        let label = |name: &String| match self.world.label_in(issue.project, name).filter(|_| detailed) {
             Some(label) => IssueLabel::Label(Box::new(self.show_label(label))),
             None => IssueLabel::Name(name.clone()),
         };
@@ -358,7 +357,7 @@ fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Reject> {
 /// Creates the labels that a project does not have yet.
 fn create_labels(world: &mut World, project: u64, names: &[String]) {
     for name in names {
-        if !world.labels.iter().any(|label| label.project == project && label.name == *name) {
+        if world.label_in(project, name).is_none() {
             let (name, color) = (name.clone(), NEW_LABEL.into());
             world.labels.add(records::Label { project, name, color, ..records::Label::default() });
         }

@@ -1,20 +1,328 @@
-//! Labels of projects.
+//! Labels of projects and groups. Issues and merge requests have them by name.
 
-use super::call::Call;
-use super::records;
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::records::{self, Namespace, Project, Record, State, level};
+use super::reject::Reject;
 use super::world::World;
-use crate::api::labels::Label;
+use crate::api::Nothing;
+use crate::api::labels::*;
+use crate::backend::presenters::holds;
+use serde_json::json;
 use std::ops::Deref;
+
+/// Names of colors that are taken, beside numbers.
+const COLORS: &[(&str, &str)] = &[
+    ("black", "#000000"),
+    ("silver", "#c0c0c0"),
+    ("gray", "#808080"),
+    ("white", "#ffffff"),
+    ("maroon", "#800000"),
+    ("red", "#ff0000"),
+    ("purple", "#800080"),
+    ("fuchsia", "#ff00ff"),
+    ("green", "#008000"),
+    ("lime", "#00ff00"),
+    ("olive", "#808000"),
+    ("yellow", "#ffff00"),
+    ("navy", "#000080"),
+    ("blue", "#0000ff"),
+    ("teal", "#008080"),
+    ("aqua", "#00ffff"),
+    ("orange", "#ffa500"),
+];
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<ListLabels>(of_project)
+        .write::<CreateLabel>(|call, e| {
+            let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
+            create(call, owner, &e.name, &e.color, e.description, e.priority)
+        })
+        .write::<UpdateLabel>(|call, e| {
+            let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
+            let change = Change { name: e.new_name, color: e.color, description: e.description, priority: e.priority };
+            update(call, owner, &e.label_id, change)
+        })
+        .write::<DeleteLabel>(|call, e| {
+            let owner = Owner::Project(call.project_as(&e.id, level::REPORTER)?.id);
+            delete(call, owner, &e.label_id)
+        })
+        .read_signed_in::<ListGroupLabels>(of_group)
+        .write::<CreateGroupLabel>(|call, e| {
+            let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
+            create(call, owner, &e.name, &e.color, e.description, None)
+        })
+        .write::<UpdateGroupLabel>(|call, e| {
+            let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
+            let change = Change { name: e.new_name, color: e.color, description: e.description, priority: None };
+            update(call, owner, &e.label_id, change)
+        })
+        .write::<DeleteGroupLabel>(|call, e| {
+            let owner = Owner::Group(call.group_as(&e.id, level::REPORTER)?.id);
+            delete(call, owner, &e.label_id)
+        })
+}
+
+/// Whose labels are meant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Owner {
+    Project(u64),
+    Group(u64),
+}
+
+impl Owner {
+    fn has(self, label: &records::Label) -> bool {
+        match self {
+            Owner::Project(id) => label.group.is_none() && label.project == id,
+            Owner::Group(id) => label.group == Some(id),
+        }
+    }
+
+    /// Returns whether a label of it is at hand in a project.
+    fn reaches(self, world: &World, project: &Project) -> bool {
+        match self {
+            Owner::Project(id) => project.id == id,
+            Owner::Group(id) => world.groups_above(project).contains(&id),
+        }
+    }
+}
+
+impl World {
+    /// The groups that a project is in, from the inside out.
+    pub fn groups_above(&self, project: &Project) -> Vec<u64> {
+        match project.namespace {
+            Namespace::Group(id) => self.group_chain(id).iter().map(|group| group.id).collect(),
+            Namespace::User(_) => Vec::new(),
+        }
+    }
+
+    /// The label of that name that is at hand in a project: its own, or one of a group above it.
+    pub fn label_in(&self, project: u64, name: &str) -> Option<&records::Label> {
+        let project = self.projects.get(project)?;
+        let groups = self.groups_above(project);
+        self.labels.iter().find(|label| {
+            label.name == name && label.group.map_or(label.project == project.id, |group| groups.contains(&group))
+        })
+    }
+}
 
 impl<W: Deref<Target = World>> Call<W> {
     /// A label on the wire.
     pub fn show_label(&self, label: &records::Label) -> Label {
+        let dark = rgb(&label.color)
+            .is_some_and(|[r, g, b]| u32::from(r) * 299 + u32::from(g) * 587 + u32::from(b) * 114 < 150_000);
         Label {
             id: label.id,
             name: label.name.clone(),
             color: label.color.clone(),
             description: Some(label.description.clone()).filter(|text| !text.is_empty()),
+            text_color: Some(if dark { "#FFFFFF" } else { "#1F1E24" }.into()),
             ..Label::default()
         }
     }
+
+    /// A label as lists show it: whose it is, and how often it is in use in projects that `of` says.
+    fn listed_label(&self, label: &records::Label, counts: bool, in_project: bool, of: impl Fn(u64) -> bool) -> Label {
+        let of = &of;
+        let issues = |state: State| {
+            let mut all = self.world.issues.iter().filter(|issue| of(issue.project) && issue.state == state);
+            let all = all.by_ref().filter(|issue| issue.labels.contains(&label.name));
+            all.filter(|issue| self.rights.reads_issue(&self.world, issue)).count() as u64
+        };
+        let requests = || {
+            let open = self.world.merge_requests.iter().filter(|mr| of(mr.target_project) && mr.state == State::Opened);
+            open.filter(|mr| mr.labels.contains(&label.name)).count() as u64
+        };
+        Label {
+            open_issues_count: counts.then(|| issues(State::Opened)),
+            closed_issues_count: counts.then(|| issues(State::Closed)),
+            open_merge_requests_count: counts.then(requests),
+            subscribed: Some(false),
+            priority: label.priority.filter(|_| in_project),
+            is_project_label: in_project.then_some(label.group.is_none()),
+            ..self.show_label(label)
+        }
+    }
+}
+
+/// Those that `found` says, by name.
+fn by_name<'a>(
+    call: &Reading<'a>,
+    search: Option<&str>,
+    found: impl Fn(&records::Label) -> bool,
+) -> Vec<&'a records::Label> {
+    let search = search.unwrap_or_default();
+    let fits =
+        |label: &&records::Label| found(label) && (holds(&label.name, search) || holds(&label.description, search));
+    let mut rows: Vec<&records::Label> = call.world.labels.iter().filter(fits).collect();
+    rows.sort_by_key(|label| label.name.to_lowercase());
+    rows
+}
+
+fn of_project(call: &Reading, input: ListLabels) -> Outcome<Vec<Label>> {
+    let project = call.project(&input.id)?;
+    let mut groups = call.world.groups_above(project);
+    if input.include_ancestor_groups == Some(false) {
+        groups.clear();
+    }
+    let own = Owner::Project(project.id);
+    let found = |label: &records::Label| own.has(label) || label.group.is_some_and(|group| groups.contains(&group));
+    let (counts, id) = (input.with_counts == Some(true), project.id);
+    call.page(by_name(call, input.search.as_deref(), found), |label| {
+        call.listed_label(label, counts, true, |project| project == id)
+    })
+}
+
+fn of_group(call: &Reading, input: ListGroupLabels) -> Outcome<Vec<Label>> {
+    let group = call.group(&input.id)?.id;
+    let above: Vec<u64> = call.world.group_chain(group).iter().map(|group| group.id).collect();
+    let is_meant = |id: u64| id == group || input.include_ancestor_groups != Some(false) && above.contains(&id);
+    let inside = |id: u64| {
+        let project = call.world.projects.get(id);
+        project.is_some_and(|project| {
+            Owner::Group(group).reaches(call.world, project) && call.rights.sees_project(call.world, project)
+        })
+    };
+    let counts = input.with_counts == Some(true);
+    call.page(by_name(call, input.search.as_deref(), |label| label.group.is_some_and(is_meant)), |label| {
+        call.listed_label(label, counts, false, inside)
+    })
+}
+
+/// A color as it is kept: `#rrggbb`.
+fn color(text: &str) -> Result<String, Reject> {
+    if let Some((_, color)) = COLORS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
+        return Ok((*color).to_owned());
+    }
+    match rgb(text) {
+        Some([r, g, b]) => Ok(format!("#{r:02x}{g:02x}{b:02x}")),
+        None => Err(Reject::bad(json!({ "color": ["must be a valid color code"] }))),
+    }
+}
+
+/// That a name can be given: it is one, and no other label at hand has it.
+fn check_name(world: &World, owner: Owner, name: &str, but: Option<u64>) -> Result<(), Reject> {
+    if name.trim().is_empty() || name.contains(',') {
+        return Err(Reject::bad(json!({ "title": ["is invalid"] })));
+    }
+    let above = match owner {
+        Owner::Project(id) => world.projects.get(id).map(|project| world.groups_above(project)).unwrap_or_default(),
+        Owner::Group(id) => world.group_chain(id).iter().map(|group| group.id).collect(),
+    };
+    let at_hand = |label: &records::Label| owner.has(label) || label.group.is_some_and(|group| above.contains(&group));
+    let taken = |label: &records::Label| label.name == name && Some(label.id) != but && at_hand(label);
+    if world.labels.iter().any(taken) { Err(Reject::conflict("Label already exists")) } else { Ok(()) }
+}
+
+fn create(
+    call: &mut Writing,
+    owner: Owner,
+    name: &str,
+    given: &str,
+    description: Option<String>,
+    priority: Option<u64>,
+) -> Outcome<Label> {
+    check_name(call.world, owner, name, None)?;
+    let (project, group) = match owner {
+        Owner::Project(id) => (id, None),
+        Owner::Group(id) => (0, Some(id)),
+    };
+    let id = call.world.labels.add(records::Label {
+        project,
+        group,
+        name: name.to_owned(),
+        color: color(given)?,
+        description: description.unwrap_or_default(),
+        priority,
+        ..records::Label::default()
+    });
+    answer(call, owner, id)
+}
+
+fn answer(call: &Writing, owner: Owner, id: u64) -> Outcome<Label> {
+    let label = call.world.labels.get(id).ok_or_else(|| Reject::not_found("Label"))?;
+    let reaches = |id: u64| call.world.projects.get(id).is_some_and(|project| owner.reaches(call.world, project));
+    ok(call.listed_label(label, true, matches!(owner, Owner::Project(_)), reaches))
+}
+
+/// The label of a number, else of a name.
+fn find(call: &Writing, owner: Owner, which: &str) -> Result<u64, Reject> {
+    let number = which.parse::<u64>().ok();
+    let own = || call.world.labels.iter().filter(|label| owner.has(label));
+    let found = own().find(|label| Some(label.id) == number).or_else(|| own().find(|label| label.name == which));
+    found.map(Record::id).ok_or_else(|| Reject::not_found("Label"))
+}
+
+/// What is to be changed.
+struct Change {
+    name: Option<String>,
+    color: Option<String>,
+    description: Option<String>,
+    priority: Option<u64>,
+}
+
+fn update(call: &mut Writing, owner: Owner, which: &str, change: Change) -> Outcome<Label> {
+    let id = find(call, owner, which)?;
+    let given = ["new_name", "color", "description", "priority"];
+    if !given.iter().any(|name| call.inputs.contains_key(*name)) {
+        let why = format!("{} are missing, at least one parameter must be provided", given.join(", "));
+        return Err(Reject::error(400, why));
+    }
+    let name = change.name.filter(|name| !name.is_empty());
+    if let Some(name) = &name {
+        check_name(call.world, owner, name, Some(id))?;
+    }
+    let color = change.color.filter(|color| !color.is_empty()).map(|text| color(&text)).transpose()?;
+    let clears = call.inputs.get("priority").is_some_and(|v| v.is_null() || v.as_str() == Some(""));
+    let Some(label) = call.world.labels.get_mut(id) else { return Err(Reject::not_found("Label")) };
+    label.color = color.unwrap_or_else(|| label.color.clone());
+    label.description = change.description.unwrap_or_else(|| label.description.clone());
+    label.priority = if clears { None } else { change.priority.or(label.priority) };
+    if let Some(name) = name {
+        let before = std::mem::replace(&mut label.name, name.clone());
+        rename(call.world, owner, &before, Some(&name));
+    }
+    answer(call, owner, id)
+}
+
+/// Gives what has a label of that name the other one; none takes it away.
+fn rename(world: &mut World, owner: Owner, before: &str, after: Option<&str>) {
+    let reached: Vec<u64> =
+        world.projects.iter().filter(|project| owner.reaches(world, project)).map(|project| project.id).collect();
+    let change = |labels: &mut Vec<String>| match after {
+        Some(after) => labels.iter_mut().filter(|label| *label == before).for_each(|label| *label = after.to_owned()),
+        None => labels.retain(|label| label != before),
+    };
+    let has = |labels: &[String]| labels.iter().any(|label| label == before);
+    let issues: Vec<u64> = world
+        .issues
+        .iter()
+        .filter(|issue| reached.contains(&issue.project) && has(&issue.labels))
+        .map(Record::id)
+        .collect();
+    for id in issues {
+        if let Some(issue) = world.issues.get_mut(id) {
+            change(&mut issue.labels);
+        }
+    }
+    let requests: Vec<u64> = world
+        .merge_requests
+        .iter()
+        .filter(|mr| reached.contains(&mr.target_project) && has(&mr.labels))
+        .map(Record::id)
+        .collect();
+    for id in requests {
+        if let Some(mr) = world.merge_requests.get_mut(id) {
+            change(&mut mr.labels);
+        }
+    }
+}
+
+fn delete(call: &mut Writing, owner: Owner, which: &str) -> Outcome<Nothing> {
+    let id = find(call, owner, which)?;
+    if let Some(label) = call.world.labels.remove(id) {
+        rename(call.world, owner, &label.name, None);
+    }
+    Ok(Answer::new(Nothing))
 }

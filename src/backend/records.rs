@@ -433,8 +433,16 @@ record! {
 }
 
 record! {
-    /// A label of a project.
-    Label { project: u64, name: String, color: String, description: String }
+    /// A label of a project, or of a group.
+    Label {
+        /// 0 where it is of a group.
+        project: u64,
+        group: Option<u64>,
+        name: String,
+        color: String,
+        description: String,
+        priority: Option<u64>,
+    }
 }
 
 record! {

@@ -2,8 +2,8 @@
 
 use super::mount::Mount;
 use super::{
-    branches, commits, decisions, deployments, groups, hooks, issues, jobs, keys, license, merge_requests, notes,
-    notifications, projects, repository, runners, search, snippets, tags, todos, users,
+    branches, commits, decisions, deployments, groups, hooks, issues, jobs, keys, labels, license, merge_requests,
+    notes, notifications, projects, repository, runners, search, snippets, tags, todos, users,
 };
 
 /// The areas, in the order of their names.
@@ -17,6 +17,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     issues::mount,
     jobs::mount,
     keys::mount,
+    labels::mount,
     license::mount,
     merge_requests::mount,
     notes::mount,

@@ -115,7 +115,7 @@ impl ListSource for IssueSource {
     type Detail = TextDetail;
     const ID: &'static str = "issues";
     const TITLE: &'static str = "Issues";
-    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 62, weight: 5 }, PanelRequest { min: 36, weight: 3 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 70, weight: 2 }, PanelRequest { min: 36, weight: 1 }];
     const COLUMNS: Columns<Issue> = COLUMNS;
     const COMMANDS: &'static [Command<Issues>] = &[
         Command::new("issues.open", &["Enter"], "Open issue", Issues::open_issue).footer("open").when(Issues::has_row),

@@ -15,6 +15,7 @@ pub mod issues;
 pub mod job;
 pub mod jobs;
 pub mod key;
+pub mod labels;
 pub mod license;
 pub mod members;
 pub mod mr;
@@ -214,6 +215,10 @@ pub const PANES: &[Entry] = &[
         ])
         .lists("issues")
         .reached_by("go.issues", &["g u"], "Go to issues"),
+    Entry::of::<labels::Labels>()
+        .known_as(&["labels", "tags", "plan", "manage"])
+        .at(&["groups/{group:rest}/-/labels/..", "{project}/-/labels/.."])
+        .lists("labels"),
     Entry::of::<issue::IssuePane>()
         .known_as(&["issue", "ticket", "bug"])
         .shows(Subject::Issue)

@@ -9,6 +9,7 @@ mod durable;
 mod gone;
 mod hostile;
 mod issues;
+mod labels;
 mod limits;
 mod listen;
 mod local;

@@ -16,6 +16,7 @@ mod hooks;
 mod hosts;
 mod issues;
 mod jobs;
+mod labels;
 mod license;
 mod merge_requests;
 mod notes;

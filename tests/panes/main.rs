@@ -23,6 +23,7 @@ mod issue;
 mod issues;
 mod job;
 mod jobs;
+mod labels;
 mod lists;
 mod monkey;
 mod mr;

@@ -249,6 +249,7 @@ impl Load {
             directory_links: form.directory_links.iter().map(directory_link).collect::<Result<_>>()?,
             ..Group::default()
         });
+        self.labels(0, Some(id), &form.labels)?;
         self.members(Membership::Group(id), &form.members, created_at)
     }
 
@@ -358,18 +359,25 @@ impl Load {
             custom_attributes: form.attributes.clone(),
             ..Project::default()
         });
-        for label in &form.labels {
+        self.labels(id, None, &form.labels)?;
+        if let Some(history) = history {
+            self.histories.insert(id, history);
+        }
+        self.members(Membership::Project(id), &form.members, created_at)
+    }
+
+    /// The labels of a project, or of a group.
+    fn labels(&mut self, project: u64, group: Option<u64>, labels: &[String]) -> Result<()> {
+        for label in labels {
             let mut words = label.splitn(3, ' ');
             let (Some(name), Some(color)) = (words.next(), words.next()) else {
                 return Err(format!("labels: `{label}` is not `name #rrggbb words`"));
             };
             let description = words.next().unwrap_or_default().to_owned();
-            self.world.labels.add(Label { project: id, name: name.into(), color: color.into(), description, id: 0 });
+            let (name, color) = (name.into(), color.into());
+            self.world.labels.add(Label { project, group, name, color, description, ..Label::default() });
         }
-        if let Some(history) = history {
-            self.histories.insert(id, history);
-        }
-        self.members(Membership::Project(id), &form.members, created_at)
+        Ok(())
     }
 
     fn milestone(&mut self, form: &MilestoneForm) -> Result<()> {

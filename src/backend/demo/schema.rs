@@ -96,6 +96,8 @@ form! {
         members: BTreeMap<String, String>,
         attributes: BTreeMap<String, String>,
         directory_links: Vec<DirectoryLinkForm>,
+        /// `name #rrggbb words`.
+        labels: Vec<String>,
     }
 }
 

@@ -4,6 +4,7 @@ pub mod commit;
 pub mod group;
 pub mod hook;
 pub mod issue;
+pub mod label;
 pub mod merge_request;
 pub mod notification;
 pub mod project;

@@ -1,0 +1,239 @@
+//! Labels of a project or a group: their colors, and how often they are in use.
+
+use crate::api::Id;
+use crate::api::labels::{DeleteGroupLabel, DeleteLabel, Label, ListGroupLabels, ListLabels, rgb};
+use crate::app::App;
+use crate::app::action::{Action, Answer};
+use crate::app::command::{Command, Disabled};
+use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::place::Place;
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::list_pane::ListPane;
+use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::{breadcrumbs, forms, project};
+use crate::store::{ListQuery, Rows, Want, Write};
+use crate::ui::glyph;
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::sanitize;
+use crate::ui::theme::Role;
+
+const COLUMNS: Columns<Label> = Columns {
+    place: "labels",
+    fields: &[
+        Field::new("swatch", Column::new("", Size::Fixed(2))),
+        Field::new("name", Column::new("Label", Size::Fit { min: 10, max: 32 }))
+            .loaded(|a: &Label, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
+        Field::new("description", Column::new("Description", Size::Fill { min: 16, weight: 1 }).priority(3)),
+        Field::new("color", Column::new("Color", Size::Fixed(7)).priority(4))
+            .loaded(|a: &Label, b| a.color.cmp(&b.color)),
+        Field::new("open", Column::new("Open", Size::Fit { min: 4, max: 7 }).right().priority(1))
+            .loaded(|a: &Label, b| a.open_issues_count.cmp(&b.open_issues_count))
+            .newest_first(),
+        Field::new("closed", Column::new("Closed", Size::Fit { min: 6, max: 7 }).right().priority(2))
+            .loaded(|a: &Label, b| a.closed_issues_count.cmp(&b.closed_issues_count))
+            .newest_first(),
+        Field::new("merge requests", Column::new("Merge requests", Size::Fit { min: 14, max: 14 }).right().priority(2))
+            .loaded(|a: &Label, b| a.open_merge_requests_count.cmp(&b.open_merge_requests_count))
+            .newest_first(),
+        Field::new("priority", Column::new("Priority", Size::Fit { min: 2, max: 8 }).right().priority(5))
+            .loaded(|a: &Label, b| b.priority.cmp(&a.priority)),
+        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).priority(6)),
+    ],
+    order: None,
+};
+
+/// The labels of a project, or of a group.
+pub struct LabelSource {
+    project: Option<Id>,
+    group: Option<Id>,
+}
+
+/// The list of labels.
+pub type Labels = ListPane<LabelSource>;
+
+impl LabelSource {
+    /// The project or group, and whether it is a group.
+    fn owner(&self) -> Option<(&Id, bool)> {
+        let project = self.project.as_ref().map(|id| (id, false));
+        project.or_else(|| self.group.as_ref().map(|id| (id, true)))
+    }
+
+    /// Returns whether a label belongs to a group above the project.
+    fn is_inherited(&self, label: &Label) -> bool {
+        self.project.is_some() && label.is_project_label == Some(false)
+    }
+}
+
+impl Labels {
+    fn go(&mut self, pane: &str, cx: &mut Cx) {
+        let Some(label) = self.current(&cx.view) else { return };
+        let query = format!("label:\"{}\"", label.name.replace('"', ""));
+        let (project, group) = (self.source.project.clone(), self.source.group.clone());
+        cx.go(Place { project, group, ..Place::new(pane) }.query(query));
+    }
+
+    fn create(&mut self, cx: &mut Cx) {
+        if let Some((id, in_group)) = self.source.owner() {
+            forms::label::create(id, in_group).open(cx);
+        }
+    }
+
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        forms::signed_in(view)?;
+        let label = self.need_row(view)?;
+        if self.source.is_inherited(label) {
+            Err("it belongs to a group above; change it there".into())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        if let (Some(label), Some((id, in_group))) = (self.current(&cx.view), self.source.owner()) {
+            forms::label::edit(id, in_group, label).open(cx);
+        }
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let (Some(label), Some((id, in_group))) = (self.current(&cx.view), self.source.owner()) else { return };
+        let (id, label_id, what) = (id.clone(), label.id.to_string(), format!("delete label {}", label.name));
+        let question = format!(
+            "Delete the label {} of {id}? It is taken from all issues and merge requests. This cannot be undone.",
+            sanitize(&label.name)
+        );
+        let write = match in_group {
+            true => Write::new(&DeleteGroupLabel { id, label_id }, what),
+            false => Write::new(&DeleteLabel { id, label_id }, what),
+        };
+        cx.act(App::confirm("Delete a label", question, Action::Send(write)));
+    }
+}
+
+impl ListSource for LabelSource {
+    type Row = Label;
+    type Detail = NoDetail;
+    const ID: &'static str = "labels";
+    const TITLE: &'static str = "Labels";
+    const NEEDS: Needs = Needs::Project;
+    const COLUMNS: Columns<Label> = COLUMNS;
+    const COMMANDS: &'static [Command<Labels>] = &[
+        Command::new("labels.open", &["Enter"], "Open issues with label", |pane: &mut Labels, cx| {
+            pane.go("issues", cx)
+        })
+        .footer("issues")
+        .when(Labels::has_row),
+        Command::new("labels.mrs", &["m"], "Open merge requests with label", |pane: &mut Labels, cx| {
+            pane.go("mrs", cx)
+        })
+        .footer("merge requests")
+        .when(Labels::has_row),
+        Command::new("labels.create", &["+"], "Create label…", Labels::create)
+            .writes()
+            .footer("new")
+            .when(|_, view| forms::signed_in(view)),
+        Command::new("labels.edit", &["e"], "Edit label…", Labels::edit)
+            .writes()
+            .footer("edit")
+            .when(Labels::can_change),
+        Command::new("labels.delete", &["D"], "Delete label…", Labels::delete).writes().when(Labels::can_change),
+        Labels::columns_command("labels.columns"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> LabelSource {
+        let group = place.group.clone().filter(|_| place.project.is_none());
+        LabelSource { project: place.project.clone(), group }
+    }
+
+    fn place(&self) -> Place {
+        Place { project: self.project.clone(), group: self.group.clone(), ..Place::new(Self::ID) }
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut out = match &self.project {
+            Some(id) => project::breadcrumbs(view, id),
+            None => breadcrumbs::group(self.group.as_ref()),
+        };
+        out.push(Breadcrumb::new("labels", Role::Text));
+        out
+    }
+
+    fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Label>> {
+        let search = Some(input.filter.to_owned()).filter(|text| !text.is_empty());
+        let with_counts = Some(true);
+        Some(match self.owner()? {
+            (id, false) => ListQuery::new(&ListLabels { id: id.clone(), with_counts, search, ..ListLabels::default() }),
+            (id, true) => {
+                ListQuery::new(&ListGroupLabels { id: id.clone(), with_counts, search, ..ListGroupLabels::default() })
+            }
+        })
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<Label> {
+        Filter::Server
+    }
+
+    /// Servers before 13.6 do not search.
+    fn narrow(pane: &mut Labels, rows: &Rows<'_, Label>, _view: &View) {
+        let words = pane.list.shown().to_lowercase();
+        pane.list.narrow_to(rows, &words, |label| {
+            let description = label.description.as_deref().unwrap_or_default();
+            label.name.to_lowercase().contains(&words) || description.to_lowercase().contains(&words)
+        });
+    }
+
+    fn key(label: &Label) -> String {
+        label.name.clone()
+    }
+
+    fn row(&self, _view: &View, _: usize, label: &Label) -> Row {
+        let swatch = match rgb(&label.color) {
+            Some(color) => Cell::empty().tinted(glyph::full().repeat(2), color),
+            None => Cell::empty(),
+        };
+        let count = |count: Option<u64>| Cell::from((count.map(|n| n.to_string()).unwrap_or_default(), Role::Text));
+        Row::new(vec![
+            swatch,
+            Cell::from((label.name.clone(), Role::Label)),
+            Cell::from((label.description.clone().unwrap_or_default(), Role::Dim)),
+            Cell::from((label.color.clone(), Role::Dim)),
+            count(label.open_issues_count),
+            count(label.closed_issues_count),
+            count(label.open_merge_requests_count),
+            count(label.priority),
+            Cell::from((if self.is_inherited(label) { "group" } else { "" }, Role::Dim)),
+        ])
+        .dim(label.archived == Some(true))
+    }
+
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
+        match input.filter {
+            "" => ("There are no labels yet.", "+ creates one"),
+            _ => ("No label matches the filter.", "/ changes it, Esc clears it"),
+        }
+    }
+
+    fn enter(pane: &mut Labels, cx: &mut Cx) {
+        pane.go("issues", cx);
+    }
+
+    fn wants(pane: &Labels, _view: &View) -> Vec<Want> {
+        pane.source.project.iter().map(project::want).collect()
+    }
+
+    fn answer(pane: &mut Labels, answer: Answer, _cx: &mut Cx) {
+        if let Ok(forms::label::NewLabel(name)) = answer.take() {
+            pane.list.reveal_new(name);
+        }
+    }
+
+    fn url(&self, view: &View, _: &Label) -> Option<String> {
+        match self.owner()? {
+            (id, false) => Some(project::page(view, id, "/-/labels")),
+            (id, true) => Some(format!("{}/groups/{}/-/labels", view.session.web_url, project::path(id.as_str()))),
+        }
+    }
+
+    fn copies(&self, _view: &View, label: &Label) -> Vec<(&'static str, String)> {
+        vec![("name", label.name.clone()), ("color", label.color.clone()), ("ID", label.id.to_string())]
+    }
+}

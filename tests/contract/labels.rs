@@ -1,0 +1,33 @@
+//! Labels.
+
+use crate::sample::{acme, word};
+use labscope::api::labels::*;
+
+requests! {
+    ListLabels { id: acme(), with_counts: Some(true), include_ancestor_groups: Some(false), search: word("bug") }
+        => "GET /projects/acme%2Fui/labels?include_ancestor_groups=false&search=bug&with_counts=true";
+    CreateLabel { id: 1.into(), name: "bug".into(), color: "#d9534f".into(), description: word("d"), priority: Some(2) }
+        => "POST /projects/1/labels | color=#d9534f&description=d&name=bug&priority=2";
+    UpdateLabel {
+        id: 1.into(),
+        label_id: "a/b".into(),
+        new_name: word("n"),
+        color: word("red"),
+        description: word(""),
+        priority: Some(0),
+    } => "PUT /projects/1/labels/a%2Fb | color=red&description=&new_name=n&priority=0";
+    DeleteLabel { id: 1.into(), label_id: "5".into() } => "DELETE /projects/1/labels/5";
+    ListGroupLabels { id: acme(), with_counts: Some(true), include_ancestor_groups: Some(true), search: word("x") }
+        => "GET /groups/acme%2Fui/labels?include_ancestor_groups=true&search=x&with_counts=true";
+    CreateGroupLabel { id: 1.into(), name: "bug".into(), color: "#d9534f".into(), description: word("d") }
+        => "POST /groups/1/labels | color=#d9534f&description=d&name=bug";
+    UpdateGroupLabel { id: 1.into(), label_id: "5".into(), new_name: word("n"), color: word("red"), description: word("d") }
+        => "PUT /groups/1/labels/5 | color=red&description=d&new_name=n";
+    DeleteGroupLabel { id: 1.into(), label_id: "5".into() } => "DELETE /groups/1/labels/5";
+}
+
+samples! {
+    Label => r##"{"id": 1, "name": "bug", "color": "#d9534f", "text_color": "#FFFFFF", "description": "Bug",
+        "description_html": "Bug", "open_issues_count": 1, "closed_issues_count": 0, "open_merge_requests_count": 1,
+        "subscribed": false, "priority": 10, "is_project_label": true, "archived": false}"##;
+}

@@ -1,0 +1,102 @@
+//! Labels of a project and of a group.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+fn label(id: u64, name: &str, color: &str) -> Value {
+    json!({"id": id, "name": name, "color": color, "description": format!("About {name}"), "open_issues_count": 12,
+        "closed_issues_count": 3, "open_merge_requests_count": 4, "is_project_label": id < 9})
+}
+
+async fn open() -> Harness {
+    let mut harness = Begin::at(Place::new("labels").project("a/b")).size(120, 20).open();
+    harness.reply(
+        "GET /projects/a%2Fb/labels?with_counts=true",
+        [label(1, "bug", "#d9534f"), label(9, "security", "#b02a37")],
+    );
+    harness.settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect()
+}
+
+#[tokio::test]
+async fn each_has_its_color_and_counts_and_leads_to_what_has_it() {
+    let mut harness = open().await;
+    for words in ["▰▰", "bug", "About bug", "#d9534f", "12", "3", "4"] {
+        assert!(harness.line_with("About bug").contains(words), "{words}\n{}", harness.picture());
+    }
+    assert!(harness.line_with("security").contains("group"), "{}", harness.picture());
+    harness.press("Enter");
+    assert_eq!(harness.app.place(), Place::new("issues").project("a/b").query("label:\"bug\""));
+    harness.press("q q m");
+    assert_eq!(harness.app.place(), Place::new("mrs").project("a/b").query("label:\"bug\""));
+}
+
+#[tokio::test]
+async fn one_is_created_changed_and_deleted_after_a_question() {
+    let mut harness = open().await;
+    harness
+        .press("+")
+        .expect("New label in a/b")
+        .type_text("flicker")
+        .press("Tab")
+        .type_text("#12")
+        .expect("is no color");
+    harness.press("C-u").type_text("orange").reply("POST /projects/a%2Fb/labels", label(3, "flicker", "#ffa500"));
+    harness.press("C-s").settle().await;
+    harness.press("e").expect("Edit label bug").press("Tab C-u").type_text("#00ff00").press("C-s").settle().await;
+    harness.press("Esc D").expect("Delete the label bug of a/b").press("y");
+    assert_eq!(
+        sent(&harness),
+        [
+            "POST /projects/a%2Fb/labels color=orange name=flicker",
+            "PUT /projects/a%2Fb/labels/1 color=#00ff00",
+            "DELETE /projects/a%2Fb/labels/1",
+        ]
+    );
+    harness.press("j e").expect("belongs to a group above");
+}
+
+#[tokio::test]
+async fn those_of_a_group_are_changed_there_and_a_server_without_them_says_so() {
+    let mut harness = Begin::at(Place::new("labels").group("acme")).size(100, 20).open();
+    harness.reply("GET /groups/acme/labels", [label(9, "security", "#b02a37")]).settle().await;
+    harness.expect("security").press("D y Enter");
+    assert_eq!(sent(&harness), ["DELETE /groups/acme/labels/9"]);
+    assert_eq!(harness.app.place(), Place::new("issues").group("acme").query("label:\"security\""));
+    let mut harness = Begin::at(Place::new("labels").group("acme")).size(100, 20).open();
+    harness.unsupported("GET /groups/acme/labels").settle().await;
+    harness.expect("Not supported by this server");
+}
+
+#[tokio::test]
+async fn the_filter_is_the_server_s_and_ours_where_that_does_not_know_it() {
+    let mut harness = open().await;
+    harness.reply("GET /projects/a%2Fb/labels", [label(1, "bug", "#d9534f"), label(9, "security", "#zzzzzz")]);
+    harness.press("/").type_text("secu").settle().await;
+    assert!(harness.asked.iter().any(|line| line.contains("search=secu")), "{:?}", harness.asked);
+    harness.expect("security").expect_no("About bug");
+    for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("j z k z");
+    }
+}
+
+#[tokio::test]
+async fn labels_are_kept_by_a_server() {
+    let server = demo().await;
+    let place = Place::new("labels").project("acme/rocket-ui");
+    let mut app = Begin::at(place).size(120, 30).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("Something is wrong").press("+").type_text("flicker").press("Tab").type_text("red").press("C-s");
+    app.until("flicker").await;
+    app.settle().await;
+    app.press("g g Enter").settle().await;
+    app.expect("label:\"bug\"").expect("Columns collide");
+    server.stop().await;
+}
