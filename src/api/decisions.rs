@@ -3,6 +3,7 @@
 
 use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::commits::ListCommits;
+use crate::api::discussions::ListMergeRequestDiscussions;
 use crate::api::merge_requests::{
     GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, ListMergeRequests,
     ListParticipants, ListProjectMergeRequests, MergeRequest,
@@ -48,6 +49,16 @@ impl Approvals {
 }
 
 crate::resource! {
+    /// Someone whose review is requested, and how far it is.
+    pub struct Reviewer {
+        user: User,
+        /// `unreviewed`, `review_started`, `reviewed`, `requested_changes`, `approved` or `unapproved`.
+        state: String,
+        created_at: Option<Time>,
+    }
+}
+
+crate::resource! {
     /// What became of an auto-merge that was canceled. A server that cannot cancel it says so in a successful reply.
     pub struct AutoMergeCanceled {}
     newer {
@@ -68,15 +79,19 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    section "Merge requests";
+    newer section "Merge requests";
 
     /// Reads who approved a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/approvals" => Approvals;
     struct GetApprovals { id: Id, merge_request_iid: u64 }
 
+    /// Lists whose review is requested; since 15.3.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/reviewers" => Vec<Reviewer>;
+    struct ListReviewers { id: Id, merge_request_iid: u64 }
+
     /// Approves a merge request. 401 also says that the caller may not, or has done so already.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/approve" => Approvals,
-    touches [GetApprovals, GetMergeRequest, ListMergeRequestNotes, ListParticipants];
+    touches [GetApprovals, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants];
     struct Approve {
         id: Id,
         merge_request_iid: u64,
@@ -86,13 +101,13 @@ crate::endpoints! {
 
     /// Takes the caller's approval back; 404 where there is none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/unapprove" => Nothing,
-    touches [GetApprovals, GetMergeRequest, ListMergeRequestNotes];
+    touches [GetApprovals, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes];
     struct Unapprove { id: Id, merge_request_iid: u64 }
 
     /// Merges, or sets auto-merge. 401 says that the caller may not merge; 405, 406 and 422 that it cannot be merged.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/merge" => MergeRequest,
     touches [
-        GetMergeRequest, GetChanges, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestNotes, ListBranches,
+        GetMergeRequest, GetChanges, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes, ListBranches,
         GetBranch, ListCommits,
     ];
     struct Merge {
@@ -112,7 +127,7 @@ crate::endpoints! {
 
     /// Cancels auto-merge.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/cancel_merge_when_pipeline_succeeds" => AutoMergeCanceled,
-    touches [GetMergeRequest, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestNotes];
+    touches [GetMergeRequest, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes];
     struct CancelAutoMerge { id: Id, merge_request_iid: u64 }
 
     /// Begins to rebase the source branch onto the target branch.

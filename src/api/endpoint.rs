@@ -18,7 +18,7 @@ pub enum Body {
     Query,
     /// As form fields: writes.
     Form,
-    /// As a JSON object: commit creation alone.
+    /// As a JSON object: writes whose inputs are objects.
     Json,
 }
 
@@ -45,6 +45,8 @@ pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync +
     const IMMUTABLE_BY: Option<&'static str>;
     /// All inputs, those of the path among them, in the order of the declaration.
     const INPUTS: &'static [Input];
+    /// Whether servers of today have it and the specification does not.
+    const IS_NEWER: bool;
     /// What the server answers.
     type Output: Reply;
 
@@ -130,6 +132,8 @@ pub struct Description {
     pub inputs: &'static [Input],
     /// [`Endpoint::TOUCHES`].
     pub touches: &'static [&'static str],
+    /// [`Endpoint::IS_NEWER`].
+    pub is_newer: bool,
 }
 
 /// The `Accept` header of replies in JSON.
@@ -399,9 +403,10 @@ pub const fn input_name(field: &'static str) -> &'static str {
 ///     }
 /// }
 /// ```
-/// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST` as JSON.
+/// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST` and `JSON PUT` as JSON.
 /// `touches` names the reads that a success makes stale, `views` which fields the things inside the answer have, and
 /// `immutable by sha` says that the answer stays the same forever where that slot holds a full hash.
+/// Operations that the specification does not have are in a `newer section`, or have `NEWER` before their method.
 /// Every input that is not required is an `Option`; structs with only optional inputs derive nothing special: write
 /// `..Default::default()` at the call.
 ///
@@ -416,8 +421,14 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// They are a struct of their own as well, `Common`, that each endpoint which has them can be turned into.
 #[macro_export]
 macro_rules! endpoints {
+    (section $($rest:tt)*) => {
+        $crate::endpoints!(@section false $($rest)*);
+    };
+    (newer section $($rest:tt)*) => {
+        $crate::endpoints!(@section true $($rest)*);
+    };
     (
-        section $section:literal;
+        @section $newer:literal $section:literal;
         common { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
         $($rest:tt)*
     ) => {
@@ -425,13 +436,13 @@ macro_rules! endpoints {
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Common { $($(#[doc = $doc])* pub $field: $type),* }
 
-        $crate::endpoints!(@area $section { $($(#[doc = $doc])* $field: $type),* } $($rest)*);
+        $crate::endpoints!(@area $section $newer { $($(#[doc = $doc])* $field: $type),* } $($rest)*);
     };
-    (section $section:literal; $($rest:tt)*) => {
-        $crate::endpoints!(@area $section {} $($rest)*);
+    (@section $newer:literal $section:literal; $($rest:tt)*) => {
+        $crate::endpoints!(@area $section $newer {} $($rest)*);
     };
     (
-        @area $section:literal $common:tt
+        @area $section:literal $newer:literal $common:tt
         $(
             $(#[$meta:meta])*
             $($verb:ident)+ $route:literal => $output:ty
@@ -455,6 +466,7 @@ macro_rules! endpoints {
                 const VIEWS: $crate::api::views::Views = &[$($(($at, $fields)),*)?];
                 const IMMUTABLE_BY: Option<&'static str> = [$(Some(stringify!($hash)),)? None][0];
                 const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
+                const IS_NEWER: bool = $newer || $crate::endpoints!(@newer $($verb)+);
                 type Output = $output;
             }
         )*
@@ -468,6 +480,7 @@ macro_rules! endpoints {
                 section: $section,
                 inputs: <$name as $crate::api::Endpoint>::INPUTS,
                 touches: <$name as $crate::api::Endpoint>::TOUCHES,
+                is_newer: <$name as $crate::api::Endpoint>::IS_NEWER,
             }),*
         ];
     };
@@ -509,16 +522,22 @@ macro_rules! endpoints {
     (@inputs { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
         $crate::endpoints!(@inputs {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
+    (@newer NEWER $($verb:ident)+) => { true };
+    (@newer $($verb:ident)+) => { false };
+    (@method NEWER $($verb:ident)+) => { $crate::endpoints!(@method $($verb)+) };
+    (@body NEWER $($verb:ident)+) => { $crate::endpoints!(@body $($verb)+) };
     (@method GET) => { $crate::api::endpoint::Method::GET };
     (@method POST) => { $crate::api::endpoint::Method::POST };
     (@method PUT) => { $crate::api::endpoint::Method::PUT };
     (@method DELETE) => { $crate::api::endpoint::Method::DELETE };
     (@method JSON POST) => { $crate::api::endpoint::Method::POST };
+    (@method JSON PUT) => { $crate::api::endpoint::Method::PUT };
     (@body GET) => { $crate::api::Body::Query };
     (@body DELETE) => { $crate::api::Body::Query };
     (@body POST) => { $crate::api::Body::Form };
     (@body PUT) => { $crate::api::Body::Form };
     (@body JSON POST) => { $crate::api::Body::Json };
+    (@body JSON PUT) => { $crate::api::Body::Json };
 }
 
 #[cfg(test)]

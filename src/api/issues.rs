@@ -125,7 +125,7 @@ pub const DUE: &[&str] =
 pub const TYPES: &[&str] = &["issue", "incident", "test_case", "task"];
 
 crate::endpoints! {
-    section "Issues";
+    newer section "Issues";
 
     common {
         /// `created_by_me`, `assigned_to_me` or `all`.

@@ -30,7 +30,7 @@ crate::resource! {
 }
 
 crate::endpoints! {
-    section "Labels";
+    newer section "Labels";
 
     /// Lists the labels of a project by name.
     GET "/projects/{id}/labels" => Vec<Label>;

@@ -1,12 +1,15 @@
 //! Merge requests (specification, "Merge requests").
 
 use crate::api::commits::resources::{Commit, DiffEntry};
+use crate::api::decisions::ListReviewers;
+use crate::api::discussions::ListMergeRequestDiscussions;
 use crate::api::jobs::PipelineBrief;
 use crate::api::notes::ListMergeRequestNotes;
 use crate::api::projects::GetProject;
 use crate::api::users::User;
 use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Known, Time};
+use std::collections::BTreeMap;
 
 crate::open_enum! {
     /// The states of a merge request.
@@ -258,6 +261,16 @@ crate::endpoints! {
         target_branch: Option<String>,
         /// Part of a title or description.
         search: Option<String>,
+        /// Where to search: `title` or `description`; since 11.8.
+        r#in: Option<String>,
+        /// Since 13.8.
+        reviewer_username: Option<String>,
+        /// Enterprise servers alone; others pass over it.
+        approved_by_usernames: Option<Vec<String>>,
+        /// `yes` for drafts, `no` for others.
+        wip: Option<String>,
+        /// What is left out, by the names of other inputs; since 12.3.
+        not: Option<BTreeMap<String, String>>,
     }
 
     /// Lists merge requests everywhere: the caller's own, unless `scope` is `all`.
@@ -323,13 +336,17 @@ crate::endpoints! {
         approvals_before_merge: Option<u64>,
         squash: Option<bool>,
         allow_maintainer_to_push: Option<bool>,
+        /// Instead of `assignee_id` on servers since 12.2.
+        assignee_ids: Option<Vec<u64>>,
+        /// Since 13.9.
+        reviewer_ids: Option<Vec<u64>>,
     }
 
     /// Changes, closes or reopens a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest,
     touches [
-        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetChanges, ListMergeRequestNotes,
-        ListParticipants,
+        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetChanges, ListMergeRequestDiscussions,
+        ListMergeRequestNotes, ListParticipants, ListReviewers,
     ];
     struct UpdateMergeRequest {
         id: Id,
@@ -349,5 +366,9 @@ crate::endpoints! {
         squash: Option<bool>,
         discussion_locked: Option<bool>,
         allow_maintainer_to_push: Option<bool>,
+        /// Instead of `assignee_id` on servers since 12.2; 0 alone takes it from everybody.
+        assignee_ids: Option<Vec<u64>>,
+        /// Since 13.9; 0 alone asks nobody.
+        reviewer_ids: Option<Vec<u64>>,
     }
 }

@@ -8,6 +8,8 @@ pub mod client;
 pub mod commits;
 pub mod decisions;
 pub mod deployments;
+pub mod discussions;
+pub mod draft_notes;
 pub mod endpoint;
 pub mod error;
 pub mod groups;
@@ -31,6 +33,7 @@ pub mod tags;
 pub mod todos;
 pub mod types;
 pub mod users;
+pub mod versions;
 pub mod views;
 pub mod weight;
 
@@ -47,6 +50,8 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("commits", commits::ALL),
     ("decisions", decisions::ALL),
     ("deployments", deployments::ALL),
+    ("discussions", discussions::ALL),
+    ("draft_notes", draft_notes::ALL),
     ("groups", groups::ALL),
     ("hooks", hooks::ALL),
     ("issues", issues::ALL),
@@ -64,4 +69,5 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("tags", tags::ALL),
     ("todos", todos::ALL),
     ("users", users::ALL),
+    ("versions", versions::ALL),
 ];

@@ -1,11 +1,14 @@
 //! Notes: what people say of issues, snippets, merge requests and epics (specification, "Notes").
 
+use crate::api::discussions::{ListIssueDiscussions, ListMergeRequestDiscussions, ListSnippetDiscussions};
+use crate::api::endpoint::{InputKind, InputType};
 use crate::api::issues::{GetIssue, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
 use crate::api::todos::ListTodos;
 use crate::api::users::User;
 use crate::api::{Id, Nothing, Time};
 use serde::{Deserialize, Deserializer, Serialize};
+use sha1::{Digest, Sha1};
 
 crate::resource! {
     /// What the user said, or what the system noted.
@@ -33,6 +36,11 @@ crate::resource! {
         resolvable: bool,
         resolved: bool,
         resolved_by: User,
+        resolved_at: Time,
+        /// What it proposes instead of lines, where it stands on some.
+        suggestions: Vec<Suggestion>,
+        /// The thread that it was read from; servers do not tell it of a note.
+        discussion_id: String,
         project_id: u64,
         commit_id: String,
         confidential: bool,
@@ -68,6 +76,95 @@ crate::resource! {
         new_path: Option<String>,
         old_line: Option<u64>,
         new_line: Option<u64>,
+    }
+    newer {
+        /// All lines, where there are several; `new_line` or `old_line` is the last one.
+        line_range: LineRange,
+    }
+}
+
+crate::resource! {
+    /// The first and the last of several lines.
+    pub struct LineRange {
+        start: LineRangeEnd,
+        end: LineRangeEnd,
+    }
+}
+
+crate::resource! {
+    /// A line of the changes.
+    pub struct LineRangeEnd {
+        /// The hash of the path and the line's numbers, as in `…_10_12`.
+        line_code: String,
+        /// `new`, `old`, or null for an unchanged line.
+        r#type: Option<String>,
+    }
+    newer {
+        old_line: u64,
+        new_line: u64,
+    }
+}
+
+/// A place in the changes of a merge request, for a new thread. Fields that are not set are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewPosition {
+    /// `text` or `file`.
+    pub position_type: String,
+    pub base_sha: String,
+    pub start_sha: String,
+    pub head_sha: String,
+    pub old_path: String,
+    pub new_path: String,
+    /// Set for removed and unchanged lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_line: Option<u32>,
+    /// Set for added and unchanged lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_line: Option<u32>,
+    /// Set where several lines are meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_range: Option<NewLineRange>,
+}
+
+impl InputType for NewPosition {
+    const KIND: InputKind = InputKind::Other;
+}
+
+/// The first and the last of several lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewLineRange {
+    pub start: NewLineRangeEnd,
+    pub end: NewLineRangeEnd,
+}
+
+/// A line of the changes, without its numbers: servers before 18.6 refuse them in draft notes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewLineRangeEnd {
+    pub line_code: String,
+    /// `new` for added lines, `old` for removed ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<String>,
+}
+
+/// The code of a line: the hash of its path, and its numbers in both files. Of an added line the old number is that of the
+/// next old line, of a removed one the new number that of the next new line.
+pub fn line_code(path: &str, old: u32, new: u32) -> String {
+    let hash: String = Sha1::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{hash}_{old}_{new}")
+}
+
+crate::resource! {
+    /// Lines that a note proposes instead of those it stands on.
+    pub struct Suggestion {
+        id: u64,
+        from_line: u64,
+        to_line: u64,
+        /// Whether it can be applied.
+        appliable: bool,
+        applied: bool,
+        from_content: String,
+        to_content: String,
     }
 }
 
@@ -152,17 +249,17 @@ crate::endpoints! {
 
     /// Comments on an issue.
     POST "/projects/{id}/issues/{issue_iid}/notes" => NoteReply,
-    touches [ListIssueNotes, GetIssue, ListProjectIssues, ListTodos];
+    touches [ListIssueDiscussions, ListIssueNotes, GetIssue, ListProjectIssues, ListTodos];
     struct CreateIssueNote { id: Id, issue_iid: u64, body: String, created_at: Option<Time> }
 
     /// Changes a note of an issue.
     PUT "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Note,
-    touches [ListIssueNotes, GetIssueNote];
+    touches [ListIssueDiscussions, ListIssueNotes, GetIssueNote];
     struct UpdateIssueNote { id: Id, issue_iid: u64, note_id: u64, body: String }
 
     /// Deletes a note of an issue.
     DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Nothing,
-    touches [ListIssueNotes, GetIssueNote];
+    touches [ListIssueDiscussions, ListIssueNotes, GetIssueNote];
     struct DeleteIssueNote { id: Id, issue_iid: u64, note_id: u64 }
 
     /// Lists the notes of a snippet.
@@ -182,17 +279,17 @@ crate::endpoints! {
 
     /// Comments on a snippet.
     POST "/projects/{id}/snippets/{snippet_id}/notes" => NoteReply,
-    touches [ListSnippetNotes];
+    touches [ListSnippetDiscussions, ListSnippetNotes];
     struct CreateSnippetNote { id: Id, snippet_id: u64, body: String }
 
     /// Changes a note of a snippet.
     PUT "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => Note,
-    touches [ListSnippetNotes, GetSnippetNote];
+    touches [ListSnippetDiscussions, ListSnippetNotes, GetSnippetNote];
     struct UpdateSnippetNote { id: Id, snippet_id: u64, note_id: u64, body: String }
 
     /// Deletes a note of a snippet.
     DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => Nothing,
-    touches [ListSnippetNotes, GetSnippetNote];
+    touches [ListSnippetDiscussions, ListSnippetNotes, GetSnippetNote];
     struct DeleteSnippetNote { id: Id, snippet_id: u64, note_id: u64 }
 
     /// Lists the notes of a merge request.
@@ -212,17 +309,20 @@ crate::endpoints! {
 
     /// Comments on a merge request.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/notes" => NoteReply,
-    touches [ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests, ListTodos];
+    touches [
+        ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests,
+        ListTodos,
+    ];
     struct CreateMergeRequestNote { id: Id, merge_request_iid: u64, body: String }
 
     /// Changes a note of a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Note,
-    touches [ListMergeRequestNotes, GetMergeRequestNote];
+    touches [ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequestNote];
     struct UpdateMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64, body: String }
 
     /// Deletes a note of a merge request.
     DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Nothing,
-    touches [ListMergeRequestNotes, GetMergeRequestNote, GetMergeRequest, ListProjectMergeRequests];
+    touches [ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequestNote, GetMergeRequest, ListProjectMergeRequests];
     struct DeleteMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64 }
 
     /// Lists the notes of an epic.

@@ -299,11 +299,11 @@ crate::endpoints! {
     struct ListProjectUsers { id: Id, search: Option<String> }
 
     /// Lists the direct members of a project.
-    GET "/projects/{id}/members" => Vec<Member>;
+    NEWER GET "/projects/{id}/members" => Vec<Member>;
     struct ListMembers { id: Id, query: Option<String> }
 
     /// Lists the members of a project and those it has from groups, each with the highest role.
-    GET "/projects/{id}/members/all" => Vec<Member>;
+    NEWER GET "/projects/{id}/members/all" => Vec<Member>;
     struct ListAllMembers { id: Id, query: Option<String> }
 
     /// Creates a project; one of `name` and `path` is needed.

@@ -121,7 +121,7 @@ pub const ACTIONS: &[&str] = &[
 pub const TYPES: &[&str] = &["MergeRequest", "Issue", "WorkItem", "Commit", "Epic"];
 
 crate::endpoints! {
-    section "To-dos";
+    newer section "To-dos";
 
     /// Lists the caller's to-dos, newest first.
     GET "/todos" => Vec<Todo>;

@@ -230,6 +230,14 @@ macro_rules! resource {
                 pub $new: Option<$ntype>,
             )*)?
         }
+
+        $(impl $name {
+            /// Leaves only what the specification knows.
+            pub fn as_specified(mut self) -> $name {
+                $(self.$new = None;)*
+                self
+            }
+        })?
     };
 }
 

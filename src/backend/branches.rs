@@ -157,18 +157,25 @@ pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, h
     git.delete_branch(&head.name)
 }
 
+/// The head of the target branch, the merge base and the head of the source branch of a merge request whose branches are
+/// there.
+pub fn held(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
+    let git = Git::open(&repository_path(repositories, mr.target_project), None).ok()?;
+    let head = if mr.source_project == mr.target_project {
+        git.branch(&mr.source_branch)?
+    } else {
+        let fork = repository_path(repositories, mr.source_project);
+        git.reach(&fork.join("objects"))?;
+        Git::open(&fork, None).ok()?.branch(&mr.source_branch)?
+    };
+    let target = git.branch(&mr.target_branch)?;
+    Some((target, git.merge_base(target, head).ok()??, head))
+}
+
 /// Puts down what open merge requests hold, of which a branch is about to go.
 pub fn keep_ranges(world: &mut World, repositories: &Path, loses: impl Fn(&MergeRequest) -> bool) {
     let range = |mr: &MergeRequest| {
-        let target = Git::open(&repository_path(repositories, mr.target_project), None).ok()?;
-        let head = if mr.source_project == mr.target_project {
-            target.branch(&mr.source_branch)?
-        } else {
-            let fork = repository_path(repositories, mr.source_project);
-            target.reach(&fork.join("objects"))?;
-            Git::open(&fork, None).ok()?.branch(&mr.source_branch)?
-        };
-        let base = target.merge_base(target.branch(&mr.target_branch)?, head).ok()??;
+        let (_, base, head) = held(mr, repositories)?;
         Some(Range { base: base.to_string(), head: head.to_string() })
     };
     let open = world.merge_requests.iter().filter(|mr| mr.state == State::Opened && loses(mr));

@@ -41,6 +41,8 @@ pub struct Call<W> {
     pub ref_updates: RefUpdates,
     /// What a write tells those who listen.
     pub events: Vec<Event>,
+    /// Whether the answer may hold only what the specification knows.
+    pub only_specified: bool,
 }
 
 /// A call that only reads.

@@ -7,7 +7,7 @@ use super::git::{Git, Head, NewMerge};
 use super::merge_requests::{Ends, is_draft};
 use super::mount::Mount;
 use super::records::{
-    MergeMethod, MergeOrder, MergeRequest, Note, Noteable, Pipeline, Project, Range, State, Status, level,
+    MergeMethod, MergeOrder, MergeRequest, Note, Noteable, Pipeline, Project, Range, ReviewState, State, Status, level,
 };
 use super::reject::Reject;
 use super::runner;
@@ -30,12 +30,15 @@ const CONFLICT: &str = "conflict";
 const NEED_REBASE: &str = "need_rebase";
 /// Its pipeline has to succeed, and may yet.
 const STILL_RUNNING: &str = "ci_still_running";
+/// Its project wants all threads resolved first.
+const NOT_RESOLVED: &str = "discussions_not_resolved";
 /// What a rebase that failed says.
 const REBASE_FAILED: &str = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
 
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<GetApprovals>(approvals)
+        .read_signed_in::<ListReviewers>(reviewers)
         .write::<Approve>(approve)
         .write::<Unapprove>(unapprove)
         .write::<Merge>(merge)
@@ -70,7 +73,10 @@ impl<W: Deref<Target = World>> Call<W> {
         else {
             return "commits_status";
         };
-        if !self.meeting(git, target, ends.head).is_clean {
+        let demands_resolved = project.only_allow_merge_if_all_discussions_are_resolved;
+        if demands_resolved && self.world.has_unresolved(Noteable::MergeRequest(mr.id)) {
+            NOT_RESOLVED
+        } else if !self.meeting(git, target, ends.head).is_clean {
             CONFLICT
         } else if project.merge_method != MergeMethod::Merge && ends.base != target {
             NEED_REBASE
@@ -111,7 +117,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let Some((user, project)) = self.rights.user.zip(self.world.projects.get(mr.target_project)) else {
             return false;
         };
-        let takes_part = mr.author == user || mr.assignee == Some(user);
+        let takes_part = mr.author == user || mr.assignees().any(|id| id == user);
         mr.state == State::Opened
             && !project.archived
             && !mr.approvals.contains_key(&user)
@@ -183,6 +189,15 @@ fn approvals(call: &Reading, input: GetApprovals) -> Outcome<Approvals> {
     ok(call.show_approvals(mr))
 }
 
+fn reviewers(call: &Reading, input: ListReviewers) -> Outcome<Vec<Reviewer>> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    call.page(mr.reviewers.iter().collect(), |reviewer| Reviewer {
+        user: call.person(reviewer.user),
+        state: reviewer.state.as_str().into(),
+        created_at: Some(time(reviewer.created_at)),
+    })
+}
+
 fn approve(call: &mut Writing, input: Approve) -> Outcome<Approvals> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user, now) = (mr.id, call.signed_in()?.id, call.now);
@@ -190,7 +205,10 @@ fn approve(call: &mut Writing, input: Approve) -> Outcome<Approvals> {
     if !call.can_approve(mr) {
         return Err(Reject::unauthorized());
     }
-    let mr = call.change(id, user, |mr| _ = mr.approvals.insert(user, now))?;
+    let mr = call.change(id, user, |mr| {
+        mr.approvals.insert(user, now);
+        mr.set_review(user, ReviewState::Approved);
+    })?;
     call.add_system_note(id, user, "approved this merge request");
     call.world.finish_todos(Noteable::MergeRequest(id), user);
     call.requested(&mr, "approved");
@@ -203,7 +221,10 @@ fn unapprove(call: &mut Writing, input: Unapprove) -> Outcome<Nothing> {
     if !mr.approvals.contains_key(&user) {
         return Err(Reject::message(404, "404 Not Found"));
     }
-    let mr = call.change(id, user, |mr| _ = mr.approvals.remove(&user))?;
+    let mr = call.change(id, user, |mr| {
+        mr.approvals.remove(&user);
+        mr.set_review(user, ReviewState::Unapproved);
+    })?;
     call.add_system_note(id, user, "unapproved this merge request");
     call.requested(&mr, "unapproved");
     let left = serde_json::to_value(call.show_approvals(&mr)).map_err(Reject::failed)?;
@@ -223,7 +244,7 @@ fn merge(call: &mut Writing, input: Merge) -> Outcome<View> {
     match call.merge_status(mr, Some(&git)) {
         CONFLICT | NEED_REBASE => return Err(cannot_merge()),
         MERGEABLE if !is_auto || waits || pipeline == Some(Status::Success) => {}
-        STILL_RUNNING if waits => {}
+        STILL_RUNNING | NOT_RESOLVED if waits => {}
         _ => return Err(Reject::message(405, "405 Method Not Allowed")),
     }
     check_sha(&input.sha, head)?;
@@ -333,7 +354,11 @@ fn auto_merge(call: &mut Writing, id: u64, order: &MergeOrder) -> Option<&'stati
         _ => return Some("the pipeline did not succeed"),
     }
     call.rights = Rights::of(call.world, order.user);
-    let is_ready = call.can_merge(&mr) && call.merge_status(&mr, Some(&git)) == MERGEABLE;
+    let status = call.merge_status(&mr, Some(&git));
+    if status == NOT_RESOLVED {
+        return None;
+    }
+    let is_ready = call.can_merge(&mr) && status == MERGEABLE;
     if is_ready && carry_out(call, &mr, &git, order).is_ok() {
         return None;
     }

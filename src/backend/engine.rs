@@ -67,6 +67,8 @@ pub struct Engine {
     pub streams: Arc<Streams>,
     /// How long requests may take, and how much is served at once.
     pub limits: Limits,
+    /// Whether answers hold nothing that the specification does not know.
+    pub only_specified: bool,
     advance: Advance,
     /// Before this moment nothing moves by itself.
     quiet_until: Mutex<Option<Timestamp>>,
@@ -92,6 +94,7 @@ impl Engine {
             cache: Arc::default(),
             streams: Arc::new(Streams::new(limits.streams, limits.stall)),
             limits,
+            only_specified: false,
             advance,
             quiet_until: Mutex::default(),
         }
@@ -140,6 +143,7 @@ impl Engine {
             cache: self.cache.clone(),
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
+            only_specified: self.only_specified,
         };
         let next = (self.advance)(&mut call).unwrap_or(Timestamp::MAX);
         let (ref_updates, events) = (call.ref_updates.take(), call.events);

@@ -32,6 +32,7 @@ fn change<T: Record>(table: &mut Table<T>, is_it: impl Fn(&T) -> bool, change: i
 /// Gives what a person wrote to the ghost user, and takes the person out of everything else.
 pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
     let wrote = world.notes.iter().any(|row| row.author == id)
+        || world.notes.iter().any(|row| row.resolved_by == Some(id))
         || world.merge_requests.iter().any(|row| [Some(row.author), row.merged_by, row.closed_by].contains(&Some(id)))
         || world.issues.iter().any(|row| row.author == id || row.closed_by == Some(id))
         || world.epics.iter().any(|row| row.author == id)
@@ -44,6 +45,7 @@ pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
         let ghost = ghost(world, now);
         let others = |user: &mut Option<u64>| *user = user.map(|user| if user == id { ghost } else { user });
         change(&mut world.notes, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.notes, |row| row.resolved_by == Some(id), |row| others(&mut row.resolved_by));
         change(&mut world.merge_requests, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.merge_requests, |row| row.merged_by == Some(id), |row| others(&mut row.merged_by));
         change(&mut world.merge_requests, |row| row.closed_by == Some(id), |row| others(&mut row.closed_by));
@@ -56,7 +58,17 @@ pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
         change(&mut world.commit_statuses, |row| row.author == id, |row| row.author = ghost);
         change(&mut world.deployments, |row| row.user == id, |row| row.user = ghost);
     }
-    change(&mut world.merge_requests, |row| row.assignee == Some(id), |row| row.assignee = None);
+    world.draft_notes.remove_where(|draft| draft.author == id);
+    change(
+        &mut world.merge_requests,
+        |row| row.assignees().any(|user| user == id),
+        |row| row.set_assignees(row.assignees().filter(|user| *user != id).collect::<Vec<_>>()),
+    );
+    change(
+        &mut world.merge_requests,
+        |row| row.reviewers.iter().any(|reviewer| reviewer.user == id),
+        |row| row.reviewers.retain(|reviewer| reviewer.user != id),
+    );
     change(&mut world.issues, |row| row.assignees.contains(&id), |row| row.assignees.retain(|user| *user != id));
     change(&mut world.projects, |row| row.stars.contains(&id), |row| _ = row.stars.remove(&id));
     change(&mut world.merge_requests, |row| row.subscribers.contains(&id), |row| _ = row.subscribers.remove(&id));
@@ -82,6 +94,8 @@ pub fn remove_contributions(world: &mut World, id: u64) {
         }
     }
     let requests: BTreeSet<u64> = requests.iter().map(|row| row.id).collect();
+    world.versions.remove_where(|version| requests.contains(&version.merge_request));
+    world.draft_notes.remove_where(|draft| requests.contains(&draft.merge_request));
     let issues = world.issues.remove_where(|row| row.author == id);
     for issue in &issues {
         if let Some(project) = world.projects.get_mut(issue.project) {
@@ -91,7 +105,7 @@ pub fn remove_contributions(world: &mut World, id: u64) {
     let issues: BTreeSet<u64> = issues.iter().map(|row| row.id).collect();
     let snippets: BTreeSet<u64> =
         world.snippets.remove_where(|row| row.author == id).iter().map(|row| row.id).collect();
-    world.notes.remove_where(|note| {
+    world.remove_notes(|note| {
         note.author == id
             || match note.on {
                 Noteable::MergeRequest(on) => requests.contains(&on),

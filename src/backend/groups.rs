@@ -258,7 +258,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     }
     for id in groups.iter().copied() {
         let epics: Vec<u64> = world.epics.remove_where(|epic| epic.group == id).iter().map(|epic| epic.id).collect();
-        world.notes.remove_where(|note| matches!(note.on, records::Noteable::Epic(epic) if epics.contains(&epic)));
+        world.remove_notes(|note| matches!(note.on, records::Noteable::Epic(epic) if epics.contains(&epic)));
         world.drop_todos();
         world.labels.remove_where(|label| label.group == Some(id));
         world.members.remove_where(|member| member.place == Membership::Group(id));

@@ -94,6 +94,9 @@ const MOST_COUNTED: usize = 5_000;
 impl Writing<'_> {
     /// Notes that a branch or tag, by its full name, went from one object to another.
     pub fn pushed(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
+        if let Some(branch) = ref_name.strip_prefix("refs/heads/").filter(|_| after.is_some()) {
+            self.add_versions(project, branch);
+        }
         let (Some(user), Some(project)) = (self.rights.user, self.world.projects.get(project)) else { return };
         let Some(user) = self.world.users.get(user) else { return };
         let is_tag = ref_name.starts_with("refs/tags/");

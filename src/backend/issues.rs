@@ -3,7 +3,7 @@
 use super::call::{Call, Outcome, Reading, Writing, ok, order};
 use super::merge_requests::{label_notes, split_labels, time_stats, votes};
 use super::mount::Mount;
-use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, Visibility, level};
+use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::reject::Reject;
 use super::world::World;
 use crate::api::issues::*;
@@ -407,7 +407,7 @@ fn create(call: &mut Writing, input: CreateIssue) -> Outcome<Issue> {
         project.last_issue_iid = iid;
     }
     let issue = call.world.issues.get(id).ok_or_else(Reject::no_record)?.clone();
-    call.world.assign(Noteable::Issue(id), &[], &issue.assignees, author, now);
+    call.world.assign(Noteable::Issue(id), TodoAction::Assigned, (&[], &issue.assignees), author, now);
     call.world.mention(Noteable::Issue(id), None, ("", &issue.description), author, now);
     ok(call.show_issue(&issue, false))
 }
@@ -508,7 +508,7 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
         call.add_note_of_system(on, caller, body);
     }
     call.world.issues.add(issue.clone());
-    call.world.assign(on, &before.assignees, &issue.assignees, caller, now);
+    call.world.assign(on, TodoAction::Assigned, (&before.assignees, &issue.assignees), caller, now);
     call.world.mention(on, None, (&before.description, &issue.description), caller, now);
     ok(call.show_issue(&issue, false))
 }

@@ -5,7 +5,7 @@ use super::call::{Call, Outcome, Reading, Writing, ok, order};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
-use super::records::{self, MilestoneState, Noteable, Project, Range, State, level};
+use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, State, TodoAction, level};
 use super::reject::Reject;
 use super::world::World;
 use crate::api::commits::Commit;
@@ -19,6 +19,7 @@ use crate::api::users::User as UserView;
 use crate::api::{Id, Time};
 use crate::backend::presenters::{Bounds, date, holds, there, time, times};
 use git2::Oid;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -142,7 +143,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let (changes_count, meeting) = self.measured(mr, git);
         let has_conflicts = meeting.is_some_and(|meeting| !meeting.is_clean);
         let is_clean = mr.state != State::Opened || meeting.is_some_and(|meeting| meeting.is_clean);
-        View {
+        self.known(View {
             source_project_id: Some(source),
             target_project_id: there(mr.target_project),
             target_branch: there(mr.target_branch.clone()),
@@ -151,6 +152,8 @@ impl<W: Deref<Target = World>> Call<W> {
             downvotes: there(downvotes),
             author: there(self.person(mr.author)),
             assignee: Some(mr.assignee.map(|id| self.person(id))),
+            assignees: Some(mr.assignees().map(|id| self.person(id)).collect()),
+            reviewers: Some(mr.reviewers.iter().map(|reviewer| self.person(reviewer.user)).collect()),
             labels: there(mr.labels.clone()),
             work_in_progress: there(is_draft(&mr.title)),
             milestone: Some(milestone.map(|milestone| self.show_milestone(milestone))),
@@ -158,6 +161,7 @@ impl<W: Deref<Target = World>> Call<W> {
             merge_status: there(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
             detailed_merge_status: Some(self.merge_status(mr, git).into()),
             has_conflicts: Some(has_conflicts),
+            blocking_discussions_resolved: Some(!self.world.has_unresolved(Noteable::MergeRequest(mr.id))),
             changes_count: there(changes_count),
             sha: Some(head),
             merge_commit_sha: Some(mr.merge_commit_sha.clone()),
@@ -171,7 +175,7 @@ impl<W: Deref<Target = World>> Call<W> {
             subscribed: there(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
             allow_maintainer_to_push: there(mr.allow_maintainer_to_push),
             ..self.simple(mr)
-        }
+        })
     }
 
     /// The head of the source branch; `git` is the target's repository.
@@ -247,7 +251,13 @@ impl<W: Deref<Target = World>> Call<W> {
         view.pipeline = Some(last.map(pipeline_brief));
         view.merge_error = mr.merge_error.clone();
         view.user = Some(Abilities { can_merge: self.can_merge(mr) });
-        Ok(view)
+        view.diff_refs = self.diff_refs(mr);
+        Ok(self.known(view))
+    }
+
+    /// A view of which a server of 10.6 tells what it knows.
+    fn known(&self, view: View) -> View {
+        if self.only_specified { view.as_specified() } else { view }
     }
 
     fn first_deployed(&self, mr: &records::MergeRequest) -> Option<Time> {
@@ -319,12 +329,13 @@ fn listed(
             milestone.is_some_and(|milestone| milestone.title == title)
         }
     };
+    let is_named = |user: u64, name: &str| call.world.users.get(user).is_some_and(|user| user.username == name);
     let found = |mr: &&records::MergeRequest| {
         of(mr)
             && state.is_none_or(|state| state == mr.state)
             && match scope.as_str() {
                 "created-by-me" => mr.author == caller,
-                "assigned-to-me" => mr.assignee == Some(caller),
+                "assigned-to-me" => mr.assignees().any(|id| id == caller),
                 _ => true,
             }
             && milestone_fits(mr)
@@ -332,14 +343,45 @@ fn listed(
             && created.hold(mr.created_at)
             && updated.hold(mr.updated_at)
             && input.author_id.is_none_or(|id| mr.author == id)
-            && input.assignee_id.is_none_or(|id| if id == 0 { mr.assignee.is_none() } else { mr.assignee == Some(id) })
+            && input.assignee_id.is_none_or(|id| match id {
+                0 => mr.assignee.is_none(),
+                id => mr.assignees().any(|assignee| assignee == id),
+            })
             && input
                 .my_reaction_emoji
                 .as_ref()
                 .is_none_or(|emoji| mr.reactions.get(emoji).is_some_and(|people| people.contains(&caller)))
             && input.source_branch.as_ref().is_none_or(|branch| *branch == mr.source_branch)
             && input.target_branch.as_ref().is_none_or(|branch| *branch == mr.target_branch)
-            && input.search.as_ref().is_none_or(|part| holds(&mr.title, part) || holds(&mr.description, part))
+            && input.search.as_ref().is_none_or(|part| match input.r#in.as_deref() {
+                Some("title") => holds(&mr.title, part),
+                Some("description") => holds(&mr.description, part),
+                _ => holds(&mr.title, part) || holds(&mr.description, part),
+            })
+            && input.reviewer_username.as_ref().is_none_or(|name| match name.as_str() {
+                "None" => mr.reviewers.is_empty(),
+                "Any" => !mr.reviewers.is_empty(),
+                name => mr.reviewers.iter().any(|reviewer| is_named(reviewer.user, name)),
+            })
+            && input
+                .approved_by_usernames
+                .iter()
+                .flatten()
+                .all(|name| mr.approvals.keys().any(|user| is_named(*user, name)))
+            && input.wip.as_ref().is_none_or(|wip| (wip == "yes") == is_draft(&mr.title))
+            && !input.not.iter().flatten().any(|(name, value)| match name.as_str() {
+                "author_id" => mr.author.to_string() == *value,
+                "author_username" => is_named(mr.author, value),
+                "assignee_id" => mr.assignees().any(|id| id.to_string() == *value),
+                "assignee_username" => mr.assignees().any(|id| is_named(id, value)),
+                "reviewer_username" => mr.reviewers.iter().any(|reviewer| is_named(reviewer.user, value)),
+                "labels" => value.split(',').any(|label| mr.labels.iter().any(|own| own == label.trim())),
+                "milestone" => {
+                    mr.milestone.and_then(|id| call.world.milestones.get(id)).is_some_and(|own| own.title == *value)
+                }
+                "my_reaction_emoji" => mr.reactions.get(value).is_some_and(|people| people.contains(&caller)),
+                _ => false,
+            })
     };
     let mut rows: Vec<&records::MergeRequest> = call.world.merge_requests.iter().filter(found).collect();
     order(&mut rows, descending, |mr| mr.id);
@@ -385,7 +427,7 @@ fn get(call: &Reading, input: GetMergeRequest) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     // Rebasing is done by the time that it is answered.
     let rebase_in_progress = input.include_rebase_in_progress.filter(|asked| *asked).map(|_| false);
-    ok(View { rebase_in_progress, ..call.show_whole(mr, &git)? })
+    ok(call.known(View { rebase_in_progress, ..call.show_whole(mr, &git)? }))
 }
 
 fn participants(call: &Reading, input: ListParticipants) -> Outcome<Vec<UserView>> {
@@ -393,7 +435,7 @@ fn participants(call: &Reading, input: ListParticipants) -> Outcome<Vec<UserView
     let on = Noteable::MergeRequest(mr.id);
     let wrote = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.author);
     let mut people: Vec<u64> = Vec::new();
-    for id in std::iter::once(mr.author).chain(mr.assignee).chain(wrote) {
+    for id in std::iter::once(mr.author).chain(mr.assignees()).chain(wrote) {
         if !people.contains(&id) {
             people.push(id);
         }
@@ -423,7 +465,7 @@ fn changes(call: &Reading, input: GetChanges) -> Outcome<View> {
     view.changes = there(entries);
     // Said only where it is so: the specification has no word for it.
     view.overflow = overflow.then_some(true);
-    ok(view)
+    ok(call.known(view))
 }
 
 fn pipelines(call: &Reading, input: ListMergeRequestPipelines) -> Outcome<Vec<PipelineBrief>> {
@@ -457,6 +499,33 @@ fn assignee(call: &Writing, project: &Project, id: u64) -> Option<u64> {
     let people = super::projects::members(call.world, project, true);
     let sees = call.world.users.get(id).is_some() && project.visibility != records::Visibility::Private;
     (people.contains_key(&id) || sees).then_some(id)
+}
+
+/// Those of some people who can be given a merge request of a project, each once.
+fn people(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
+    let mut people: Vec<u64> = Vec::new();
+    for id in ids.iter().filter_map(|id| assignee(call, project, *id)) {
+        if !people.contains(&id) {
+            people.push(id);
+        }
+    }
+    people
+}
+
+/// Requests the reviews of these people alone; the others of them go on.
+fn assignees_of(mr: &records::MergeRequest) -> Vec<u64> {
+    mr.assignees().collect()
+}
+
+fn reviewers_of(mr: &records::MergeRequest) -> Vec<u64> {
+    mr.reviewers.iter().map(|reviewer| reviewer.user).collect()
+}
+
+fn set_reviewers(mr: &mut records::MergeRequest, people: &[u64], now: Timestamp) {
+    let known = std::mem::take(&mut mr.reviewers);
+    let new = |user: u64| Reviewer { user, created_at: now, ..Reviewer::default() };
+    let find = |user: &u64| known.iter().find(|reviewer| reviewer.user == *user).cloned();
+    mr.reviewers = people.iter().map(|user| find(user).unwrap_or_else(|| new(*user))).collect();
 }
 
 fn milestone(call: &Writing, project: &Project, id: u64) -> Option<u64> {
@@ -537,6 +606,11 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
         subscribers: BTreeSet::from([author]),
         ..records::MergeRequest::default()
     };
+    let mut mr = mr;
+    if let Some(ids) = &input.assignee_ids {
+        mr.set_assignees(people(call, &target, ids));
+    }
+    set_reviewers(&mut mr, &people(call, &target, input.reviewer_ids.as_deref().unwrap_or_default()), now);
     can_be_open(call, &mr)?;
     let id = call.world.merge_requests.add(mr);
     super::branches::touch(call.world, target.id, now)?;
@@ -544,8 +618,10 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
         project.last_request_iid = iid;
     }
     let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?.clone();
+    call.add_version(&mr);
     let on = Noteable::MergeRequest(id);
-    call.world.assign(on, &[], mr.assignee.as_slice(), author, now);
+    call.world.assign(on, TodoAction::Assigned, (&[], &assignees_of(&mr)), author, now);
+    call.world.assign(on, TodoAction::ReviewRequested, (&[], &reviewers_of(&mr)), author, now);
     call.world.mention(on, None, ("", &mr.description), author, now);
     call.requested(&mr, "open");
     ok(call.show_whole(&mr, &git)?)
@@ -561,7 +637,8 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     }
     let given = ["target_branch", "title", "assignee_id", "milestone_id", "description", "state_event", "labels"];
     let flags = ["remove_source_branch", "squash", "discussion_locked", "allow_maintainer_to_push"];
-    if !given.iter().chain(&flags).any(|name| call.inputs.contains_key(*name)) {
+    let newer = ["assignee_ids", "reviewer_ids"];
+    if !given.iter().chain(&flags).chain(&newer).any(|name| call.inputs.contains_key(*name)) {
         let names = given.iter().chain(&flags).copied().collect::<Vec<_>>().join(", ");
         return Err(Reject::error(400, format!("{names} are missing, at least one parameter must be provided")));
     }
@@ -586,15 +663,33 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     }
     // Here an empty input says something: nobody, no milestone.
     let is_empty = |name: &str| call.inputs.get(name).is_some_and(|v| v.is_null() || v.as_str() == Some(""));
-    if input.assignee_id.is_some() || is_empty("assignee_id") {
-        let new = input.assignee_id.and_then(|id| assignee(call, &project, id));
-        if new != mr.assignee {
-            said.push(match new {
-                Some(id) => format!("assigned to @{}", call.person(id).username),
-                None => "removed assignee".into(),
-            });
-            mr.assignee = new;
+    let assignees = match input.assignee_ids {
+        None if input.assignee_id.is_some() || is_empty("assignee_id") => Some(Vec::from_iter(input.assignee_id)),
+        ids => ids,
+    };
+    let names =
+        |ids: &[u64]| ids.iter().map(|id| format!("@{}", call.person(*id).username)).collect::<Vec<_>>().join(" and ");
+    if let Some(new) = assignees.map(|ids| people(call, &project, &ids))
+        && new != assignees_of(&mr)
+    {
+        said.push(match new.as_slice() {
+            [] => "removed assignee".into(),
+            some => format!("assigned to {}", names(some)),
+        });
+        mr.set_assignees(new);
+    }
+    if let Some(new) = input.reviewer_ids.map(|ids| people(call, &project, &ids)) {
+        let old: Vec<u64> = mr.reviewers.iter().map(|reviewer| reviewer.user).collect();
+        let only =
+            |of: &[u64], others: &[u64]| -> Vec<u64> { of.iter().filter(|id| !others.contains(id)).copied().collect() };
+        let (added, removed) = (only(&new, &old), only(&old, &new));
+        if !added.is_empty() {
+            said.push(format!("requested review from {}", names(&added)));
         }
+        if !removed.is_empty() {
+            said.push(format!("removed review request for {}", names(&removed)));
+        }
+        set_reviewers(&mut mr, &new, now);
     }
     if input.milestone_id.is_some() || is_empty("milestone_id") {
         let new = input.milestone_id.and_then(|id| milestone(call, &project, id));
@@ -644,11 +739,15 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         call.add_system_note(mr.id, caller, body);
     }
     call.world.merge_requests.add(mr.clone());
+    if mr.state == State::Opened && (retargeted || action == "reopen") {
+        call.add_version(&mr);
+    }
     let on = Noteable::MergeRequest(mr.id);
     if action == "close" {
         call.world.finish_todos(on, caller);
     }
-    call.world.assign(on, before.assignee.as_slice(), mr.assignee.as_slice(), caller, now);
+    call.world.assign(on, TodoAction::Assigned, (&assignees_of(&before), &assignees_of(&mr)), caller, now);
+    call.world.assign(on, TodoAction::ReviewRequested, (&reviewers_of(&before), &reviewers_of(&mr)), caller, now);
     call.world.mention(on, None, (&before.description, &mr.description), caller, now);
     call.requested(&mr, action);
     ok(call.show_whole(&mr, &git)?)

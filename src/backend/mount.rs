@@ -86,15 +86,22 @@ type Slots = Result<RawPathParams, RawPathParamsRejection>;
 pub struct Mount {
     router: Router<Arc<Engine>>,
     mounted: Vec<&'static str>,
+    /// Whether what the specification does not have is left out.
+    only_specified: bool,
 }
 
 impl Mount {
+    /// No routes yet; `only_specified` leaves out those that the specification does not have.
+    pub fn new(only_specified: bool) -> Mount {
+        Mount { only_specified, ..Mount::default() }
+    }
+
     /// Mounts a handler that only reads. It runs on a snapshot and holds nobody up.
     pub fn read<E: Endpoint>(self, handler: Reader<E>) -> Mount
     where
         E::Output: Render,
     {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, reading(handler, false))
+        self.mount::<E>(Purpose::Fields, reading(handler, false))
     }
 
     /// As [`Mount::read`], where nobody reads who is not signed in: that comes before whether the inputs are right.
@@ -102,7 +109,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, reading(handler, true))
+        self.mount::<E>(Purpose::Fields, reading(handler, true))
     }
 
     /// Lets a read be asked for its head, which has no body, not even one that is left out: 204.
@@ -130,7 +137,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, writing(handler))
+        self.mount::<E>(Purpose::Fields, writing(handler))
     }
 
     /// As [`Mount::write`], where the body may hold the contents of files.
@@ -138,22 +145,22 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Files, writing(handler))
+        self.mount::<E>(Purpose::Files, writing(handler))
     }
 
     /// Mounts a handler that only reads, and whose answer is too large to be made as a whole.
     pub fn stream<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, streaming(handler, false, Credentials::Users))
+        self.mount::<E>(Purpose::Fields, streaming(handler, false, Credentials::Users))
     }
 
     /// As [`Mount::stream`], for those alone who are signed in.
     pub fn stream_signed_in<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, streaming(handler, true, Credentials::Users))
+        self.mount::<E>(Purpose::Fields, streaming(handler, true, Credentials::Users))
     }
 
     /// As [`Mount::stream_signed_in`], for jobs too: they have tokens of their own.
     pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, streaming(handler, true, Credentials::UsersAndJobs))
+        self.mount::<E>(Purpose::Fields, streaming(handler, true, Credentials::UsersAndJobs))
     }
 
     /// Another path of a streamed answer, which says what an input would.
@@ -191,9 +198,11 @@ impl Mount {
         self
     }
 
-    fn mount(mut self, method: Method, route: &str, name: &'static str, purpose: Purpose, run: Run) -> Mount {
-        self.route(method, route, purpose, run);
-        self.mounted.push(name);
+    fn mount<E: Endpoint>(mut self, purpose: Purpose, run: Run) -> Mount {
+        if !(self.only_specified && E::IS_NEWER) {
+            self.route(E::METHOD, E::ROUTE, purpose, run);
+            self.mounted.push(E::NAME);
+        }
         self
     }
 
@@ -372,6 +381,7 @@ impl Incoming {
             cache: engine.cache.clone(),
             ref_updates: RefUpdates::default(),
             events: Vec::new(),
+            only_specified: engine.only_specified,
         })
     }
 

@@ -2,12 +2,13 @@
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
-use super::records::{self, Noteable, level};
+use super::records::{self, NoteKind, Noteable, level};
 use super::reject::Reject;
+use super::suggestions;
 use super::world::World;
 use crate::api::notes::*;
 use crate::api::{Id, Nothing};
-use crate::backend::presenters::{moment, time};
+use crate::backend::presenters::{moment, time, times};
 use jiff::Timestamp;
 use serde_json::json;
 use std::ops::Deref;
@@ -80,21 +81,23 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// What notes are on, and what the caller may do there.
-struct NoteTarget {
-    on: Noteable,
+pub struct NoteTarget {
+    pub on: Noteable,
     /// Its number in the project, where notes name one.
     iid: Option<u64>,
     kind: &'static str,
     title: String,
     /// Of a snippet; empty for everything else.
     file_name: String,
+    /// Who made it.
+    pub author: u64,
     /// The caller's level where it is.
-    level: u8,
+    pub level: u8,
     /// Only members may write.
-    locked: bool,
+    pub locked: bool,
 }
 
-fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
+pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
     let project = call.project(id)?;
     call.signed_in()?;
     let level = call.rights.level(&call.world, project);
@@ -106,12 +109,13 @@ fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<
         kind: "Issue",
         title: issue.title.clone(),
         file_name: String::new(),
+        author: issue.author,
         level,
         locked: issue.discussion_locked == Some(true) || project.archived,
     })
 }
 
-fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Reject> {
+pub fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Reject> {
     let project = call.project(id)?;
     call.signed_in()?;
     let found = call.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
@@ -123,12 +127,13 @@ fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> R
         kind: "Snippet",
         title: snippet.title.clone(),
         file_name: snippet.file_name.clone(),
+        author: snippet.author,
         level: call.rights.level(&call.world, project),
         locked: project.archived,
     })
 }
 
-fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
+pub fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
     let project = call.project(id)?;
     call.signed_in()?;
     if !call.rights.reads_code(&call.world, project) {
@@ -142,6 +147,7 @@ fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) ->
         kind: "MergeRequest",
         title: mr.title.clone(),
         file_name: String::new(),
+        author: mr.author,
         level: call.rights.level(&call.world, project),
         locked: mr.discussion_locked == Some(true) || project.archived,
     })
@@ -158,16 +164,24 @@ fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<
         kind: "Epic",
         title: epic.title.clone(),
         file_name: String::new(),
+        author: epic.author,
         level: call.rights.group_level(&call.world, group.id),
         locked: false,
     })
 }
 
-fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: &records::Note) -> Note {
+/// A note on the wire; what old servers do not know is said where it applies.
+pub fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: &records::Note) -> Note {
     let noteable_id = match note.on {
         Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id) => id,
     };
-    Note {
+    let kind = match note.kind {
+        NoteKind::Single => None,
+        NoteKind::Thread => Some("DiscussionNote"),
+        NoteKind::Diff => Some("DiffNote"),
+    };
+    let is_resolvable = note.is_resolvable();
+    let shown = Note {
         id: note.id,
         body: note.body.clone(),
         attachment: note.attachment.clone(),
@@ -178,8 +192,16 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: &rec
         noteable_id: Some(noteable_id),
         noteable_type: thing.kind.into(),
         noteable_iid: thing.iid,
+        r#type: kind.map(str::to_owned),
+        position: note.position.clone(),
+        resolvable: is_resolvable.then_some(true),
+        resolved: is_resolvable.then_some(note.resolved_at.is_some()),
+        resolved_by: note.resolved_by.map(|user| call.person(user)),
+        resolved_at: times(note.resolved_at),
+        suggestions: call.show_suggestions(note),
         ..Note::default()
-    }
+    };
+    if call.only_specified { shown.as_specified() } else { shown }
 }
 
 impl<W: Deref<Target = World>> Call<W> {
@@ -192,7 +214,7 @@ impl<W: Deref<Target = World>> Call<W> {
             Noteable::Epic(_) => ("Epic", None),
         };
         let (title, file_name) = (String::new(), String::new());
-        show(self, &NoteTarget { on: note.on, iid, kind, title, file_name, level: 0, locked: false }, note)
+        show(self, &NoteTarget { on: note.on, iid, kind, title, file_name, author: 0, level: 0, locked: false }, note)
     }
 }
 
@@ -259,11 +281,14 @@ fn lone_emoji(body: &str) -> Option<&str> {
     AWARDS.split_ascii_whitespace().any(|award| award == name).then_some(name)
 }
 
-fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
+/// That the caller may write. Answers who it is.
+pub fn writer(call: &Writing, thing: &NoteTarget) -> Result<u64, Reject> {
     let author = call.signed_in()?.id;
-    if thing.locked && thing.level < level::GUEST {
-        return Err(Reject::forbidden());
-    }
+    if thing.locked && thing.level < level::GUEST { Err(Reject::forbidden()) } else { Ok(author) }
+}
+
+fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
+    let author = writer(call, &thing)?;
     if body.trim().is_empty() {
         return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
     }
@@ -284,13 +309,20 @@ fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timest
     }
     let note =
         records::Note { on: thing.on, body, author, created_at: now, updated_at: now, ..records::Note::default() };
-    let text = note.body.clone();
-    let id = call.world.notes.add(note);
-    touch(call.world, thing.on, now, author);
-    call.world.finish_todos(thing.on, author);
-    call.world.mention(thing.on, Some(id), ("", &text), author, now);
+    let id = add(call, note);
     let note = find(call, &thing, id)?;
     ok(NoteReply::Note(Box::new(show(call, &thing, note))))
+}
+
+/// Adds a note. Answers its number.
+pub fn add(call: &mut Writing, note: records::Note) -> u64 {
+    touch(call.world, note.on, note.created_at, note.author);
+    let (on, text, now, author) = (note.on, note.body.clone(), note.created_at, note.author);
+    let id = call.world.notes.add(note);
+    call.world.finish_todos(on, author);
+    call.world.mention(on, Some(id), ("", &text), author, now);
+    suggestions::refresh(call, id);
+    id
 }
 
 /// Adds a reaction; `false` where the thing takes none.
@@ -341,13 +373,13 @@ fn update(call: &mut Writing, thing: &NoteTarget, id: u64, body: String) -> Outc
         note.updated_at = now;
         call.world.mention(thing.on, Some(id), (&before, &body), caller, now);
     }
+    suggestions::refresh(call, id);
     ok(show(call, thing, find(call, thing, id)?))
 }
 
 fn delete(call: &mut Writing, thing: &NoteTarget, id: u64) -> Outcome<Nothing> {
     let id = to_change(call, thing, id)?;
     call.unmodified(find(call, thing, id)?.updated_at)?;
-    call.world.notes.remove(id);
-    call.world.todos.remove_where(|todo| todo.note == Some(id));
+    call.world.remove_notes(|note| note.id == id);
     Ok(Answer::new(Nothing))
 }

@@ -573,9 +573,11 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     });
     let requests: BTreeSet<u64> =
         world.merge_requests.remove_where(|mr| mr.target_project == project).iter().map(|mr| mr.id).collect();
+    world.versions.remove_where(|version| requests.contains(&version.merge_request));
+    world.draft_notes.remove_where(|draft| requests.contains(&draft.merge_request));
     let issues: BTreeSet<u64> = world.issues.remove_where(|i| i.project == project).iter().map(|i| i.id).collect();
     let snippets: BTreeSet<u64> = world.snippets.remove_where(|s| s.project == project).iter().map(|s| s.id).collect();
-    world.notes.remove_where(|note| match note.on {
+    world.remove_notes(|note| match note.on {
         records::Noteable::MergeRequest(id) => requests.contains(&id),
         records::Noteable::Issue(id) => issues.contains(&id),
         records::Noteable::Snippet(id) => snippets.contains(&id),

@@ -2,6 +2,7 @@
 //!
 //! Records name one another by id. Absent fields take their defaults, so that a data folder of an older version loads.
 
+use crate::api::notes::Position;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -361,6 +362,27 @@ pub struct MergeOrder {
     pub squash_message: Option<String>,
 }
 
+words! {
+    /// How far a review is.
+    ReviewState {
+        #[default] Unreviewed = "unreviewed",
+        Started = "review_started",
+        Reviewed = "reviewed",
+        RequestedChanges = "requested_changes",
+        Approved = "approved",
+        Unapproved = "unapproved",
+    }
+}
+
+/// Somebody whose review is requested.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reviewer {
+    pub user: u64,
+    pub state: ReviewState,
+    pub created_at: Timestamp,
+}
+
 record! {
     /// A request to merge one branch into another.
     MergeRequest {
@@ -374,7 +396,11 @@ record! {
         description: String,
         state: State,
         author: u64,
+        /// The first of those who are to see it through.
         assignee: Option<u64>,
+        /// The others.
+        more_assignees: Vec<u64>,
+        reviewers: Vec<Reviewer>,
         labels: Vec<String>,
         milestone: Option<u64>,
         created_at: Timestamp,
@@ -402,6 +428,41 @@ record! {
         /// Emoji to the people who gave it; `thumbsup` and `thumbsdown` are the votes.
         reactions: BTreeMap<String, BTreeSet<u64>>,
         time: TimeSpent,
+    }
+}
+
+impl MergeRequest {
+    /// Those who are to see it through.
+    pub fn assignees(&self) -> impl Iterator<Item = u64> {
+        self.assignee.into_iter().chain(self.more_assignees.iter().copied())
+    }
+
+    /// Makes others see it through.
+    pub fn set_assignees(&mut self, people: impl IntoIterator<Item = u64>) {
+        let mut people = people.into_iter();
+        self.assignee = people.next();
+        self.more_assignees = people.collect();
+    }
+
+    /// Sets how far somebody's review is, if it was requested.
+    pub fn set_review(&mut self, user: u64, state: ReviewState) {
+        if let Some(reviewer) = self.reviewers.iter_mut().find(|reviewer| reviewer.user == user) {
+            reviewer.state = state;
+        }
+    }
+}
+
+record! {
+    /// What a merge request held after a push.
+    Version {
+        merge_request: u64,
+        /// The merge base.
+        base: String,
+        /// The head of the target branch.
+        start: String,
+        /// The head of the source branch.
+        head: String,
+        created_at: Timestamp,
     }
 }
 
@@ -493,6 +554,11 @@ impl Default for Noteable {
     }
 }
 
+words! {
+    /// A comment by itself, one that begins or answers a thread, and one in a thread on lines or on a file.
+    NoteKind { #[default] Single = "single", Thread = "thread", Diff = "diff" }
+}
+
 record! {
     /// A comment, or what the system says happened.
     Note {
@@ -504,6 +570,63 @@ record! {
         /// Written by the system: "closed", "changed title".
         system: bool,
         attachment: Option<String>,
+        kind: NoteKind,
+        /// The note that began the thread which this one answers; it may be gone.
+        thread: Option<u64>,
+        /// Of [`NoteKind::Diff`].
+        position: Option<Position>,
+        resolved_by: Option<u64>,
+        resolved_at: Option<Timestamp>,
+    }
+}
+
+impl Note {
+    /// The number of its thread: that of the note that began it.
+    pub fn thread(&self) -> u64 {
+        self.thread.unwrap_or(self.id)
+    }
+
+    /// Returns whether its thread can be resolved.
+    pub fn is_resolvable(&self) -> bool {
+        let can_be = matches!(self.on, Noteable::MergeRequest(_) | Noteable::Issue(_));
+        can_be && !self.system && self.kind != NoteKind::Single
+    }
+
+    /// Returns whether it waits for somebody to resolve it.
+    pub fn is_unresolved(&self) -> bool {
+        self.is_resolvable() && self.resolved_at.is_none()
+    }
+}
+
+record! {
+    /// Lines that a note on lines proposes instead of them.
+    Suggestion {
+        note: u64,
+        /// How many lines above and below its own it takes the place of.
+        above: u64,
+        below: u64,
+        /// Where they were when it was written.
+        from_line: u64,
+        to_line: u64,
+        from_content: String,
+        to_content: String,
+        is_applied: bool,
+    }
+}
+
+record! {
+    /// A comment of a review that is not published.
+    DraftNote {
+        merge_request: u64,
+        author: u64,
+        note: String,
+        /// The thread that it answers.
+        thread: Option<u64>,
+        /// Whether publishing it resolves its thread.
+        resolves: bool,
+        position: Option<Position>,
+        line_code: Option<String>,
+        created_at: Timestamp,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::mount::Mount;
 use super::{
-    branches, commits, decisions, deployments, groups, hooks, issues, jobs, keys, labels, license, merge_requests,
-    notes, notifications, projects, repository, runners, search, snippets, tags, todos, users,
+    branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, issues, jobs, keys, labels,
+    license, merge_requests, notes, notifications, projects, repository, runners, search, snippets, tags, todos, users,
+    versions,
 };
 
 /// The areas, in the order of their names.
@@ -12,6 +13,8 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     commits::mount,
     decisions::mount,
     deployments::mount,
+    discussions::mount,
+    draft_notes::mount,
     groups::mount,
     hooks::mount,
     issues::mount,
@@ -30,9 +33,10 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     tags::mount,
     todos::mount,
     users::mount,
+    versions::mount,
 ];
 
-/// Returns all endpoints, mounted.
-pub fn all() -> Mount {
-    AREAS.iter().fold(Mount::default(), |mount, area| area(mount))
+/// Returns all endpoints, mounted; where `only_specified` is set, those of the specification alone.
+pub fn all(only_specified: bool) -> Mount {
+    AREAS.iter().fold(Mount::new(only_specified), |mount, area| area(mount))
 }

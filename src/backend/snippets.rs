@@ -131,7 +131,7 @@ fn delete(call: &mut Writing, input: DeleteSnippet) -> Outcome<Nothing> {
     let id = call.snippet_to_change(&input.id, input.snippet_id)?;
     call.unmodified(call.snippet(&input.id, id)?.1.updated_at)?;
     call.world.snippets.remove(id);
-    call.world.notes.remove_where(|note| note.on == Noteable::Snippet(id));
+    call.world.remove_notes(|note| note.on == Noteable::Snippet(id));
     ok(Nothing)
 }
 

@@ -38,6 +38,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     pub clock: Clock,
     pub limits: Limits,
+    /// Whether to answer as a server of 10.6, which has what the specification describes and nothing else.
+    pub only_specified: bool,
 }
 
 impl Default for Options {
@@ -49,6 +51,7 @@ impl Default for Options {
             data: None,
             clock: Clock::system(),
             limits: Limits::default(),
+            only_specified: false,
         }
     }
 }
@@ -137,7 +140,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     let listener = TcpListener::from_std(listener).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     let base_url = format!("http://{bound}");
-    let (url, limits) = (base_url.clone(), options.limits);
+    let (url, limits, only_specified) = (base_url.clone(), options.limits, options.only_specified);
     let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
     let Prepared { engine, temporary, project } =
         prepared.await.map_err(|panic| StartError::World(panic.to_string()))??;
@@ -150,7 +153,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
         .collect();
     let user = person(&world).map(|user| user.username.clone()).unwrap_or_default();
     let license = super::license::sample(engine.clock.now());
-    let router = routes::all().into_router(Arc::new(engine));
+    let router = routes::all(only_specified).into_router(Arc::new(engine));
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(listener::serve(listener, router, limits, async {
         let _ = stopped.await;
@@ -195,13 +198,17 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         project.get_or_insert(added);
     }
     give_tokens(&mut world)?;
+    if store.is_some() {
+        super::versions::catch_up(&mut world, &repositories, options.clock.now());
+    }
     if let Some(store) = &store {
         let why = |why| StoreError::Failed { folder: root.display().to_string(), why };
         store.commit(&world.take_changes()).map_err(why)?;
     }
     world.take_changes();
-    let engine =
+    let mut engine =
         Engine::new(world, store, repositories, options.clock, base_url, options.limits, super::decisions::advance);
+    engine.only_specified = options.only_specified;
     // What began since the world was made is there for the first request, and for the second beside it.
     engine.tick();
     Ok(Prepared { engine, temporary, project })

@@ -85,10 +85,16 @@ impl World {
         }
     }
 
-    /// Gives those something to do who are assigned for the first time.
-    pub fn assign(&mut self, on: Noteable, before: &[u64], after: &[u64], author: u64, now: Timestamp) {
+    /// Gives those something to do who are assigned, or asked for a review, for the first time.
+    pub fn assign(
+        &mut self,
+        on: Noteable,
+        action: TodoAction,
+        (before, after): (&[u64], &[u64]),
+        author: u64,
+        now: Timestamp,
+    ) {
         for user in after.iter().copied().filter(|user| !before.contains(user)) {
-            let action = TodoAction::Assigned;
             self.add_todo(records::Todo { user, author, action, on, created_at: now, ..records::Todo::default() });
         }
     }

@@ -220,10 +220,20 @@ tables! {
     scripts: Script,
     schedules: Schedule,
     avatars: Avatar,
+    versions: Version,
+    draft_notes: DraftNote,
+    suggestions: Suggestion,
     todos: Todo,
 }
 
 impl World {
+    /// Takes out all notes for which `gone` holds, with what they suggest.
+    pub fn remove_notes(&mut self, gone: impl Fn(&Note) -> bool) {
+        let notes: BTreeSet<u64> = self.notes.remove_where(gone).iter().map(|note| note.id).collect();
+        self.suggestions.remove_where(|suggestion| notes.contains(&suggestion.note));
+        self.todos.remove_where(|todo| todo.note.is_some_and(|note| notes.contains(&note)));
+    }
+
     /// Adds a person and draws the number of their namespace.
     pub fn add_user(&mut self, mut user: User) -> u64 {
         if user.namespace_id == 0 {

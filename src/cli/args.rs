@@ -135,6 +135,9 @@ pub struct Serve {
     /// Store all data in this folder and keep it across restarts
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Answer as a server of version 10.6, without threads, approvals and everything else that came later
+    #[arg(long, value_name = "VERSION", value_parser = ["10.6"])]
+    pub api: Option<String>,
 }
 
 /// Options of `labscope api`.

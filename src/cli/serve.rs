@@ -22,6 +22,7 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
         world: world(serve.world.as_deref(), !serve.repos.is_empty()),
         repos: serve.repos,
         data: serve.data,
+        only_specified: serve.api.is_some(),
         ..backend::Options::default()
     };
     let threads = threads()?;

@@ -337,12 +337,13 @@ fn at_page(load: &Load, page: u32) -> Request {
 /// The reply as it was kept on disk, and when it came. One that cannot be read is none.
 async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(Arrival, Timestamp)> {
     let path = cache.lock().unwrap_or_else(PoisonError::into_inner).path(request);
-    let (request, reader) = (request.clone(), load.read);
+    let (request, reader, has_parts) = (request.clone(), load.read, load.has_parts);
     let read = move || {
         let kept = cache::read(&path, &request)?;
         let (value, len) = reader(&kept.body, kept.content_type.as_deref()).ok()?;
         let (digest, size) = (store::digest(&kept.body), kept.body.len());
-        Some((Arrival { value, len, next: kept.next, total: kept.total, digest, size }, kept.at))
+        let total = kept.total.filter(|_| !has_parts);
+        Some((Arrival { value, len, next: kept.next, total, digest, size }, kept.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
@@ -364,7 +365,8 @@ pub(super) async fn reply(
     }
     let (info, size) = (response.page, response.body.len());
     let (value, len, digest) = read(load.read, response.body, response.content_type, &request.line()).await?;
-    Ok(Arrival { value, len, next: info.next, total: info.total, digest, size })
+    let total = info.total.filter(|_| !load.has_parts);
+    Ok(Arrival { value, len, next: info.next, total, digest, size })
 }
 
 async fn read(

@@ -430,7 +430,8 @@ impl Store {
         }
     }
 
-    fn rows_of<T: 'static>(&self, request: &Request) -> Rows<'_, T> {
+    /// Returns the loaded rows of a list whose [`Load`] has its own reader.
+    pub fn rows_of<T: 'static>(&self, request: &Request) -> Rows<'_, T> {
         let resource = self.resources.get(request);
         let entries = resource.map(|r| r.entries.as_slice()).unwrap_or_default();
         if let Some(r) = resource {

@@ -76,6 +76,8 @@ pub struct Load {
     pub delay: Duration,
     /// [`Endpoint::IMMUTABLE_BY`].
     pub immutable_by: Option<&'static str>,
+    /// Whether the rows are parts of what the server lists: its total does not count them.
+    pub has_parts: bool,
     /// Reads the reply.
     pub read: Reader,
 }
@@ -90,6 +92,7 @@ impl Load {
             every: None,
             delay: Duration::ZERO,
             immutable_by: E::IMMUTABLE_BY,
+            has_parts: false,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
         }
     }
@@ -108,6 +111,30 @@ impl Load {
                 })
             },
             ..Load::one(endpoint)
+        }
+    }
+
+    /// Wants up to `pages` pages of the list `endpoint`, as the rows that its entries consist of.
+    pub fn parts_of<T: Into<Vec<U>>, U: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(
+        endpoint: &E,
+        pages: u32,
+    ) -> Load
+    where
+        Vec<T>: Reply,
+    {
+        let load = Load::one(endpoint);
+        Load {
+            request: load.request.read_as::<Vec<U>>(),
+            pages: pages.max(1),
+            has_parts: true,
+            read: |body, kind| {
+                <Vec<T> as Reply>::read(body, kind).map(|entries| {
+                    let rows: Vec<U> = entries.into_iter().flat_map(Into::into).collect();
+                    let len = rows.len();
+                    (Arc::new(rows) as Value, len)
+                })
+            },
+            ..load
         }
     }
 

@@ -35,7 +35,17 @@ const DIFF: &str = "diff old_path new_path a_mode? b_mode new_file! renamed_file
 const STATUS: &str = "id# sha ref? status name target_url? description? coverage~? allow_failure! created_at@
     started_at@? finished_at@? author{BRIEF}";
 const NOTE: &str = "id# body attachment? author{AUTHOR} created_at@ updated_at@ system! noteable_id# noteable_type
-    noteable_iid#";
+    noteable_iid# type^ resolvable!^ resolved!^ resolved_by{BRIEF}^ resolved_at@^ position{POSITION}^
+    suggestions[]{SUGGESTION}^";
+const POSITION: &str = "base_sha start_sha head_sha position_type old_path new_path old_line#? new_line#?
+    line_range{start{line_code type?} end{line_code type?}}^";
+const SUGGESTION: &str = "id# from_line# to_line# appliable! applied! from_content to_content";
+const DISCUSSION: &str = "id individual_note! notes[]{NOTE resolvable!}";
+const DRAFT_NOTE: &str =
+    "id# author_id# merge_request_id# resolve_discussion! discussion_id? note commit_id? line_code?
+    position{base_sha? start_sha? head_sha? position_type? old_path? new_path? old_line#? new_line#?}";
+const VERSION: &str =
+    "id# head_commit_sha base_commit_sha start_commit_sha created_at@ merge_request_id# state real_size";
 const NOTE_OBJECT: &str = "id# title file_name author{AUTHOR} expires_at@? updated_at@ created_at@";
 const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_url? web_url request_access_enabled!
     full_name full_path parent_id#?";
@@ -66,10 +76,10 @@ const REQUEST: &str = "id# iid# project_id# source_project_id# target_project_id
     work_in_progress! milestone{MILESTONE}? merge_when_pipeline_succeeds! merge_status sha merge_commit_sha?
     user_notes_count# changes_count should_remove_source_branch!? force_remove_source_branch! squash! web_url
     discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed! allow_maintainer_to_push!
-    detailed_merge_status has_conflicts!";
+    detailed_merge_status has_conflicts! blocking_discussions_resolved! assignees[]{BRIEF} reviewers[]{BRIEF}";
 const REQUEST_SINGLE: &str = "REQUEST closed_at@? latest_build_started_at@? latest_build_finished_at@?
     first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}? user{can_merge!}
-    merge_error^";
+    merge_error^ diff_refs{base_sha head_sha start_sha}";
 const APPROVALS: &str = "user_has_approved! user_can_approve! approved! approved_by[]{user{BRIEF} approved_at@}";
 const TAG: &str = "name message? commit{COMMIT} release{tag_name description}?";
 const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
@@ -89,6 +99,9 @@ const NAMED: &[(&str, &str)] = &[
     ("AUTHOR", AUTHOR),
     ("RUNNER", RUNNER),
     ("PIPELINE", PIPELINE),
+    ("NOTE", NOTE),
+    ("POSITION", POSITION),
+    ("SUGGESTION", SUGGESTION),
     ("JOB", JOB),
     ("COMMIT", COMMIT),
     ("SHORT_COMMIT", SHORT_COMMIT),
@@ -321,6 +334,12 @@ async fn reads_have_the_fields_of_their_views() {
         ("ada", at("/issues/38/notes"), NOTE.into()),
         ("ada", at(&format!("/issues/38/notes/{issue_note}")), NOTE.into()),
         ("ada", at("/merge_requests/42/notes"), NOTE.into()),
+        ("ada", at("/merge_requests/42/discussions?per_page=100"), DISCUSSION.into()),
+        ("ada", at("/issues/42/discussions"), DISCUSSION.into()),
+        ("ada", at(&format!("/snippets/{fps}/discussions")), DISCUSSION.replace("NOTE", "NOTE noteable_iid#?")),
+        ("ada", at("/merge_requests/42/draft_notes"), DRAFT_NOTE.into()),
+        ("ada", at("/merge_requests/42/versions"), VERSION.into()),
+        ("ada", at("/merge_requests/42/reviewers"), "user{BRIEF} state created_at@".into()),
         ("ada", at(&format!("/merge_requests/42/notes/{request_note}")), NOTE.into()),
         ("ada", at(&format!("/snippets/{fps}/notes")), with(NOTE, "noteable_iid#?")),
         ("ada", at(&format!("/snippets/{fps}/notes/{snippet_note}")), NOTE_OBJECT.into()),

@@ -5,6 +5,7 @@ use labscope::api::decisions::*;
 
 requests! {
     GetApprovals { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/approvals";
+    ListReviewers { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/reviewers";
     Approve { id: 1.into(), merge_request_iid: 5, sha: word("8888") }
         => "POST /projects/1/merge_requests/5/approve | sha=8888";
     Unapprove { id: 1.into(), merge_request_iid: 5 } => "POST /projects/1/merge_requests/5/unapprove";
@@ -31,6 +32,8 @@ samples! {
         {"user": {"id": 1, "username": "admin", "name": "Administrator", "state": "active", "avatar_url": null,
             "web_url": "https://h/admin"}, "approved_at": "2025-04-29T08:46:00Z"}],
         "approvals_required": 2, "approvals_left": 1}"#;
+    Reviewer => r#"{"user": {"id": 1, "username": "sam", "name": "Sam", "state": "active", "avatar_url": null,
+        "web_url": "https://h/sam"}, "state": "review_started", "created_at": "2022-07-27T17:03:27.684Z"}"#;
     AutoMergeCanceled => r#"{"status": "error", "message": "Can't cancel the automatic merge", "http_status": 406}"#;
     Rebase => r#"{"rebase_in_progress": true}"#;
 }

@@ -9,6 +9,8 @@ mod client;
 mod commits;
 mod decisions;
 mod deployments;
+mod discussions;
+mod draft_notes;
 mod errors;
 mod follow;
 mod groups;
@@ -34,6 +36,7 @@ mod today;
 mod todos;
 mod transfers;
 mod users;
+mod versions;
 
 #[test]
 fn no_two_operations_share_a_line_or_a_name() {

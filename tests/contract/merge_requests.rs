@@ -22,10 +22,15 @@ requests! {
         source_branch: word("s"),
         target_branch: word("t"),
         search: word("x"),
-    } => "GET /merge_requests?assignee_id=2&author_id=1&created_after=2018-01-01T00%3A00%3A00Z\
-          &created_before=2018-01-01T00%3A00%3A00Z&labels=a%2Cb&milestone=v1&my_reaction_emoji=star\
-          &order_by=updated_at&scope=all&search=x&sort=asc&source_branch=s&state=opened&target_branch=t\
-          &updated_after=2018-01-01T00%3A00%3A00Z&updated_before=2018-01-01T00%3A00%3A00Z&view=simple";
+        r#in: word("title"),
+        reviewer_username: word("bo"),
+        approved_by_usernames: Some(vec!["ada".into()]),
+        wip: word("no"),
+        not: Some([("labels".to_owned(), "c".to_owned())].into()),
+    } => "GET /merge_requests?approved_by_usernames[]=ada&assignee_id=2&author_id=1&created_after=2018-01-01T00%3A00%3A00Z\
+          &created_before=2018-01-01T00%3A00%3A00Z&in=title&labels=a%2Cb&milestone=v1&my_reaction_emoji=star\
+          &not[labels]=c&order_by=updated_at&reviewer_username=bo&scope=all&search=x&sort=asc&source_branch=s&state=opened&target_branch=t\
+          &updated_after=2018-01-01T00%3A00%3A00Z&updated_before=2018-01-01T00%3A00%3A00Z&view=simple&wip=no";
     ListProjectMergeRequests {
         id: acme(),
         iids: Some(vec![42, 43]),
@@ -52,9 +57,11 @@ requests! {
         approvals_before_merge: Some(1),
         squash: Some(true),
         allow_maintainer_to_push: Some(true),
+        assignee_ids: Some(vec![2, 3]),
+        reviewer_ids: Some(vec![4]),
     } => "POST /projects/1/merge_requests | allow_maintainer_to_push=true&approvals_before_merge=1&assignee_id=2\
-          &description=d&labels=a,b&milestone_id=4&remove_source_branch=true&source_branch=s&squash=true\
-          &target_branch=t&target_project_id=3&title=T";
+          &assignee_ids[]=2&assignee_ids[]=3&description=d&labels=a,b&milestone_id=4&remove_source_branch=true\
+          &reviewer_ids[]=4&source_branch=s&squash=true&target_branch=t&target_project_id=3&title=T";
     UpdateMergeRequest {
         id: 1.into(),
         merge_request_iid: 5,

@@ -2,6 +2,7 @@
 
 mod commits;
 mod jobs;
+mod threads;
 mod todos;
 
 use super::archive::Archive;
@@ -36,6 +37,8 @@ pub fn load(file: &str, form: &WorldFile, repositories: &Path) -> Result<World, 
     };
     load.all(form).map_err(fail)?;
     load.write_repositories(form, repositories).map_err(fail)?;
+    // Positions are looked up in the repositories.
+    load.all_threads(form, repositories).map_err(fail)?;
     Ok(load.world)
 }
 
@@ -356,6 +359,7 @@ impl Load {
             approvals_before_merge: form.approvals,
             merge_method: merge_method(&form.merge_method)?,
             only_allow_merge_if_pipeline_succeeds: form.pipelines_must_succeed,
+            only_allow_merge_if_all_discussions_are_resolved: form.threads_must_be_resolved,
             custom_attributes: form.attributes.clone(),
             ..Project::default()
         });
@@ -446,11 +450,20 @@ impl Load {
                 self.when_after(at, created_at).map_err(|e| format!("approvals: {e}"))?,
             ))
         };
+        let reviewer = |(name, state, at): &(String, String, String)| -> Result<Reviewer> {
+            Ok(Reviewer {
+                user: self.user_id("reviewers", name)?,
+                state: ReviewState::from_word(state).ok_or_else(|| format!("reviewers: `{state}` is no state"))?,
+                created_at: self.when_after(at, created_at).map_err(|e| format!("reviewers: {e}"))?,
+            })
+        };
         let order = |name: &String| -> Result<MergeOrder> {
             let user = self.user_id("auto_merge", name)?;
             Ok(MergeOrder { user, sha: head.to_string(), ..MergeOrder::default() })
         };
         let merged_at = merge.and_then(|(_, time)| Timestamp::from_second(time).ok());
+        let tip = history.branches.get(&target_branch).filter(|_| state == State::Opened);
+        let start = tip.copied().unwrap_or(base);
         let record = MergeRequest {
             iid: form.iid,
             source_project,
@@ -470,6 +483,7 @@ impl Load {
             closed_by: by.filter(|_| state == State::Closed),
             merge_commit_sha: merge.map(|(id, _)| id.to_string()),
             approvals: form.approvals.iter().map(approval).collect::<Result<_>>()?,
+            reviewers: form.reviewers.iter().map(reviewer).collect::<Result<_>>()?,
             auto_merge: form.auto_merge.as_ref().map(order).transpose()?,
             squash: form.squash,
             force_remove_source_branch: state == State::Merged,
@@ -480,6 +494,20 @@ impl Load {
             ..MergeRequest::default()
         };
         let id = self.world.merge_requests.add(record);
+        let once = [(0, created_at)];
+        let push = |(back, at): &(usize, String)| Ok((*back, self.when(at).map_err(|e| format!("pushes: {e}"))?));
+        let pushes: Vec<(usize, Timestamp)> = form.pushes.iter().map(push).collect::<Result<_>>()?;
+        for (back, created_at) in if pushes.is_empty() { &once[..] } else { &pushes } {
+            let head = history.back(head, *back).ok_or_else(|| format!("pushes: there is no commit {back} back"))?;
+            self.world.versions.add(Version {
+                merge_request: id,
+                base: base.to_string(),
+                start: start.to_string(),
+                head: head.to_string(),
+                created_at: *created_at,
+                ..Version::default()
+            });
+        }
         // `{head}` in a note is the head of the source branch, as the system writes it.
         let short: String = head.to_string().chars().take(8).collect();
         let filled = |(author, at, body): &NoteForm| (author.clone(), at.clone(), body.replace("{head}", &short));

@@ -75,7 +75,8 @@ pub fn build(choice: &Choice, repositories: &Path) -> Result<World, WorldError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::{State, Status};
+    use crate::api::notes::Position;
+    use crate::backend::records::{Note, Noteable, ReviewState, State, Status};
     use crate::backend::runner;
     use std::collections::BTreeSet;
 
@@ -152,6 +153,32 @@ mod tests {
         let (request, order) = waits.expect("one waits for its pipeline");
         let pipeline = world.pipelines.iter().rev().find(|pipeline| pipeline.sha == order.sha).unwrap();
         assert_eq!((&pipeline.ref_name, pipeline.status), (&request.source_branch, Status::Running));
+    }
+
+    #[test]
+    fn threads_of_every_kind_are_there() {
+        let (_folder, world) = demo();
+        let rocket = world.project_at("acme/rocket-ui").unwrap().id;
+        let request = world.merge_requests.iter().find(|r| r.target_project == rocket && r.iid == 42).unwrap();
+        let on = Noteable::MergeRequest(request.id);
+        let firsts: Vec<&Note> = world.notes.iter().filter(|n| n.on == on && n.thread.is_none()).collect();
+        let has = |fits: &dyn Fn(&Note, &Position) -> bool| {
+            firsts.iter().any(|note| note.position.as_ref().is_some_and(|position| fits(note, position)))
+        };
+        let answered = |note: &Note| world.thread(on, note.id).count() > 1;
+        assert!(has(&|note, at| at.new_line.is_some() && answered(note) && note.is_unresolved()));
+        assert!(has(&|_, at| at.new_line.is_none() && at.old_line.is_some()));
+        let suggests = |note: &Note| world.suggestions.iter().any(|suggestion| suggestion.note == note.id);
+        assert!(has(&|note, at| at.line_range.is_some() && suggests(note)));
+        assert!(has(&|note, _| note.resolved_by.is_some()));
+        assert!(firsts.iter().any(|note| note.position.is_none() && note.is_unresolved()));
+        let ada = world.user_named("ada").unwrap().id;
+        assert!(world.draft_notes.iter().any(|draft| draft.author == ada && draft.line_code.is_some()));
+        assert!(request.reviewers.iter().any(|r| r.user == ada && r.state == ReviewState::Started));
+        assert_eq!(world.versions_of(request.id).count(), 3);
+        let issue = world.issues.iter().find(|issue| issue.project == rocket && issue.iid == 42).unwrap();
+        let unresolved = world.notes.iter().filter(|n| n.on == Noteable::Issue(issue.id) && n.is_unresolved());
+        assert_eq!(unresolved.count(), 2);
     }
 
     #[test]

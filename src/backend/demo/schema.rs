@@ -136,6 +136,8 @@ form! {
         merge_method: Option<String>,
         /// Nothing is merged before its pipeline has succeeded.
         pipelines_must_succeed: bool,
+        /// Nothing is merged before all its threads are resolved.
+        threads_must_be_resolved: bool,
         /// `name #rrggbb description`.
         labels: Vec<String>,
         /// Full path of a group to the level that its members have here.
@@ -166,6 +168,8 @@ form! {
         milestone: Option<String>,
         created: String,
         updated: Option<String>,
+        /// Its pushes, where there were several: commits before the head, and when.
+        pushes: Vec<(usize, String)>,
         squash: bool,
         /// Only members may comment.
         locked: bool,
@@ -178,6 +182,28 @@ form! {
         /// Seconds planned and spent.
         estimate: u64,
         spent: u64,
+        /// Whose review is requested: username, state, and when.
+        reviewers: Vec<(String, String, String)>,
+        notes: Vec<NoteForm>,
+        threads: Vec<ThreadForm>,
+        /// Comments that are not published.
+        drafts: Vec<ThreadForm>,
+    }
+}
+
+form! {
+    /// A thread: on a line of the newest version where a path is named, and on several where `from` is.
+    ThreadForm {
+        path: Option<String>,
+        /// Where the file was renamed.
+        old_path: Option<String>,
+        /// Its number in the new file.
+        line: Option<u32>,
+        old_line: Option<u32>,
+        /// The first of several lines, by its number in the new file.
+        from: Option<u32>,
+        /// Who resolved it, and when.
+        resolved: Option<(String, String)>,
         notes: Vec<NoteForm>,
     }
 }
@@ -201,6 +227,8 @@ form! {
         estimate: u64,
         spent: u64,
         notes: Vec<NoteForm>,
+        /// Threads are on no lines here.
+        threads: Vec<ThreadForm>,
     }
 }
 

@@ -20,7 +20,7 @@ impl Load {
             },
             Noteable::Snippet(_) | Noteable::Epic(_) => return,
         };
-        self.world.assign(on, &[], &assignees, author, at);
+        self.world.assign(on, TodoAction::Assigned, (&[], &assignees), author, at);
         self.world.mention(on, None, ("", &description), author, at);
         let mut said: Vec<(Timestamp, u64, u64, Option<String>)> = Vec::new();
         for note in self.world.notes.iter().filter(|note| note.on == on) {

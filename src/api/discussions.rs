@@ -1,0 +1,121 @@
+//! Discussions: the threads of merge requests, issues and snippets. Not in the specification; issues and snippets have
+//! them since 10.6, merge requests since 10.8. Those of snippets cannot be resolved.
+
+use crate::api::Id;
+use crate::api::merge_requests::{
+    GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequests, ListParticipants, ListProjectMergeRequests,
+};
+use crate::api::notes::{ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, NewPosition, Note, Suggestion};
+
+crate::resource! {
+    /// A note with its replies.
+    pub struct Discussion {
+        /// 40 hexadecimal digits.
+        id: String,
+        /// Whether it is a single comment; a reply makes it a thread.
+        individual_note: bool,
+        /// Oldest first.
+        notes: Vec<Note>,
+    }
+}
+
+impl From<Discussion> for Vec<Note> {
+    fn from(discussion: Discussion) -> Vec<Note> {
+        let (id, mut notes) = (discussion.id, discussion.notes);
+        for note in &mut notes {
+            note.discussion_id = Some(id.clone());
+        }
+        notes
+    }
+}
+
+crate::endpoints! {
+    newer section "Discussions";
+
+    /// Lists the threads of a merge request, oldest first; single comments and system notes are among them.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Vec<Discussion>;
+    struct ListMergeRequestDiscussions { id: Id, merge_request_iid: u64 }
+
+    /// Starts a thread on a merge request, or on lines of its changes.
+    JSON POST "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Discussion,
+    touches [
+        ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests,
+    ];
+    struct CreateMergeRequestDiscussion {
+        id: Id,
+        merge_request_iid: u64,
+        body: String,
+        position: Option<NewPosition>,
+    }
+
+    /// Replies in a thread of a merge request.
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes" => Note,
+    touches [
+        ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests,
+    ];
+    struct ReplyToMergeRequestDiscussion { id: Id, merge_request_iid: u64, discussion_id: String, body: String }
+
+    /// Resolves a thread of a merge request, or reopens it.
+    PUT "/projects/{id}/merge_requests/{merge_request_iid}/discussions/{discussion_id}" => Discussion,
+    touches [ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, ListMergeRequests, ListProjectMergeRequests];
+    struct ResolveMergeRequestDiscussion {
+        id: Id,
+        merge_request_iid: u64,
+        discussion_id: String,
+        /// `false` reopens it.
+        resolved: bool,
+    }
+
+    /// Lists the threads of an issue, oldest first.
+    GET "/projects/{id}/issues/{issue_iid}/discussions" => Vec<Discussion>;
+    struct ListIssueDiscussions { id: Id, issue_iid: u64 }
+
+    /// Starts a thread on an issue.
+    JSON POST "/projects/{id}/issues/{issue_iid}/discussions" => Discussion,
+    touches [ListIssueDiscussions, ListIssueNotes];
+    struct CreateIssueDiscussion { id: Id, issue_iid: u64, body: String }
+
+    /// Replies in a thread of an issue.
+    POST "/projects/{id}/issues/{issue_iid}/discussions/{discussion_id}/notes" => Note,
+    touches [ListIssueDiscussions, ListIssueNotes];
+    struct ReplyToIssueDiscussion { id: Id, issue_iid: u64, discussion_id: String, body: String }
+
+    /// Resolves a thread of an issue, or reopens it; since 16.4.
+    PUT "/projects/{id}/issues/{issue_iid}/discussions/{discussion_id}" => Discussion,
+    touches [ListIssueDiscussions, ListIssueNotes];
+    struct ResolveIssueDiscussion {
+        id: Id,
+        issue_iid: u64,
+        discussion_id: String,
+        /// `false` reopens it.
+        resolved: bool,
+    }
+
+    /// Lists the threads of a snippet, oldest first.
+    GET "/projects/{id}/snippets/{snippet_id}/discussions" => Vec<Discussion>;
+    struct ListSnippetDiscussions { id: Id, snippet_id: u64 }
+
+    /// Starts a thread on a snippet.
+    JSON POST "/projects/{id}/snippets/{snippet_id}/discussions" => Discussion,
+    touches [ListSnippetDiscussions, ListSnippetNotes];
+    struct CreateSnippetDiscussion { id: Id, snippet_id: u64, body: String }
+
+    /// Replies in a thread of a snippet.
+    POST "/projects/{id}/snippets/{snippet_id}/discussions/{discussion_id}/notes" => Note,
+    touches [ListSnippetDiscussions, ListSnippetNotes];
+    struct ReplyToSnippetDiscussion { id: Id, snippet_id: u64, discussion_id: String, body: String }
+
+    /// Commits a suggestion to the source branch. 400 says why it does not apply.
+    PUT "/suggestions/{id}/apply" => Suggestion,
+    touches [
+        ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, GetChanges, ListMergeRequestCommits,
+    ];
+    struct ApplySuggestion { id: u64, commit_message: Option<String> }
+
+    /// Commits several suggestions to the source branch in one commit.
+    JSON PUT "/suggestions/batch_apply" => Vec<Suggestion>,
+    touches [
+        ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, GetChanges, ListMergeRequestCommits,
+    ];
+    struct ApplySuggestions { ids: Vec<u64>, commit_message: Option<String> }
+}

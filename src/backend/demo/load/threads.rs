@@ -1,0 +1,151 @@
+//! The threads of a world file, and drafts of some.
+
+use super::{Load, Result};
+use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Position};
+use crate::backend::demo::schema::{ThreadForm, WorldFile};
+use crate::backend::git::Git;
+use crate::backend::positions;
+use crate::backend::records::*;
+use crate::backend::reject::Reject;
+use crate::backend::store::repository_path;
+use crate::backend::suggestions;
+use jiff::Timestamp;
+use std::path::Path;
+
+/// What threads are on.
+struct Target<'a> {
+    on: Noteable,
+    created_at: Timestamp,
+    /// The newest version of a merge request, and where it is.
+    changes: Option<(Version, &'a Git)>,
+}
+
+impl Load {
+    /// Makes the threads of all merge requests and issues.
+    pub(super) fn all_threads(&mut self, form: &WorldFile, repositories: &Path) -> Result<()> {
+        for one in form.merge_requests.iter().filter(|one| !one.threads.is_empty() || !one.drafts.is_empty()) {
+            let project = self.project_id(&one.project)?;
+            let found = self.world.merge_requests.iter().find(|mr| mr.target_project == project && mr.iid == one.iid);
+            let Some(mr) = found.cloned() else { continue };
+            let fail = |why: String| format!("merge_requests.{}!{}.threads{why}", one.project, one.iid);
+            let git = Git::open(&repository_path(repositories, project), None).map_err(|e| fail(said(e)))?;
+            git.reach(&repository_path(repositories, mr.source_project).join("objects"));
+            let newest = self.world.versions_of(mr.id).next_back().cloned();
+            let on = Noteable::MergeRequest(mr.id);
+            let target = Target { on, created_at: mr.created_at, changes: newest.map(|newest| (newest, &git)) };
+            let mut updated_at = mr.updated_at;
+            for (i, thread) in one.threads.iter().enumerate() {
+                let newest = self.thread(&target, thread).map_err(|why| fail(format!("[{i}].{why}")))?;
+                updated_at = updated_at.max(newest);
+            }
+            for (i, draft) in one.drafts.iter().enumerate() {
+                self.draft(&target, mr.id, draft).map_err(|why| fail(format!(" drafts[{i}].{why}")))?;
+            }
+            if let Some(mr) = self.world.merge_requests.get_mut(mr.id) {
+                mr.updated_at = updated_at;
+            }
+        }
+        for one in form.issues.iter().filter(|one| !one.threads.is_empty()) {
+            let project = self.project_id(&one.project)?;
+            let found = self.world.issues.iter().find(|issue| issue.project == project && issue.iid == one.iid);
+            let Some((id, created_at)) = found.map(|issue| (issue.id, issue.created_at)) else { continue };
+            let target = Target { on: Noteable::Issue(id), created_at, changes: None };
+            for (i, thread) in one.threads.iter().enumerate() {
+                let newest = self.thread(&target, thread);
+                let newest = newest.map_err(|why| format!("issues.{}#{}.threads[{i}].{why}", one.project, one.iid))?;
+                if let Some(issue) = self.world.issues.get_mut(id) {
+                    issue.updated_at = issue.updated_at.max(newest);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a thread. Answers when its last note was written.
+    fn thread(&mut self, target: &Target<'_>, form: &ThreadForm) -> Result<Timestamp> {
+        let placed = placed(target, form)?;
+        let resolved = form.resolved.as_ref().map(|(name, at)| {
+            Ok::<_, String>((self.user_id("resolved", name)?, self.when(at).map_err(|e| format!("resolved: {e}"))?))
+        });
+        let resolved = resolved.transpose()?;
+        let (mut thread, mut newest) = (None, target.created_at);
+        for (i, (author, at, body)) in form.notes.iter().enumerate() {
+            let created_at = self.when_after(at, target.created_at).map_err(|e| format!("notes[{i}]: {e}"))?;
+            let id = self.world.notes.add(Note {
+                on: target.on,
+                body: body.trim_end().to_owned(),
+                author: self.user_id(&format!("notes[{i}]"), author)?,
+                created_at,
+                updated_at: created_at,
+                kind: if placed.is_some() { NoteKind::Diff } else { NoteKind::Thread },
+                thread,
+                position: placed.as_ref().map(|(position, _)| position.clone()),
+                resolved_by: resolved.map(|(user, _)| user),
+                resolved_at: resolved.map(|(_, at)| at),
+                ..Note::default()
+            });
+            thread.get_or_insert(id);
+            let git = target.changes.as_ref().map(|(_, git)| *git);
+            let proposed = self.world.notes.get(id).zip(git).map(|(note, git)| suggestions::proposed(note, git));
+            for suggestion in proposed.unwrap_or_default() {
+                self.world.suggestions.add(suggestion);
+            }
+            newest = newest.max(created_at);
+        }
+        Ok(newest)
+    }
+
+    fn draft(&mut self, target: &Target<'_>, merge_request: u64, form: &ThreadForm) -> Result<()> {
+        let (position, line_code) = placed(target, form)?.unzip();
+        for (author, at, body) in &form.notes {
+            self.world.draft_notes.add(DraftNote {
+                merge_request,
+                author: self.user_id("notes", author)?,
+                note: body.trim_end().to_owned(),
+                position: position.clone(),
+                line_code: line_code.clone().flatten(),
+                created_at: self.when_after(at, target.created_at)?,
+                ..DraftNote::default()
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What a refusal says.
+fn said(reject: Reject) -> String {
+    reject.body.to_string()
+}
+
+/// The position of a thread, and the code of its line; `None` for one on nothing in particular.
+fn placed(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Position, Option<String>)>> {
+    let Some(path) = &form.path else { return Ok(None) };
+    let (version, git) = target.changes.as_ref().ok_or("path: there are no changes")?;
+    let is_line = form.line.is_some() || form.old_line.is_some();
+    let mut new = NewPosition {
+        position_type: if is_line { "text" } else { "file" }.into(),
+        base_sha: version.base.clone(),
+        start_sha: version.start.clone(),
+        head_sha: version.head.clone(),
+        old_path: form.old_path.as_ref().unwrap_or(path).clone(),
+        new_path: path.clone(),
+        old_line: form.old_line,
+        new_line: form.line,
+        line_range: None,
+    };
+    let check = |new: &NewPosition| -> Result<(Position, Option<String>)> {
+        let position = positions::read(new).map_err(said)?;
+        let code = positions::check(git, &position).map_err(|why| format!("line: {}", said(why)))?;
+        Ok((position, code))
+    };
+    let (_, last) = check(&new)?;
+    if let Some(from) = form.from {
+        let (_, first) = check(&NewPosition { new_line: Some(from), ..new.clone() })?;
+        let end = |line_code: Option<String>| NewLineRangeEnd {
+            line_code: line_code.unwrap_or_default(),
+            r#type: Some("new".into()),
+        };
+        new.line_range = Some(NewLineRange { start: end(first), end: end(last) });
+    }
+    check(&new).map(Some)
+}

@@ -1,0 +1,264 @@
+//! Discussions: notes by thread, on merge requests, issues and snippets.
+
+use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::notes::{self, NoteTarget};
+use super::positions;
+use super::records::{self, NoteKind, Noteable, level};
+use super::reject::Reject;
+use super::suggestions;
+use super::world::World;
+use crate::api::discussions::*;
+use crate::api::notes::{Note, Position};
+use sha1::{Digest, Sha1};
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<ListMergeRequestDiscussions>(|call, e| {
+            list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?)
+        })
+        .write::<CreateMergeRequestDiscussion>(|call, e| {
+            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            let position = e.position.as_ref().map(positions::read).transpose()?;
+            let id = start(call, &on, e.body, position)?;
+            ok(show(call, &on, id))
+        })
+        .write::<ReplyToMergeRequestDiscussion>(|call, e| {
+            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            answer(call, &on, &e.discussion_id, e.body)
+        })
+        .write::<ResolveMergeRequestDiscussion>(|call, e| {
+            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            set_resolved(call, &on, &e.discussion_id, e.resolved)
+        })
+        .read_signed_in::<ListIssueDiscussions>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?))
+        .write::<CreateIssueDiscussion>(|call, e| {
+            let on = notes::issue(call, &e.id, e.issue_iid)?;
+            let id = start(call, &on, e.body, None)?;
+            ok(show(call, &on, id))
+        })
+        .write::<ReplyToIssueDiscussion>(|call, e| {
+            let on = notes::issue(call, &e.id, e.issue_iid)?;
+            answer(call, &on, &e.discussion_id, e.body)
+        })
+        .write::<ResolveIssueDiscussion>(|call, e| {
+            let on = notes::issue(call, &e.id, e.issue_iid)?;
+            set_resolved(call, &on, &e.discussion_id, e.resolved)
+        })
+        .read_signed_in::<ListSnippetDiscussions>(|call, e| list(call, &notes::snippet(call, &e.id, e.snippet_id)?))
+        .write::<CreateSnippetDiscussion>(|call, e| {
+            let on = notes::snippet(call, &e.id, e.snippet_id)?;
+            let id = start(call, &on, e.body, None)?;
+            ok(show(call, &on, id))
+        })
+        .write::<ReplyToSnippetDiscussion>(|call, e| {
+            let on = notes::snippet(call, &e.id, e.snippet_id)?;
+            answer(call, &on, &e.discussion_id, e.body)
+        })
+        .write::<ApplySuggestion>(suggestions::apply_one)
+        .write::<ApplySuggestions>(suggestions::apply_all)
+}
+
+/// The hash by which a thread is named.
+pub fn hash(on: Noteable, thread: u64) -> String {
+    let (kind, id) = match on {
+        Noteable::MergeRequest(id) => ("MergeRequest", id),
+        Noteable::Issue(id) => ("Issue", id),
+        Noteable::Snippet(id) => ("Snippet", id),
+        Noteable::Epic(id) => ("Epic", id),
+    };
+    let hash = Sha1::digest(format!("{kind}/{id}/{thread}"));
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl World {
+    /// The notes of each thread, oldest first: by the thread's number, which grows with time.
+    fn threads(&self, on: Noteable) -> BTreeMap<u64, Vec<&records::Note>> {
+        let mut threads: BTreeMap<u64, Vec<&records::Note>> = BTreeMap::new();
+        for note in self.notes.iter().filter(|note| note.on == on) {
+            threads.entry(note.thread()).or_default().push(note);
+        }
+        threads
+    }
+
+    /// The notes of one thread, oldest first.
+    pub fn thread(&self, on: Noteable, thread: u64) -> impl Iterator<Item = &records::Note> {
+        self.notes.iter().filter(move |note| note.on == on && note.thread() == thread)
+    }
+
+    /// The number of the thread of that hash.
+    pub fn find_thread(&self, on: Noteable, id: &str) -> Option<u64> {
+        let mut of = self.notes.iter().filter(|note| note.on == on).map(records::Note::thread);
+        of.find(|thread| hash(on, *thread) == id)
+    }
+
+    /// Returns whether a thread waits for somebody to resolve it.
+    pub fn has_unresolved(&self, on: Noteable) -> bool {
+        self.notes.iter().any(|note| note.on == on && note.is_unresolved())
+    }
+}
+
+fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, thread: u64) -> Discussion {
+    let notes: Vec<&records::Note> = call.world.thread(target.on, thread).collect();
+    show_notes(call, target, thread, &notes)
+}
+
+fn show_notes<W: Deref<Target = World>>(
+    call: &Call<W>,
+    target: &NoteTarget,
+    thread: u64,
+    notes: &[&records::Note],
+) -> Discussion {
+    let note = |note: &&records::Note| {
+        let note = notes::show(call, target, note);
+        Note { resolvable: note.resolvable.or(Some(false)), ..note }
+    };
+    Discussion {
+        id: hash(target.on, thread),
+        individual_note: notes.iter().all(|note| note.kind == NoteKind::Single),
+        notes: notes.iter().map(note).collect(),
+    }
+}
+
+fn list(call: &Reading, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
+    let mut threads: Vec<(u64, Vec<&records::Note>)> = call.world.threads(target.on).into_iter().collect();
+    // Notes may be dated back.
+    threads.sort_by_key(|(_, notes)| notes.first().map(|note| note.created_at));
+    call.page(threads, |(thread, notes)| show_notes(call, target, thread, &notes))
+}
+
+/// A refusal in the words of these servers.
+fn refuse(why: &str) -> Reject {
+    Reject::bad(format!("400 Bad request - {why}"))
+}
+
+/// Starts a thread, on lines where a position is given. Answers its number.
+///
+/// # Errors
+/// 400 without a text, or for a position that is not in the changes.
+pub fn start(call: &mut Writing, on: &NoteTarget, body: String, position: Option<Position>) -> Result<u64, Reject> {
+    let author = notes::writer(call, on)?;
+    check_body(&body)?;
+    let mut position = position;
+    if let (Some(found), Noteable::MergeRequest(id)) = (&position, on.on) {
+        let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?;
+        let project = call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?;
+        let git = call.git(project)?;
+        // Lets the commits of a fork be read.
+        call.ends(mr, &git);
+        positions::check(&git, found)?;
+        position = Some(call.carried(mr, &git, found));
+    }
+    let kind = if position.is_some() { NoteKind::Diff } else { NoteKind::Thread };
+    let now = call.now;
+    Ok(notes::add(
+        call,
+        records::Note {
+            on: on.on,
+            body,
+            author,
+            created_at: now,
+            updated_at: now,
+            kind,
+            position,
+            ..records::Note::default()
+        },
+    ))
+}
+
+fn check_body(body: &str) -> Result<(), Reject> {
+    if body.trim().is_empty() { Err(refuse("Note {:note=>[\"can't be blank\"]}")) } else { Ok(()) }
+}
+
+fn find<W: Deref<Target = World>>(call: &Call<W>, on: Noteable, id: &str) -> Result<u64, Reject> {
+    call.world.find_thread(on, id).ok_or_else(|| Reject::not_found("Discussion"))
+}
+
+fn answer(call: &mut Writing, on: &NoteTarget, id: &str, body: String) -> Outcome<Note> {
+    let thread = find(call, on.on, id)?;
+    let id = reply(call, on, thread, body)?;
+    let note = call.world.notes.get(id).ok_or_else(|| Reject::not_found("Note"))?;
+    ok(notes::show(call, on, note))
+}
+
+/// Replies in a thread; a single comment becomes one. Answers the number of the note.
+///
+/// # Errors
+/// 400 without a text, and where a note takes no replies.
+pub fn reply(call: &mut Writing, on: &NoteTarget, thread: u64, body: String) -> Result<u64, Reject> {
+    let author = notes::writer(call, on)?;
+    check_body(&body)?;
+    let first = call.world.thread(on.on, thread).next().ok_or_else(|| Reject::not_found("Discussion"))?.clone();
+    if first.system {
+        return Err(refuse("Replies to system notes are not allowed."));
+    }
+    let is_single = first.kind == NoteKind::Single;
+    if is_single && !matches!(on.on, Noteable::MergeRequest(_) | Noteable::Issue(_)) {
+        return Err(refuse("Discussion can not be replied to."));
+    }
+    if let Some(first) = call.world.notes.get_mut(first.id).filter(|_| is_single) {
+        first.kind = NoteKind::Thread;
+    }
+    let now = call.now;
+    let note = records::Note {
+        on: on.on,
+        body,
+        author,
+        created_at: now,
+        updated_at: now,
+        kind: if is_single { NoteKind::Thread } else { first.kind },
+        thread: Some(thread),
+        position: first.position,
+        // A reply leaves a resolved thread as it is.
+        resolved_by: first.resolved_by,
+        resolved_at: first.resolved_at,
+        ..records::Note::default()
+    };
+    Ok(notes::add(call, note))
+}
+
+fn set_resolved(call: &mut Writing, on: &NoteTarget, id: &str, resolved: bool) -> Outcome<Discussion> {
+    let thread = find(call, on.on, id)?;
+    resolve(call, on, thread, resolved)?;
+    ok(show(call, on, thread))
+}
+
+/// Returns whether the caller may resolve a thread.
+pub fn may_resolve(call: &Writing, on: &NoteTarget, thread: u64) -> Result<bool, Reject> {
+    let user = call.signed_in()?.id;
+    let first = call.world.thread(on.on, thread).next();
+    let takes_part = on.author == user || first.is_some_and(|note| note.author == user);
+    let is_open = !on.locked || on.level >= level::GUEST;
+    let is_resolvable = call.world.thread(on.on, thread).any(records::Note::is_resolvable);
+    Ok(is_resolvable && is_open && (takes_part || on.level >= level::DEVELOPER))
+}
+
+/// Resolves a thread, or reopens it.
+///
+/// # Errors
+/// 403 without the right, and where there is nothing to resolve.
+fn resolve(call: &mut Writing, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Reject> {
+    if may_resolve(call, on, thread)? { set_state(call, on, thread, resolved) } else { Err(Reject::forbidden()) }
+}
+
+/// The same without looking at rights.
+pub fn set_state(call: &mut Writing, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Reject> {
+    let (user, now) = (call.signed_in()?.id, call.now);
+    let stands = |note: &&records::Note| note.is_resolvable() && note.resolved_at.is_some() != resolved;
+    let ids: Vec<u64> = call.world.thread(on.on, thread).filter(stands).map(|note| note.id).collect();
+    for id in &ids {
+        if let Some(note) = call.world.notes.get_mut(*id) {
+            (note.resolved_by, note.resolved_at) = if resolved { (Some(user), Some(now)) } else { (None, None) };
+        }
+    }
+    if let Noteable::MergeRequest(mr) = on.on
+        && resolved
+        && !ids.is_empty()
+        && !call.world.has_unresolved(on.on)
+    {
+        call.add_system_note(mr, user, "resolved all threads");
+    }
+    Ok(())
+}

@@ -1,0 +1,314 @@
+//! Places in the changes of a merge request: whether they are there, and where they are after a push.
+
+use super::git::{Changes, Git};
+use super::reject::Reject;
+use crate::api::commits::DiffEntry;
+use crate::api::notes::{LineRange, LineRangeEnd, NewPosition, Position, line_code};
+use git2::Oid;
+
+/// The lines of one file's changes.
+#[derive(Clone, Debug, Default)]
+pub struct Lines(Vec<Line>);
+
+/// A line of a hunk. Of an added line the old number is that of the next old line, of a removed one the new number that of
+/// the next new line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Line {
+    /// `+`, `-` or a blank.
+    mark: u8,
+    old: u64,
+    new: u64,
+}
+
+impl Line {
+    /// The numbers of the line after it.
+    fn next(self) -> (u64, u64) {
+        (self.old + u64::from(self.mark != b'+'), self.new + u64::from(self.mark != b'-'))
+    }
+}
+
+impl Lines {
+    /// Reads the text of a file's changes.
+    pub fn read(diff: &str) -> Lines {
+        let (mut lines, mut old, mut new) = (Vec::new(), 0u64, 0u64);
+        // What stands before the first hunk names the file.
+        for text in diff.lines().skip_while(|text| !text.starts_with("@@ -")) {
+            if let Some(header) = text.strip_prefix("@@ -") {
+                let number = |part: &str| part.split([',', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0);
+                old = number(header);
+                new = header.split_once('+').map_or(0, |(_, rest)| number(rest));
+                continue;
+            }
+            let Some(mark) = text.bytes().next().filter(|mark| b"+- ".contains(mark)) else { continue };
+            let line = Line { mark, old, new };
+            (old, new) = line.next();
+            lines.push(line);
+        }
+        Lines(lines)
+    }
+
+    /// The line of these numbers: an added line has a new one alone, a removed one an old one. `length` is that of the new
+    /// file: lines outside the hunks are found, too.
+    fn find(&self, old: Option<u64>, new: Option<u64>, length: u64) -> Option<Line> {
+        match (old, new) {
+            (None, None) => None,
+            (None, Some(new)) => self.0.iter().find(|line| line.mark == b'+' && line.new == new).copied(),
+            (Some(old), None) => self.0.iter().find(|line| line.mark == b'-' && line.old == old).copied(),
+            (Some(old), Some(new)) => {
+                let line = Line { mark: b' ', old, new };
+                let is_context = self.carry(old) == Some(new) && (1..=length).contains(&new);
+                is_context.then_some(line)
+            }
+        }
+    }
+
+    /// The new number of an old line that was not changed.
+    fn carry(&self, old: u64) -> Option<u64> {
+        let mut after = (1, 1);
+        for line in self.0.iter().take_while(|line| line.old <= old) {
+            match line.mark {
+                b' ' if line.old == old => return Some(line.new),
+                b'-' if line.old == old => return None,
+                _ => after = line.next(),
+            }
+        }
+        // As far behind what stands before it as it was.
+        old.checked_sub(after.0).map(|behind| after.1 + behind)
+    }
+}
+
+/// The reply to a place that is none: the text of a printed hash, as these servers send it.
+fn refuse(why: &str) -> Reject {
+    Reject::message(400, format!("400 Bad request - Note {{{why}}}"))
+}
+
+/// A place on no line of the changes.
+fn no_line() -> Reject {
+    refuse(":line_code=>[\"can't be blank\", \"must be a valid line code\"]")
+}
+
+/// Some of what is needed to say where it is was not given.
+fn incomplete() -> Reject {
+    refuse(":line_code=>[\"can't be blank\", \"must be a valid line code\"], :position=>[\"is incomplete\"]")
+}
+
+/// A position as it is kept. It need not be in the changes.
+///
+/// # Errors
+/// 400 for inputs that are missing and for kinds that there are not.
+pub fn read(new: &NewPosition) -> Result<Position, Reject> {
+    for (name, text) in [
+        ("base_sha", &new.base_sha),
+        ("start_sha", &new.start_sha),
+        ("head_sha", &new.head_sha),
+        ("position_type", &new.position_type),
+    ] {
+        if text.is_empty() {
+            return Err(Reject::error(400, format!("position[{name}] is missing")));
+        }
+    }
+    if !matches!(new.position_type.as_str(), "text" | "file") {
+        return Err(Reject::no_valid_value("position[position_type]"));
+    }
+    let is_text = new.position_type == "text";
+    let end = |end: &crate::api::notes::NewLineRangeEnd| LineRangeEnd {
+        line_code: end.line_code.clone(),
+        r#type: end.r#type.clone(),
+        ..LineRangeEnd::default()
+    };
+    let range = new.line_range.as_ref().filter(|_| is_text);
+    Ok(Position {
+        base_sha: Some(new.base_sha.clone()),
+        start_sha: Some(new.start_sha.clone()),
+        head_sha: Some(new.head_sha.clone()),
+        position_type: Some(new.position_type.clone()),
+        old_path: Some(new.old_path.clone()).filter(|path| !path.is_empty()),
+        new_path: Some(new.new_path.clone()).filter(|path| !path.is_empty()),
+        old_line: new.old_line.filter(|_| is_text).map(u64::from),
+        new_line: new.new_line.filter(|_| is_text).map(u64::from),
+        line_range: range.map(|range| LineRange { start: end(&range.start), end: end(&range.end) }),
+    })
+}
+
+/// The code of the line that a position is on; `None` for a whole file.
+///
+/// # Errors
+/// 400 where it is on no line of the changes between its commits.
+pub fn check(git: &Git, position: &Position) -> Result<Option<String>, Reject> {
+    let id = |sha: &Option<String>| {
+        let id = sha.as_deref().and_then(|sha| Oid::from_str(sha).ok()).filter(|id| git.has_commit(*id));
+        id.ok_or_else(no_line)
+    };
+    let (base, head) = (id(&position.base_sha)?, id(&position.head_sha)?);
+    id(&position.start_sha)?;
+    let is_text = position.position_type.as_deref() == Some("text");
+    let lacks = |path: &Option<String>| path.is_none();
+    if lacks(&position.old_path) || lacks(&position.new_path) {
+        return Err(incomplete());
+    }
+    if is_text && position.old_line.is_none() && position.new_line.is_none() {
+        return Err(incomplete());
+    }
+    let changes = git.changes(Some(base), head)?;
+    let entry = entry_of(&changes, position).ok_or_else(no_line)?;
+    if !is_text {
+        return Ok(None);
+    }
+    let line = Lines::read(&entry.diff).find(position.old_line, position.new_line, length(git, head, &entry.new_path));
+    line.map(|line| Some(code(entry, line))).ok_or_else(no_line)
+}
+
+fn entry_of<'c>(changes: &'c Changes, position: &Position) -> Option<&'c DiffEntry> {
+    let (old, new) = (position.old_path.as_ref()?, position.new_path.as_ref()?);
+    changes.entries.iter().find(|entry| entry.new_path == *new && entry.old_path == *old)
+}
+
+/// Number of lines of a file of a commit; none where it is not there.
+fn length(git: &Git, commit: Oid, path: &str) -> u64 {
+    let text = git.tree(commit).ok().and_then(|tree| git.file(&tree, path)).map(|(_, bytes)| bytes).unwrap_or_default();
+    let ends = memchr::memchr_iter(b'\n', &text).count();
+    (ends + usize::from(text.last().is_some_and(|last| *last != b'\n'))) as u64
+}
+
+fn code(entry: &DiffEntry, line: Line) -> String {
+    let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    line_code(&entry.new_path, number(line.old), number(line.new))
+}
+
+/// The numbers in a line's code.
+fn numbers(code: &str) -> Option<(u64, u64)> {
+    let (rest, new) = code.rsplit_once('_')?;
+    let (_, old) = rest.rsplit_once('_')?;
+    Some((old.parse().ok()?, new.parse().ok()?))
+}
+
+/// The commits of a version: merge base, head of the target branch, head of the source branch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refs {
+    pub base: Oid,
+    pub start: Oid,
+    pub head: Oid,
+}
+
+impl Refs {
+    /// Reads the hashes of a version.
+    pub fn of(version: &super::records::Version) -> Option<Refs> {
+        let id = |text: &str| Oid::from_str(text).ok();
+        Some(Refs { base: id(&version.base)?, start: id(&version.start)?, head: id(&version.head)? })
+    }
+}
+
+/// What a push changed, to carry positions along.
+pub struct Carry<'g> {
+    git: &'g Git,
+    to: Refs,
+    /// From the old base to the new one, and from the old head to the new one.
+    bases: Changes,
+    heads: Changes,
+    /// What the request changes now.
+    changes: Changes,
+}
+
+impl<'g> Carry<'g> {
+    /// Compares two versions.
+    pub fn new(git: &'g Git, from: Refs, to: Refs) -> Result<Carry<'g>, Reject> {
+        Ok(Carry {
+            git,
+            to,
+            bases: git.changes(Some(from.base), to.base)?,
+            heads: git.changes(Some(from.head), to.head)?,
+            changes: git.changes(Some(to.base), to.head)?,
+        })
+    }
+
+    /// Returns where a position is after the push; `None` where its line was changed or is in the changes no more.
+    pub fn position(&self, position: &Position) -> Option<Position> {
+        let (old_path, before) = follow(&self.bases, position.old_path.as_ref()?)?;
+        let (new_path, after) = follow(&self.heads, position.new_path.as_ref()?)?;
+        let moved = |line: Option<u64>, by: &Lines| match line {
+            Some(line) => by.carry(line).map(Some),
+            None => Some(None),
+        };
+        let mut carried = Position {
+            base_sha: Some(self.to.base.to_string()),
+            start_sha: Some(self.to.start.to_string()),
+            head_sha: Some(self.to.head.to_string()),
+            old_path: Some(old_path),
+            new_path: Some(new_path),
+            old_line: moved(position.old_line, &before)?,
+            new_line: moved(position.new_line, &after)?,
+            ..position.clone()
+        };
+        let entry = entry_of(&self.changes, &carried)?;
+        if position.position_type.as_deref() != Some("text") {
+            return Some(carried);
+        }
+        let (lines, length) = (Lines::read(&entry.diff), length(self.git, self.to.head, &entry.new_path));
+        lines.find(carried.old_line, carried.new_line, length)?;
+        if let Some(range) = &position.line_range {
+            let end = |end: &LineRangeEnd| {
+                let (old, new) = numbers(&end.line_code)?;
+                let kind = end.r#type.as_deref();
+                let old = moved(Some(old).filter(|_| kind != Some("new")), &before)?;
+                let new = moved(Some(new).filter(|_| kind != Some("old")), &after)?;
+                Some(LineRangeEnd { line_code: code(entry, lines.find(old, new, length)?), ..end.clone() })
+            };
+            carried.line_range = Some(LineRange { start: end(&range.start)?, end: end(&range.end)? });
+        }
+        Some(carried)
+    }
+}
+
+/// Where a file went, and what changed in it; `None` where it is gone, or too large to tell.
+fn follow(changes: &Changes, path: &str) -> Option<(String, Lines)> {
+    match changes.entries.iter().find(|entry| entry.old_path == path && !entry.new_file) {
+        None if changes.overflow => None,
+        None => Some((path.to_owned(), Lines::default())),
+        Some(entry) if entry.deleted_file || entry.too_large == Some(true) => None,
+        Some(entry) => Some((entry.new_path.clone(), Lines::read(&entry.diff))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIFF: &str = "--- a/x\n+++ b/x\n@@ -3,4 +3,5 @@ fn\n three\n-four\n+vier\n+and\n five\n six\n\
+                        @@ -20,2 +21,1 @@\n twenty\n-gone\n";
+
+    #[test]
+    fn lines_are_found_by_the_numbers_that_they_have() {
+        let lines = Lines::read(DIFF);
+        let found = |old, new| lines.find(old, new, 40).map(|line| (line.mark as char, line.old, line.new));
+        assert_eq!(found(None, Some(4)), Some(('+', 5, 4)));
+        assert_eq!(found(None, Some(5)), Some(('+', 5, 5)));
+        assert_eq!(found(Some(4), None), Some(('-', 4, 4)));
+        assert_eq!(found(Some(3), Some(3)), Some((' ', 3, 3)));
+        assert_eq!(found(Some(5), Some(6)), Some((' ', 5, 6)));
+        // Outside the hunks: before them, between them, after them.
+        for (old, new) in [(1, 1), (2, 2), (7, 8), (19, 20), (22, 22), (40, 40)] {
+            assert_eq!(found(Some(old), Some(new)), Some((' ', old, new)), "{old} {new}");
+        }
+        for (old, new) in [
+            (None, None),
+            (None, Some(3)),
+            (Some(3), None),
+            (Some(4), Some(4)),
+            (Some(5), Some(5)),
+            (Some(7), Some(7)),
+            (Some(21), Some(22)),
+            (Some(41), Some(41)),
+            (Some(0), Some(0)),
+        ] {
+            assert_eq!(found(old, new), None, "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn lines_of_new_and_of_deleted_files_count_from_nothing() {
+        let new = Lines::read("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n");
+        assert_eq!(new.find(None, Some(1), 2), Some(Line { mark: b'+', old: 0, new: 1 }));
+        let gone = Lines::read("--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n");
+        assert_eq!(gone.find(Some(2), None, 0), Some(Line { mark: b'-', old: 2, new: 0 }));
+    }
+}

@@ -1,0 +1,374 @@
+//! Suggestions: lines that a note on the changes proposes instead of those it stands on, and the commits they become.
+
+use super::branches::touch;
+use super::call::{Call, Outcome, Writing, ok};
+use super::commits::given;
+use super::discussions;
+use super::git::{Git, NewCommit};
+use super::notes;
+use super::records::{self, MergeRequest, NoteKind, Noteable, Project, State};
+use super::reject::Reject;
+use super::world::World;
+use crate::api::commits::CommitAction;
+use crate::api::discussions::{ApplySuggestion, ApplySuggestions};
+use crate::api::notes::Suggestion;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+/// How many lines above and below its own a suggestion may take the place of.
+const MOST_LINES: u64 = 100;
+
+/// A block of a note: lines above and below, and what is proposed.
+#[derive(Clone, Debug, PartialEq)]
+struct Block {
+    above: u64,
+    below: u64,
+    text: String,
+}
+
+/// Returns the blocks of a note's text: fences that are marked `suggestion`, `suggestion:-1+2`.
+fn blocks(body: &str) -> Vec<Block> {
+    let (mut blocks, mut lines) = (Vec::new(), body.lines());
+    while let Some(line) = lines.next() {
+        let line = line.trim_start();
+        let fence = line.bytes().take_while(|b| *b == b'`').count();
+        if fence < 3 {
+            continue;
+        }
+        let ends = |line: &str| {
+            let line = line.trim();
+            line.len() >= fence && line.bytes().all(|b| b == b'`')
+        };
+        let inside: Vec<&str> = lines.by_ref().take_while(|line| !ends(line)).collect();
+        let info = line.get(fence..).unwrap_or_default().trim();
+        if let Some((above, below)) = info.strip_prefix("suggestion").and_then(range) {
+            blocks.push(Block { above, below, text: inside.iter().flat_map(|line| [line, "\n"]).collect() });
+        }
+    }
+    blocks
+}
+
+/// Reads `:-1+2`, which may be left out.
+fn range(text: &str) -> Option<(u64, u64)> {
+    if text.is_empty() {
+        return Some((0, 0));
+    }
+    let (above, below) = text.strip_prefix(":-")?.split_once('+')?;
+    let (above, below) = (above.parse().ok()?, below.parse().ok()?);
+    (above <= MOST_LINES && below <= MOST_LINES).then_some((above, below))
+}
+
+/// The lines of a text with their ends.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+/// Lines `from` to `to` of a text, counted from 1.
+fn cut(text: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
+    let (from, to) = (usize::try_from(from.checked_sub(1)?).ok()?, usize::try_from(to).ok()?);
+    Some(lines(text).get(from..to)?.concat())
+}
+
+/// Where a suggestion is: the file, and its first and last line.
+struct Span {
+    path: String,
+    from: u64,
+    to: u64,
+}
+
+/// The lines of a note's position that one of its suggestions takes the place of.
+fn span(note: &records::Note, above: u64, below: u64, length: u64) -> Option<Span> {
+    let position = note.position.as_ref()?;
+    let line = position.new_line?;
+    let path = position.new_path.clone()?;
+    Some(Span { path, from: line.saturating_sub(above).max(1), to: (line + below).min(length) })
+}
+
+impl World {
+    /// The suggestions of a note, in their order.
+    fn suggestions_of(&self, note: u64) -> impl Iterator<Item = &records::Suggestion> {
+        self.suggestions.iter().filter(move |suggestion| suggestion.note == note)
+    }
+}
+
+/// The text of a file at a commit of a position.
+fn text_at(git: &Git, sha: Option<&str>, path: &str) -> Option<Vec<u8>> {
+    let commit = git2::Oid::from_str(sha?).ok()?;
+    git.file(&git.tree(commit).ok()?, path).map(|(_, text)| text)
+}
+
+/// Returns what a note suggests; `git` is the target's repository, and reads the commits of a fork, too.
+pub fn proposed(note: &records::Note, git: &Git) -> Vec<records::Suggestion> {
+    let blocks = blocks(&note.body);
+    let Some(position) = note.position.as_ref().filter(|_| !blocks.is_empty()) else { return Vec::new() };
+    let path = position.new_path.as_deref().unwrap_or_default();
+    let Some(text) = text_at(git, position.head_sha.as_deref(), path) else { return Vec::new() };
+    let length = lines(&text).len() as u64;
+    let suggestion = |block: Block| {
+        let span = span(note, block.above, block.below, length)?;
+        let from = cut(&text, span.from, span.to)?;
+        Some(records::Suggestion {
+            note: note.id,
+            above: block.above,
+            below: block.below,
+            from_line: span.from,
+            to_line: span.to,
+            from_content: String::from_utf8_lossy(&from).into_owned(),
+            to_content: block.text,
+            ..records::Suggestion::default()
+        })
+    };
+    blocks.into_iter().filter_map(suggestion).collect()
+}
+
+/// Reads the suggestions of a note again, unless some are applied.
+pub fn refresh(call: &mut Writing, note: u64) {
+    let Some(note) = call.world.notes.get(note).cloned() else { return };
+    let Noteable::MergeRequest(mr) = note.on else { return };
+    if note.kind != NoteKind::Diff || call.world.suggestions_of(note.id).any(|suggestion| suggestion.is_applied) {
+        return;
+    }
+    call.world.suggestions.remove_where(|suggestion| suggestion.note == note.id);
+    let Some((mr, git)) = call.world.merge_requests.get(mr).and_then(|mr| Some((mr, call.git_of(mr)?))) else { return };
+    // Lets the commits of a fork be read.
+    call.ends(mr, &git);
+    for suggestion in proposed(&note, &git) {
+        call.world.suggestions.add(suggestion);
+    }
+}
+
+/// A suggestion that can be applied, and the text that it changes.
+struct Ready {
+    span: Span,
+    text: Vec<u8>,
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// The repository that a merge request goes to.
+    fn git_of(&self, mr: &MergeRequest) -> Option<Git> {
+        self.world.projects.get(mr.target_project).and_then(|project| self.git(project).ok())
+    }
+
+    /// The suggestions of a note, where it can have some.
+    pub fn show_suggestions(&self, note: &records::Note) -> Option<Vec<Suggestion>> {
+        let Noteable::MergeRequest(mr) = note.on else { return None };
+        if note.kind != NoteKind::Diff {
+            return None;
+        }
+        let mut all = self.world.suggestions_of(note.id).peekable();
+        let git = all.peek().and_then(|_| self.git_of(self.world.merge_requests.get(mr)?));
+        let show = |suggestion: &records::Suggestion| {
+            let ready = git.as_ref().map(|git| self.ready(suggestion, git));
+            let ready = ready.and_then(Result::ok);
+            Suggestion {
+                id: suggestion.id,
+                from_line: ready.as_ref().map_or(suggestion.from_line, |ready| ready.span.from),
+                to_line: ready.as_ref().map_or(suggestion.to_line, |ready| ready.span.to),
+                appliable: ready.is_some(),
+                applied: suggestion.is_applied,
+                from_content: suggestion.from_content.clone(),
+                to_content: suggestion.to_content.clone(),
+            }
+        };
+        Some(all.map(show).collect())
+    }
+
+    /// Where a suggestion is on the source branch now. `git` is the target's repository.
+    ///
+    /// # Errors
+    /// 400 with the reason for which it cannot be applied.
+    fn ready(&self, suggestion: &records::Suggestion, git: &Git) -> Result<Ready, Reject> {
+        let note = self.world.notes.get(suggestion.note).ok_or_else(not_found)?;
+        let Noteable::MergeRequest(mr) = note.on else { return Err(not_found()) };
+        let mr = self.world.merge_requests.get(mr).ok_or_else(not_found)?;
+        let refuse = |why: &str| Err(Reject::bad(why));
+        if suggestion.is_applied {
+            return refuse("This suggestion has already been applied.");
+        }
+        match mr.state {
+            State::Opened => {}
+            State::Merged => {
+                return refuse("This merge request was merged. To apply this suggestion, edit this file directly.");
+            }
+            State::Closed => {
+                return refuse("This merge request is closed. To apply this suggestion, edit this file directly.");
+            }
+        }
+        let Some(head) = self.source_head(mr, Some(git)) else {
+            return refuse("Can't apply as the source branch was deleted.");
+        };
+        // Lets the commits of a fork be read.
+        self.ends(mr, git);
+        let changed = || {
+            Reject::bad(match suggestion.above + suggestion.below {
+                0 => "Can't apply as this line was changed in a more recent version.",
+                _ => "Can't apply as these lines were changed in a more recent version.",
+            })
+        };
+        let position = note.position.as_ref().ok_or_else(changed)?;
+        let head = head.to_string();
+        let path = position.new_path.as_deref().unwrap_or_default();
+        let text = text_at(git, Some(&head), path).filter(|_| position.head_sha.as_ref() == Some(&head));
+        let text = text.ok_or_else(changed)?;
+        let length = lines(&text).len() as u64;
+        let span = span(note, suggestion.above, suggestion.below, length).ok_or_else(changed)?;
+        let now = cut(&text, span.from, span.to).ok_or_else(changed)?;
+        if String::from_utf8_lossy(&now) != suggestion.from_content {
+            return Err(changed());
+        }
+        if suggestion.from_content == suggestion.to_content {
+            return refuse("This suggestion already matches its content.");
+        }
+        Ok(Ready { span, text })
+    }
+}
+
+fn not_found() -> Reject {
+    Reject::message(404, "Suggestion is not applicable as the suggestion was not found.")
+}
+
+pub fn apply_one(call: &mut Writing, input: ApplySuggestion) -> Outcome<Suggestion> {
+    let mut applied = apply(call, &[input.id], input.commit_message)?;
+    ok(applied.pop().ok_or_else(not_found)?)
+}
+
+pub fn apply_all(call: &mut Writing, input: ApplySuggestions) -> Outcome<Vec<Suggestion>> {
+    let mut ids = input.ids;
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Err(Reject::error(400, "ids is empty"));
+    }
+    ok(apply(call, &ids, input.commit_message)?)
+}
+
+/// A suggestion with its note.
+type Found = (records::Suggestion, records::Note);
+
+/// The suggestions, and the one merge request that they are on.
+fn find(call: &Writing, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found>), Reject> {
+    call.signed_in()?;
+    let mut found: Vec<Found> = Vec::new();
+    for id in ids {
+        let suggestion = call.world.suggestions.get(*id).ok_or_else(not_found)?;
+        let note = call.world.notes.get(suggestion.note).ok_or_else(not_found)?;
+        found.push((suggestion.clone(), note.clone()));
+    }
+    let on = found.first().map(|(_, note)| note.on).ok_or_else(not_found)?;
+    if found.iter().any(|(_, note)| note.on != on) {
+        return Err(Reject::bad("Suggestions must all be on the same branch."));
+    }
+    let Noteable::MergeRequest(mr) = on else { return Err(not_found()) };
+    let mr = call.world.merge_requests.get(mr).ok_or_else(not_found)?;
+    let target = call.world.projects.get(mr.target_project).ok_or_else(not_found)?;
+    if !call.rights.sees_project(call.world, target) || !call.rights.reads_code(call.world, target) {
+        return Err(not_found());
+    }
+    let is_invited = mr.allow_maintainer_to_push && call.can_merge(mr);
+    let source = call.world.projects.get(mr.source_project);
+    let pushes = |source: &Project| is_invited || call.rights.pushes_to(call.world, source, &mr.source_branch);
+    let source = source.filter(|source| pushes(source) && !source.archived).ok_or_else(Reject::forbidden)?;
+    Ok((mr.clone(), source.clone(), found))
+}
+
+/// Commits suggestions to the source branch, all in one commit. Answers what they are then.
+fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec<Suggestion>, Reject> {
+    let (mr, source, found) = find(call, ids)?;
+    let target_git = call.git_of(&mr).ok_or_else(not_found)?;
+    let mut texts: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut changes: BTreeMap<String, Vec<(u64, u64, &str)>> = BTreeMap::new();
+    for (suggestion, _) in &found {
+        let Ready { span, text } = call.ready(suggestion, &target_git)?;
+        texts.entry(span.path.clone()).or_insert(text);
+        changes.entry(span.path).or_default().push((span.from, span.to, &suggestion.to_content));
+    }
+    let mut actions = Vec::new();
+    for (path, text) in texts {
+        let mut changes = changes.remove(&path).unwrap_or_default();
+        changes.sort_unstable();
+        if changes.windows(2).any(|pair| matches!(pair, [(_, last, _), (first, ..)] if first <= last)) {
+            return Err(Reject::bad("Suggestions are not applicable as their lines cannot overlap."));
+        }
+        let content = Some(STANDARD.encode(changed(&text, &changes)));
+        let encoding = Some("base64".to_owned());
+        let action = "update".to_owned();
+        actions.push(CommitAction { action, file_path: path, content, encoding, ..CommitAction::default() });
+    }
+    let git = call.git(&source)?;
+    let before = git.branch(&mr.source_branch);
+    let user = call.signed_in()?.id;
+    let authors: std::collections::BTreeSet<u64> = found.iter().map(|(_, note)| note.author).collect();
+    let author = authors.first().copied().filter(|_| authors.len() == 1).unwrap_or(user);
+    let (count, files) = (found.len(), actions.len());
+    let usual = || format!("Apply {count} suggestion(s) to {files} file(s)");
+    let id = git.commit(&NewCommit {
+        branch: &mr.source_branch,
+        start: None,
+        message: &given(message).unwrap_or_else(usual),
+        author: call.commit_author(author),
+        committer: call.commit_author(user),
+        actions: &actions,
+    })?;
+    for (suggestion, _) in &found {
+        if let Some(suggestion) = call.world.suggestions.get_mut(suggestion.id) {
+            suggestion.is_applied = true;
+        }
+    }
+    touch(call.world, source.id, call.now)?;
+    call.pushed(source.id, &git, &format!("refs/heads/{}", mr.source_branch), before, Some(id));
+    let on = notes::merge_request(call, &mr.target_project.into(), mr.iid)?;
+    for (_, note) in &found {
+        discussions::set_state(call, &on, note.thread(), true)?;
+    }
+    let mut applied = Vec::new();
+    for (suggestion, note) in &found {
+        let shown = call.show_suggestions(note).unwrap_or_default();
+        applied.extend(shown.into_iter().find(|shown| shown.id == suggestion.id));
+    }
+    Ok(applied)
+}
+
+/// A text with some of its lines replaced; the ranges are in order and apart.
+fn changed(text: &[u8], changes: &[(u64, u64, &str)]) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::new(), changes.iter().peekable());
+    for (number, line) in (1..).zip(lines(text)) {
+        while rest.peek().is_some_and(|(_, last, _)| *last < number) {
+            rest.next();
+        }
+        match rest.peek() {
+            Some((first, _, new)) if *first == number => out.extend_from_slice(new.as_bytes()),
+            Some((first, ..)) if *first < number => {}
+            _ => out.extend_from_slice(line),
+        }
+    }
+    // A file without an end of line at its end stays one.
+    if text.last().is_some_and(|last| *last != b'\n') && out.last() == Some(&b'\n') {
+        out.pop();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_read_with_the_lines_that_they_are_for() {
+        let body =
+            "Like so:\n\n```suggestion:-1+2\na\n  b\n```\n\n```rust\n```suggestion\n```\n````suggestion\n```\n````\n";
+        let block = |above, below, text: &str| Block { above, below, text: text.into() };
+        assert_eq!(blocks(body), [block(1, 2, "a\n  b\n"), block(0, 0, "```\n")]);
+        assert_eq!(blocks("```suggestion:-0+0\n```"), [block(0, 0, "")]);
+        for other in ["```suggestions\n```", "```suggestion:+1\n```", "``suggestion\n``", "```suggestion:-999+0\n```"] {
+            assert_eq!(blocks(other), [], "{other}");
+        }
+    }
+
+    #[test]
+    fn lines_are_replaced_and_the_end_of_the_file_stays_as_it_is() {
+        assert_eq!(changed(b"a\nb\nc\nd\n", &[(1, 1, "A\nAA\n"), (3, 4, "")]), b"A\nAA\nb\n");
+        assert_eq!(changed(b"a\nb", &[(2, 2, "B\n")]), b"a\nB");
+    }
+}

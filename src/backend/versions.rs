@@ -1,0 +1,156 @@
+//! Versions of merge requests: what their changes were after each push.
+
+use super::branches::held;
+use super::call::{Call, Outcome, Reading, Writing};
+use super::git::Git;
+use super::mount::Mount;
+use super::positions::{Carry, Refs};
+use super::records::{self, MergeRequest, Noteable, State};
+use super::world::World;
+use crate::api::merge_requests::DiffRefs;
+use crate::api::notes::Position;
+use crate::api::versions::{ListMergeRequestVersions, Version};
+use crate::backend::presenters::time;
+use git2::Oid;
+use jiff::Timestamp;
+use std::ops::Deref;
+use std::path::Path;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount.read_signed_in::<ListMergeRequestVersions>(list)
+}
+
+impl World {
+    /// The versions of a merge request, oldest first.
+    pub fn versions_of(&self, mr: u64) -> impl DoubleEndedIterator<Item = &records::Version> {
+        self.versions.iter().filter(move |version| version.merge_request == mr)
+    }
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// The commits between which the changes of a merge request are taken: those of its newest version.
+    pub fn diff_refs(&self, mr: &MergeRequest) -> Option<DiffRefs> {
+        let newest = self.world.versions_of(mr.id).next_back()?;
+        Some(DiffRefs {
+            base_sha: Some(newest.base.clone()),
+            head_sha: Some(newest.head.clone()),
+            start_sha: Some(newest.start.clone()),
+        })
+    }
+
+    fn show_version(&self, version: &records::Version, git: &Git) -> Version {
+        let ends = Oid::from_str(&version.base).ok().zip(Oid::from_str(&version.head).ok());
+        let count = ends
+            .and_then(|(base, head)| self.cache.counts.or_make((base, head), || git.count_changes(base, head)).ok());
+        Version {
+            id: version.id,
+            head_commit_sha: Some(version.head.clone()),
+            base_commit_sha: Some(version.base.clone()),
+            start_commit_sha: Some(version.start.clone()),
+            created_at: Some(time(version.created_at)),
+            merge_request_id: version.merge_request,
+            state: if count == Some(0) { "empty" } else { "collected" }.into(),
+            real_size: count.map(|count| count.to_string()),
+        }
+    }
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// Returns where a position in an older version of a merge request is now; as it is, where it cannot be told.
+    pub fn carried(&self, mr: &MergeRequest, git: &Git, position: &Position) -> Position {
+        let mut versions = self.world.versions_of(mr.id).rev();
+        let (newest, head) = (versions.next(), position.head_sha.as_deref());
+        let is_it = |version: &&records::Version| head == Some(&version.head);
+        let older = versions.find(is_it).filter(|_| !newest.as_ref().is_some_and(is_it));
+        let refs = older.zip(newest).and_then(|(from, to)| Some((Refs::of(from)?, Refs::of(to)?)));
+        let carried = refs.and_then(|(from, to)| Carry::new(git, from, to).ok()?.position(position));
+        carried.unwrap_or_else(|| position.clone())
+    }
+}
+
+fn list(call: &Reading, input: ListMergeRequestVersions) -> Outcome<Vec<Version>> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    // Lets the commits of a fork be read.
+    call.ends(mr, &git);
+    call.page(call.world.versions_of(mr.id).rev().collect(), |version| call.show_version(version, &git))
+}
+
+impl Writing<'_> {
+    /// Puts down what the open merge requests of a branch hold after a push.
+    pub fn add_versions(&mut self, project: u64, branch: &str) {
+        let is_source = |mr: &&MergeRequest| {
+            mr.state == State::Opened && mr.source_project == project && mr.source_branch == branch
+        };
+        let open: Vec<MergeRequest> = self.world.merge_requests.iter().filter(is_source).cloned().collect();
+        open.iter().for_each(|mr| self.add_version(mr));
+    }
+
+    /// Puts down what a merge request holds, if it holds anything else than before.
+    pub fn add_version(&mut self, mr: &MergeRequest) {
+        let Some(git) = self.world.projects.get(mr.target_project).and_then(|project| self.git(project).ok()) else {
+            return;
+        };
+        let Some((start, ends)) = git.branch(&mr.target_branch).zip(self.ends(mr, &git)) else { return };
+        let before = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+        add(self.world, mr.id, (start, ends.base, ends.head), self.now);
+        let after = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+        if let Some((before, after)) = before.zip(after).filter(|(before, after)| before != after) {
+            self.carry_positions(mr.id, &git, before, after);
+        }
+    }
+
+    /// Moves the threads on lines that a push left as they were. The others are resolved where the project says so.
+    fn carry_positions(&mut self, mr: u64, git: &Git, before: Refs, after: Refs) {
+        let head = before.head.to_string();
+        let is_current = |position: &&Position| position.head_sha.as_ref() == Some(&head);
+        let of_request = |note: &&records::Note| note.on == Noteable::MergeRequest(mr);
+        let placed = |note: &records::Note| Some((note.id, note.position.as_ref().filter(is_current)?.clone()));
+        let placed: Vec<(u64, Position)> = self.world.notes.iter().filter(of_request).filter_map(placed).collect();
+        let Some(carry) = (!placed.is_empty()).then(|| Carry::new(git, before, after).ok()).flatten() else { return };
+        let target = self.world.merge_requests.get(mr).and_then(|mr| self.world.projects.get(mr.target_project));
+        let resolves = target.is_some_and(|project| project.resolve_outdated_diff_discussions);
+        let (user, now) = (self.rights.user, self.now);
+        for (id, position) in placed {
+            let carried = carry.position(&position);
+            let Some(note) = self.world.notes.get_mut(id) else { continue };
+            match carried {
+                Some(position) => note.position = Some(position),
+                None if resolves && note.is_unresolved() => (note.resolved_by, note.resolved_at) = (user, Some(now)),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Adds a version, unless the newest one is the same.
+fn add(world: &mut World, mr: u64, (start, base, head): (Oid, Oid, Oid), now: Timestamp) {
+    let version = records::Version {
+        merge_request: mr,
+        base: base.to_string(),
+        start: start.to_string(),
+        head: head.to_string(),
+        created_at: now,
+        ..records::Version::default()
+    };
+    let newest = world.versions_of(mr).next_back();
+    if newest.is_none_or(|newest| (&newest.base, &newest.head) != (&version.base, &version.head)) {
+        world.versions.add(version);
+    }
+}
+
+/// Puts down what merge requests hold whose branches moved while no server ran, and those of earlier versions of labscope.
+pub fn catch_up(world: &mut World, repositories: &Path, now: Timestamp) {
+    let oid = |text: &str| Oid::from_str(text).ok();
+    let found = |mr: &MergeRequest| match &mr.range {
+        _ if mr.state == State::Opened => held(mr, repositories),
+        Some(range) if world.versions_of(mr.id).next().is_none() => {
+            let base = oid(&range.base)?;
+            Some((base, base, oid(&range.head)?))
+        }
+        _ => None,
+    };
+    let all: Vec<_> = world.merge_requests.iter().filter_map(|mr| Some((mr.id, found(mr)?))).collect();
+    for (mr, ends) in all {
+        add(world, mr, ends, now);
+    }
+}
