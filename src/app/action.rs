@@ -1,7 +1,7 @@
 //! What panes and overlays ask of the app, and what the app asks of the runtime: all of it data.
 
 use super::command::{Disabled, Info, Motion};
-use super::outbox::Claim;
+use super::outbox::{Claim, Draft};
 use super::overlay::Overlay;
 use super::pane::Cx;
 use super::pane::Section;
@@ -87,6 +87,8 @@ pub enum Action {
     Quit,
     /// End it whatever is lost.
     QuitAnyway,
+    /// Do these, one after the other.
+    All(Vec<Action>),
     /// Lay an overlay on top.
     Open(Box<dyn Overlay>),
     /// Run a command by its name.
@@ -110,6 +112,8 @@ pub enum Action {
     SendThen(Option<String>, Write, FollowUp),
     /// Send the drafts that are kept under these keys, one after the other.
     Post(Vec<String>),
+    /// Keep these drafts and send them; then, once the server has all of them, do this.
+    Submit(Vec<(String, Draft)>, Option<Box<Action>>),
     /// Find out whether drafts arrived that were being sent when the program ended.
     Resolve(Vec<String>),
     /// Send no more drafts than the one that is on its way.

@@ -138,6 +138,8 @@ pub struct App {
     /// Why the disk does not take texts, while it does not.
     unkept: Option<String>,
     outbox: Outbox,
+    /// What is done once the server has the drafts of these keys.
+    after_posting: Vec<(Vec<String>, Action)>,
     transfers: Transfers,
     elsewhere: ServerSwitch,
     /// What the user waits for the end of.
@@ -214,6 +216,7 @@ impl App {
             account_is_known: false,
             unkept: None,
             outbox: Outbox::default(),
+            after_posting: Vec::new(),
             transfers: Transfers::default(),
             elsewhere: ServerSwitch::default(),
             watched: Vec::new(),
@@ -714,7 +717,9 @@ impl App {
                 let carries = self.carrying(key);
                 self.send(write, carries, Some(then), effects);
             }
+            Action::All(actions) => actions.into_iter().for_each(|action| self.act(action, effects)),
             Action::Post(keys) => self.post(&keys),
+            Action::Submit(drafts, then) => self.submit(drafts, then.map(|then| *then), effects),
             Action::Resolve(keys) => self.resolve(&keys),
             Action::StopPosting => self.outbox.stop(),
             Action::Keep(key, text) => self.keep(key, text, effects),

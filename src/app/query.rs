@@ -26,6 +26,8 @@ pub enum ValueKind {
     User,
     /// A user, sent by name.
     UserName,
+    /// Such users, of whom several may be given, sent as a list.
+    UserNames,
     /// A project, sent by number.
     Project,
     /// A group, sent by number.
@@ -69,14 +71,25 @@ pub struct Term {
     pub takes: ValueKind,
     /// What it is for, in a few words.
     pub help: &'static str,
+    /// Whether a dash before it excludes: the operation has the input `not` for that.
+    pub excludes: bool,
 }
 
 impl Term {
     /// The key `name`, which sets `input`.
     pub const fn new(name: &'static str, input: &'static str, takes: ValueKind, help: &'static str) -> Term {
-        Term { name, input, takes, help }
+        Term { name, input, takes, help, excludes: false }
+    }
+
+    /// The same, and with a dash before it what is left out.
+    pub const fn or_not(mut self) -> Term {
+        self.excludes = true;
+        self
     }
 }
+
+/// The input with what is left out.
+const NOT: &str = "not";
 
 /// What may be asked of one operation, and where names are looked up.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,8 +100,6 @@ pub struct Grammar {
     pub search: Option<&'static str>,
     /// The project whose branches, labels and users are meant.
     pub project: Option<Id>,
-    /// The names of the keys whose values can be excluded: `-label:bug`.
-    pub excludes: &'static [&'static str],
 }
 
 /// A word of a query, and where it stands.
@@ -179,11 +190,14 @@ fn quoted(value: &str) -> String {
 impl Grammar {
     /// The keys `terms`, words without one setting `search`.
     pub fn new(terms: &'static [Term], search: Option<&'static str>, project: Option<Id>) -> Grammar {
-        Grammar { terms, search, project, excludes: &[] }
+        Grammar { terms, search, project }
     }
 
+    /// The term of a key; a key with a dash before it has one if that can be excluded.
     fn term(&self, name: &str) -> Option<&'static Term> {
-        self.terms.iter().find(|term| term.name == name)
+        let excluded = name.strip_prefix('-');
+        let named = |term: &&Term| term.name == name || term.excludes && excluded == Some(term.name);
+        self.terms.iter().find(named)
     }
 
     fn complete(&self, takes: ValueKind) -> Complete {
@@ -191,7 +205,7 @@ impl Grammar {
             ValueKind::Words(words) | ValueKind::Several(words) => Complete::Words(words),
             ValueKind::YesNo => Complete::Words(&["yes", "no"]),
             ValueKind::Flag => Complete::Words(&["yes"]),
-            ValueKind::User | ValueKind::UserName => Complete::Users(self.project.clone()),
+            ValueKind::User | ValueKind::UserName | ValueKind::UserNames => Complete::Users(self.project.clone()),
             ValueKind::Project => Complete::Projects,
             ValueKind::Group => Complete::Groups,
             ValueKind::Labels => Complete::Labels(self.project.clone()),
@@ -252,14 +266,9 @@ impl Grammar {
                 search.push(word.text.clone());
                 continue;
             };
-            if let Some(term) = name.strip_prefix('-').and_then(|plain| self.term(plain)) {
-                if !self.excludes.contains(&term.name) {
-                    return Err(wrong(format!("this server cannot exclude by {}", term.name)));
-                }
-                if !value.is_empty() {
-                    self.exclude(term, value, &mut inputs, &mut naming, view).map_err(wrong)?;
-                }
-                continue;
+            let excluded = name.strip_prefix('-');
+            if let Some(plain) = excluded.filter(|plain| self.term(name).is_none() && self.term(plain).is_some()) {
+                return Err(wrong(format!("cannot exclude by {plain}")));
             }
             let Some(term) = self.term(name) else {
                 let known: Vec<&str> = self.terms.iter().map(|term| term.name).collect();
@@ -269,7 +278,18 @@ impl Grammar {
                 // It is being typed.
                 continue;
             }
-            self.set(term, value, &mut inputs, &mut naming, view).map_err(wrong)?;
+            if excluded.is_none() {
+                self.set(term, value, &mut inputs, &mut naming, view).map_err(wrong)?;
+                continue;
+            }
+            let mut left_out = match inputs.remove(NOT) {
+                Some(Value::Object(left_out)) => left_out,
+                _ => Map::new(),
+            };
+            self.set(term, value, &mut left_out, &mut naming, view).map_err(wrong)?;
+            // Each is sent as a word.
+            let word = |value: Value| if value.is_string() { value } else { json!(value.to_string()) };
+            inputs.insert(NOT.to_owned(), left_out.into_iter().map(|(name, value)| (name, word(value))).collect());
         }
         match self.search {
             Some(input) if !search.is_empty() => _ = inputs.insert(input.to_owned(), json!(search.join(" "))),
@@ -280,31 +300,6 @@ impl Grammar {
             _ => {}
         }
         Ok((!naming).then_some(inputs))
-    }
-
-    /// Sets what must not be: the input `not`, by the name of the input that is meant.
-    fn exclude(
-        &self,
-        term: &Term,
-        value: &str,
-        inputs: &mut Map<String, Value>,
-        naming: &mut bool,
-        view: &View,
-    ) -> Result<(), String> {
-        let mut not = match inputs.remove("not") {
-            Some(Value::Object(not)) => not,
-            _ => Map::new(),
-        };
-        let set = self.set(term, value, &mut not, naming, view);
-        let text = |value: Value| match value {
-            Value::Number(number) => Value::String(number.to_string()),
-            other => other,
-        };
-        let not: Map<String, Value> = not.into_iter().map(|(name, value)| (name, text(value))).collect();
-        if !not.is_empty() {
-            inputs.insert("not".to_owned(), Value::Object(not));
-        }
-        set
     }
 
     fn set(
@@ -380,12 +375,18 @@ impl Grammar {
                     }
                 }
             }
-            ValueKind::UserName => {
+            ValueKind::UserName | ValueKind::UserNames => {
                 let name =
                     if value == "@me" { view.me().map(|me| me.username.clone()) } else { Some(value.to_owned()) };
-                match name {
-                    Some(name) => _ = inputs.insert(input, json!(name.trim_start_matches('@'))),
-                    None => *naming = true,
+                let Some(name) = name else {
+                    *naming = true;
+                    return Ok(());
+                };
+                let name = json!(name.trim_start_matches('@'));
+                match inputs.get_mut(&input) {
+                    Some(Value::Array(all)) => all.push(name),
+                    _ if term.takes == ValueKind::UserNames => _ = inputs.insert(input, json!([name])),
+                    _ => _ = inputs.insert(input, name),
                 }
             }
             ValueKind::Labels => {
@@ -447,9 +448,11 @@ impl Grammar {
     pub fn offers(&self, view: &View, text: &str, cursor: usize) -> Vec<Candidate> {
         let (_, word) = self.under(text, cursor);
         let Some((name, value)) = word.split_once(':') else {
-            let begins = |term: &&Term| term.name.starts_with(word);
+            let (dash, begun) = word.strip_prefix('-').map_or(("", word), |begun| ("-", begun));
+            let begins = |term: &&Term| term.name.starts_with(begun) && (dash.is_empty() || term.excludes);
+            let note = |term: &Term| if dash.is_empty() { term.help.into() } else { format!("not: {}", term.help) };
             let keys = self.terms.iter().filter(begins);
-            return keys.map(|term| Candidate { value: format!("{}:", term.name), note: term.help.into() }).collect();
+            return keys.map(|term| Candidate { value: format!("{dash}{}:", term.name), note: note(term) }).collect();
         };
         let Some(term) = self.term(name) else { return Vec::new() };
         let value = value.trim_start_matches('"');
@@ -484,7 +487,7 @@ impl Grammar {
             }
             takes => {
                 let mut all = self.complete(takes).items(view, value);
-                if matches!(takes, ValueKind::User | ValueKind::UserName)
+                if matches!(takes, ValueKind::User | ValueKind::UserName | ValueKind::UserNames)
                     && "@me".starts_with(value)
                     && view.session.signed_in
                 {
@@ -625,6 +628,14 @@ mod tests {
     }
 
     #[test]
+    fn a_dash_leaves_out() {
+        assert_eq!(
+            line("-label:bug -label:old -author:17 reviewer:bo in:title rows"),
+            "GET /merge_requests?in=title&not[author_id]=17&not[labels]=bug%2Cold&reviewer_username=bo&search=rows"
+        );
+    }
+
+    #[test]
     fn pairs_and_numbers_may_be_given_several_times() {
         let line = |text: &str| {
             let asked = asking(|view| Grammar::new(GROUPS, Some("search"), None).ask(text, Map::new(), view));
@@ -654,7 +665,7 @@ mod tests {
             ("color:red", "color:red", "no such key"),
             ("updated:>soon", "updated:>soon", "not a date"),
             ("sort:size", "sort:size", "created, updated"),
-            ("-label:bug", "-label:bug", "cannot exclude by label"),
+            ("-state:opened", "-state:opened", "cannot exclude by state"),
         ] {
             let QueryResult::Wrong(mistake) = requests(text) else { panic!("{text}") };
             assert!(mistake.word == word && mistake.why.contains(why), "{text}: {mistake}");
@@ -664,7 +675,7 @@ mod tests {
     #[test]
     fn a_key_that_is_not_known_is_named_with_one_colon() {
         assert!(line("autor:").starts_with("autor: no such key; use "), "{}", line("autor:"));
-        assert!(line("-label:").starts_with("-label: this server cannot exclude by label"));
+        assert!(line("-state:").starts_with("-state: cannot exclude by state"));
     }
 
     #[test]
@@ -688,7 +699,9 @@ mod tests {
                     }
                     ValueKind::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
                     ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Other, "{}", term.name),
-                    ValueKind::Several(_) => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
+                    ValueKind::Several(_) | ValueKind::UserNames => {
+                        assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name);
+                    }
                     _ => assert_eq!(input(term.input).kind, InputKind::Text, "{}", term.name),
                 }
             }

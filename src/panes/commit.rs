@@ -171,11 +171,11 @@ impl Pane for CommitPane {
         })
         .when(Self::on_changes),
         Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
-            pane.shown.changes.turn_inset(true);
+            pane.shown.changes.turn_inset(true, |_| true);
         })
         .when(Self::on_changes),
         Command::new("commit.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
-            pane.shown.changes.turn_inset(false);
+            pane.shown.changes.turn_inset(false, |_| true);
         })
         .when(Self::on_changes),
         Command::new("commit.next_file", &["]"], "Next file or page", |pane: &mut Self, cx| {

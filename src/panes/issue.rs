@@ -311,12 +311,19 @@ impl Pane for IssuePane {
         .writes()
         .footer("comment")
         .when(Self::can_speak),
-        Command::new("issue.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| {
+        Command::new("issue.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| {
             pane.notes.comment(true, cx);
         })
         .writes()
         .footer("reply")
         .when(|pane, view| pane.notes.has_note(view)),
+        Command::new("issue.resolve", &["t"], "Resolve or reopen thread", |pane: &mut Self, cx| pane.notes.resolve(cx))
+            .writes()
+            .footer("resolve")
+            .when(|pane, view| pane.notes.can_resolve(view)),
+        Command::new("issue.thread", &[], "Start thread…", |pane: &mut Self, cx| pane.notes.start_thread(cx))
+            .writes()
+            .when(|pane, view| pane.notes.can_start_thread(view)),
         Command::new("issue.edit", &["e"], "Edit issue or comment…", |pane: &mut Self, cx| pane.edit(cx))
             .writes()
             .footer("edit")

@@ -15,7 +15,7 @@ use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::merge_request_query::QueryScope;
-use crate::parts::{breadcrumbs, forms, last_seen, rendered_markdown, review};
+use crate::parts::{breadcrumbs, forms, last_seen, merge_state, rendered_markdown, review};
 use crate::store::{ListQuery, Rows, Want, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -42,6 +42,7 @@ const COLUMNS: Columns<MergeRequest> = Columns {
         Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).priority(2))
             .loaded(|a, b| a.author().map(|user| &user.username).cmp(&b.author().map(|user| &user.username))),
         Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).priority(2)),
+        Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 16 }).priority(4)),
         Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().priority(3))
             .loaded(|a, b| a.user_notes_count.flatten().cmp(&b.user_notes_count.flatten())),
         Field::new("unread", Column::new("", Size::Fit { min: 7, max: 14 })),
@@ -187,6 +188,7 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
         (target, Role::Dim).into(),
         (author.to_owned(), Role::User).into(),
         (pipeline, pipeline_role).into(),
+        merge_state::brief(merge_request).into(),
         (notes.unwrap_or_default(), Role::Dim).into(),
         (news.unwrap_or_default(), Role::Accent).into(),
         (votes.map(|n| n.to_string()).unwrap_or_default(), Role::Dim).into(),

@@ -8,7 +8,7 @@ mod input;
 pub mod keys;
 mod navigation;
 
-pub use anchor::CommentAnchor;
+pub use anchor::{CommentAnchor, LineEnd};
 pub use input::{Entries, Input, Revisions};
 
 use super::list::failure;

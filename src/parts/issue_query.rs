@@ -8,9 +8,6 @@ use crate::parts::query_list;
 use crate::store::ListQuery;
 use serde_json::{Value, json};
 
-/// Keys whose values can be excluded: `-label:bug`.
-const EXCLUDES: &[&str] = &["label", "milestone", "author", "assignee", "reaction"];
-
 /// Where is asked, and for which state where the query does not say one.
 #[derive(Clone, Debug, Default)]
 pub struct IssueScope {
@@ -25,7 +22,7 @@ pub struct IssueScope {
 impl IssueScope {
     /// Returns what may be typed.
     pub fn grammar(&self) -> Grammar {
-        Grammar { excludes: EXCLUDES, ..Grammar::new(query::ISSUES, Some("search"), self.project.clone()) }
+        Grammar::new(query::ISSUES, Some("search"), self.project.clone())
     }
 
     /// Returns what `text` asks for; `None` while it cannot be asked.

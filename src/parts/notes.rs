@@ -7,14 +7,15 @@ use crate::api::notes::Note;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::{Disabled, Motion};
-use crate::app::outbox::{Draft, Noteable};
+use crate::app::outbox::{Draft, DraftThread, Noteable};
 use crate::app::pane::{Cx, View};
 use crate::parts::rendered_markdown;
-use crate::parts::review::drafts::Drafts;
+use crate::parts::review::drafts::{CommentPlace, Drafts};
+use crate::parts::review::threads;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::text;
 use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
@@ -91,7 +92,7 @@ impl Notes {
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Note>> {
-        self.on.as_ref()?.notes(view, false)
+        Some(self.on.as_ref()?.conversation(view))
     }
 
     /// Columns of the text.
@@ -124,7 +125,7 @@ impl Notes {
 
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let Some(rows) = self.rows(view) else { return Vec::new() };
-        let load: Option<Load> = self.on.as_ref().and_then(|on| on.load_notes(false, 1 + self.more_pages));
+        let load: Option<Load> = self.on.as_ref().and_then(|on| on.load_conversation(view, 1 + self.more_pages));
         let mut wants: Vec<Want> = load.map(Want::from).into_iter().collect();
         let width = self.width(view);
         let notes = self.around().filter_map(|index| rows.get(index)).filter(|note| !note.system);
@@ -257,11 +258,58 @@ impl Notes {
     /// Opens the composer; `reply` quotes the note under the cursor.
     pub fn comment(&self, reply: bool, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
-        let begin = match self.under(&cx.view).filter(|_| reply) {
-            Some(UnderCursor::Note(note)) => answer_to(&note.body, note.author.as_ref()),
-            _ => String::new(),
+        let (place, begin) = match self.under(&cx.view).filter(|_| reply) {
+            Some(UnderCursor::Note(note)) => match self.thread(&cx.view) {
+                Some((discussion, resolved)) => {
+                    let resolved = resolved == Some(true);
+                    let thread = Some(DraftThread::Reply { discussion, resolved });
+                    (CommentPlace { spot: None, thread }, String::new())
+                }
+                None => (CommentPlace::default(), answer_to(&note.body, note.author.as_ref())),
+            },
+            _ => Default::default(),
         };
-        self.desk.comment(on, None, &begin, cx);
+        self.desk.comment(on, place, &begin, cx);
+    }
+
+    /// The thread under the cursor, where the server has threads: its ID, and whether it is resolved, if it can be.
+    fn thread(&self, view: &View) -> Option<(String, Option<bool>)> {
+        let Some(UnderCursor::Note(note)) = self.under(view) else { return None };
+        let id = note.discussion_id.as_deref()?;
+        let rows = self.rows(view)?;
+        let resolved = threads::is_resolved(rows.iter().filter(|other| other.discussion_id.as_deref() == Some(id)));
+        Some((id.to_owned(), resolved))
+    }
+
+    /// Returns whether the thread under the cursor can be resolved or reopened.
+    pub fn can_resolve(&self, view: &View) -> Result<(), Disabled> {
+        self.has_note(view)?;
+        match self.thread(view) {
+            Some((_, Some(_))) => Ok(()),
+            Some((_, None)) => Err("this comment is no thread that can be resolved".into()),
+            None => Err("this server has no threads".into()),
+        }
+    }
+
+    /// Resolves the thread under the cursor, or reopens it.
+    pub fn resolve(&self, cx: &mut Cx) {
+        let Some((discussion, Some(resolved))) = self.thread(&cx.view) else { return };
+        let write = self.on.as_ref().and_then(|on| on.resolve(discussion, !resolved));
+        write.into_iter().for_each(|write| cx.act(Action::Send(write)));
+    }
+
+    /// Opens the composer on a new thread.
+    pub fn start_thread(&self, cx: &mut Cx) {
+        let Some(on) = self.on.clone() else { return };
+        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None }) };
+        self.desk.comment(on, place, "", cx);
+    }
+
+    /// Returns whether a thread can be started.
+    pub fn can_start_thread(&self, view: &View) -> Result<(), Disabled> {
+        self.can_speak(view)?;
+        let has_threads = self.on.as_ref().is_some_and(|on| on.has_threads(view));
+        if has_threads { Ok(()) } else { Err("this server has no threads".into()) }
     }
 
     /// Opens the note or draft under the cursor in the composer.
@@ -324,22 +372,28 @@ impl Notes {
             let Some(index) = self.at(row) else { return DocLine::default() };
             let line = row - self.starts.get(index).copied().unwrap_or(0);
             match rows.get(index) {
-                Some(note) => self.note_line(view, note, line),
+                Some(note) => self.note_line(view, note, index.checked_sub(1).and_then(|at| rows.get(at)), line),
                 None => self.draft_line(view, index.saturating_sub(rows.len()), line),
             }
         });
     }
 
-    fn note_line(&self, view: &View, note: &Note, line: usize) -> DocLine<'static> {
+    fn note_line(&self, view: &View, note: &Note, before: Option<&Note>, line: usize) -> DocLine<'static> {
         let theme = view.theme;
         if line == 0 {
             let author = note.author.as_ref().map(|author| author.name.clone()).unwrap_or_default();
             let when = ago(&age(view, note.created_at.as_ref()));
             let edited = if note.is_edited() { " · edited" } else { "" };
-            let spans = vec![
+            let mut spans: Vec<(std::borrow::Cow<'static, str>, ratatui::style::Style)> = vec![
                 (author.into(), theme.style(if note.system { Role::Dim } else { Role::User })),
                 (format!(" · {when}{edited}").into(), theme.style(Role::Dim)),
             ];
+            if note.discussion_id.is_some() && before.is_some_and(|before| before.discussion_id == note.discussion_id) {
+                spans.insert(0, (format!("{} ", glyph::reply()).into(), theme.style(Role::Dim)));
+            }
+            if note.resolved == Some(true) {
+                spans.push((format!("  {} resolved", glyph::done()).into(), theme.style(Role::Success)));
+            }
             return DocLine { spans, ..DocLine::default() };
         }
         match rendered_markdown::made(view, &identity(note), self.width(view)) {

@@ -5,6 +5,8 @@ pub mod apply_suggestions;
 pub mod diff_comments;
 pub mod draft_list;
 pub mod drafts;
+pub mod position;
+pub mod publish;
 pub mod suggestions;
 pub mod thread_layout;
 pub mod threads;
@@ -37,6 +39,7 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
         (Some(Progress::Looking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
         (None, State::Begun) => ("begun, kept".into(), Role::Dim),
+        (None, State::Kept) if drafts::on_server(key).is_some() => ("in your review".into(), Role::Warning),
         (None, State::Kept) => ("draft (unsent)".into(), Role::Warning),
         (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
         (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),

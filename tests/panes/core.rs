@@ -234,7 +234,7 @@ async fn the_palette_finds_places_and_commands_by_other_words() {
         ("webhooks", "hooks"),
         ("project info", "overview"),
         ("web ide", "stage  Staged changes"),
-        ("to-do", "home  Home"),
+        ("to-do", "todos  To-do list"),
         ("licence", "license"),
     ] {
         harness.press("C-u").type_text(typed).expect(found);

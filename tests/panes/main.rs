@@ -43,6 +43,7 @@ mod sending;
 mod served;
 mod snippets;
 mod stage;
+mod threads;
 mod todos;
 mod trace;
 #[path = "../support/reach.rs"]

@@ -167,7 +167,9 @@ fn open(harness: &Harness) -> Open {
 fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
     // The outbox finds out for itself whether a comment arrived.
-    let comment = change.keys.contains("C-s") && (change.row.contains("/notes") || change.row.ends_with("/comments"));
+    let sends = change.keys.contains("C-s") || change.keys.contains("M-s");
+    let comments = ["/notes", "/discussions", "/draft_notes", "/comments"].iter().any(|part| change.row.contains(part));
+    let comment = sends && comments && !change.row.ends_with("/bulk_publish");
     let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_passing();
     let screen = harness.lines().join("\n");
     // Deciding on a merge request, servers refuse with a status of another meaning.
@@ -217,7 +219,7 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
         // Whether it arrived all the same is found out first; what the server wants to wait for goes by itself, later.
         for _ in 0..3 {
             if !matches!(failure.fault, Fault::Limited(_))
-                && harness.shows("C-x stops")
+                && (harness.shows("C-x stops") || change.keys.contains("M-s") && !harness.shows("Could not"))
                 && harness.to_refuse().is_none()
             {
                 harness.pass(60).settle().await;

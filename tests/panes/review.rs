@@ -136,7 +136,7 @@ async fn a_review_is_written_kept_and_sent_together() {
     harness.press("K").expect("Drafts on acme/rocket-ui!42 · 3").expect("src/table.rs:2").expect("Of the whole.");
     harness.press("D").expect("Delete the draft \"First.\"").press("y").settle().await;
     harness.expect_no("First.").expect("· 2");
-    harness.press("Esc").reply(POST, note(700, "ada", "")).press("S").settle().await;
+    harness.press("Esc").reply(POST, note(700, "ada", "")).press("S").press("C-s").settle().await;
     assert_eq!(posts(&harness).len(), 2, "{:?}", harness.asked);
     harness.expect("sent").expect("Sent 2 comments");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
@@ -181,7 +181,7 @@ async fn who_may_not_comment_keeps_every_word() {
     for words in ["one", "two", "three"] {
         harness.press("c").type_text(words).press("M-s").settle().await;
     }
-    harness.press("S").settle().await;
+    harness.press("S").press("C-s").settle().await;
     assert_eq!(posts(&harness).len(), 1);
     assert_eq!(harness.kept.keys().filter(|key| key.contains("draft")).count(), 3, "{:?}", harness.kept);
     harness.expect("not sent: Not allowed: 403 Forbidden");
@@ -582,6 +582,7 @@ async fn what_another_labscope_has_or_sent_is_not_sent_again() {
         .reply(POST, note(700, "ada", ""))
         .reply(&format!("{MR}/notes"), [note(650, "ada", "Second.")])
         .press("S")
+        .press("C-s")
         .settle()
         .await;
     assert_eq!(posts(&harness), [&format!("{POST} body=Third.")]);

@@ -71,6 +71,9 @@ fn mind(asked: &Asked, notes: &Notes) -> Answer {
             }
         }
         ("GET", path) if path.ends_with("/merge_requests/42") => json_of(200, &merge_request(42, "Rows", "opened")),
+        ("GET", path) if path.ends_with("/discussions") || path.ends_with("/draft_notes") => {
+            json_of(404, &json!({"error": "404 Not Found"}))
+        }
         ("GET", _) => json_of(200, &json!([])),
         _ => answer(405, "{}"),
     }
@@ -94,7 +97,7 @@ async fn ten_drafts_arrive_once_each_whatever_the_server_does_in_the_middle() {
     begin.account = "ada".into();
     let mut harness = begin.server(server.url.as_str(), "token").open();
     harness.settle().await;
-    harness.press("S").settle().await;
+    harness.press("S").press("C-s").settle().await;
     // The second was too many: the server is left alone as long as it asked.
     harness.expect("waiting to be sent");
     for _ in 0..20 {
@@ -103,7 +106,7 @@ async fn ten_drafts_arrive_once_each_whatever_the_server_does_in_the_middle() {
     // What did not arrive is known not to have, and nothing is sent again unasked.
     let sent = notes.lock().expect("not poisoned").1;
     harness.expect("not sent: Server error: 500: no paper");
-    harness.press("S").settle().await;
+    harness.press("S").press("C-s").settle().await;
     for _ in 0..4 {
         harness.pass(5).settle().await;
     }

@@ -131,7 +131,7 @@ async fn a_mention_opens_at_its_note_in_the_demo() {
     app.press("/").type_text("does this hold").press("Enter Enter").settle().await;
     assert_eq!(app.app.place(), Place::new("mr").project("acme/rocket-ui").item(42));
     app.expect("Does this hold?");
-    app.press("R").expect("> @ada I think that is all.").press("Esc q").settle().await;
+    app.press("R").expect("Reply on !42").press("Esc q").settle().await;
     app.press("x").until("Marked acme/rocket-ui!42 as done").await;
     server.stop().await;
 }

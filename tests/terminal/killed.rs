@@ -186,7 +186,8 @@ fn killed_before_the_answer_it_is_known_again_and_not_sent_twice() {
     let mut screen = world.open();
     screen.wait("it is found", |screen| screen.contents().contains("Commented on !42"));
     screen.keys("K");
-    screen.wait("no draft is left", |screen| screen.contents().contains("No drafts."));
+    screen.wait("the list of drafts is open", |screen| screen.contents().contains("Drafts on acme/rocket-ui!42"));
+    screen.wait("the draft is gone", |screen| !screen.contents().contains("checking whether it arrived"));
     assert_eq!(world.notes("Sent once."), 1);
 }
 
@@ -205,7 +206,8 @@ fn killed_when_nobody_knew_whether_it_arrived_it_is_found_out_after_the_start() 
     let mut screen = world.open();
     screen.wait("it is found", |screen| screen.contents().contains("Commented on !42"));
     screen.keys("K");
-    screen.wait("no draft is left", |screen| screen.contents().contains("No drafts."));
+    screen.wait("the list of drafts is open", |screen| screen.contents().contains("Drafts on acme/rocket-ui!42"));
+    screen.wait("the draft is gone", |screen| !screen.contents().contains("checking whether it arrived"));
     assert_eq!(world.notes("Arrived unheard."), 1);
 }
 
@@ -241,7 +243,7 @@ fn killed_before_the_server_had_it_it_is_kept_and_sent_when_asked() {
     screen.keys("K");
     screen.wait("it is said", |screen| screen.contents().contains("it has not arrived"));
     assert_eq!(world.notes("Lost on the way."), 0);
-    screen.keys("\x1bS");
+    screen.keys("s");
     screen.wait("it is sent", |screen| screen.contents().contains("Commented on !42"));
     assert_eq!(world.notes("Lost on the way."), 1);
 }

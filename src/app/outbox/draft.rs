@@ -2,7 +2,10 @@
 //! as JSON under a key of its own from the first letter on.
 
 use crate::api::commits::{CommitComment, CreateCommitComment};
-use crate::api::notes::{CreateEpicNote, CreateIssueNote, CreateMergeRequestNote, CreateSnippetNote, Note};
+use crate::api::draft_notes::{CreateDraftNote, DraftNote, UpdateDraftNote};
+use crate::api::notes::{
+    CreateEpicNote, CreateIssueNote, CreateMergeRequestNote, CreateSnippetNote, NewPosition, Note,
+};
 use crate::api::{Endpoint, Id};
 use crate::app::outbox::noteable::Noteable;
 use crate::app::outbox::position::DiffPosition;
@@ -41,6 +44,26 @@ impl State {
     }
 }
 
+/// The thread that a comment starts or continues, on servers that have threads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DraftThread {
+    /// It starts one: on lines of the changes, or on the whole.
+    New { position: Option<Box<NewPosition>> },
+    /// It replies in one, which is resolved or not.
+    Reply { discussion: String, resolved: bool },
+}
+
+/// What a comment does to the draft notes on the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DraftNoteChange {
+    /// It becomes one.
+    Create,
+    /// It changes one, which may be published then.
+    Update { id: u64, publish: bool },
+}
+
 /// A comment on its way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
@@ -49,6 +72,12 @@ pub struct Draft {
     /// Where in the changes.
     #[serde(default)]
     pub spot: Option<DiffPosition>,
+    /// Its thread; none for a comment of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<DraftThread>,
+    /// Set if it goes to the review on the server instead of being posted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft_note: Option<DraftNoteChange>,
     /// The note that it changes, and what that begins with beside the text.
     #[serde(default)]
     pub edits: Option<(u64, String)>,
@@ -64,7 +93,16 @@ pub struct Draft {
 impl Draft {
     /// Nothing typed yet.
     pub fn new(on: Noteable) -> Draft {
-        Draft { on, spot: None, edits: None, base: None, text: String::new(), state: State::Begun }
+        Draft {
+            on,
+            spot: None,
+            thread: None,
+            draft_note: None,
+            edits: None,
+            base: None,
+            text: String::new(),
+            state: State::Begun,
+        }
     }
 
     /// Returns what is kept under a key, if it is a draft.
@@ -81,6 +119,8 @@ impl Draft {
     pub fn body(&self) -> String {
         match (&self.edits, &self.spot, &self.on) {
             (Some((_, head)), ..) => format!("{head}{}", self.text),
+            // The server keeps the place.
+            _ if self.thread.is_some() => self.text.clone(),
             (None, Some(spot), Noteable::Commit { .. })
                 if spot.removed.is_none() && spot.lines.is_some_and(|(a, b)| a == b) =>
             {
@@ -99,7 +139,12 @@ impl Draft {
     /// The call that sends it.
     pub fn write(&self) -> Write {
         let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
-        change.unwrap_or_else(|| match &self.on {
+        let threaded = || match self.thread.as_ref()? {
+            DraftThread::New { position } => self.on.start_thread(self.body(), position.as_deref().cloned()),
+            DraftThread::Reply { discussion, .. } => self.on.reply(discussion.clone(), self.body()),
+        };
+        let write = change.or_else(|| self.draft_note_write()).or_else(threaded);
+        write.unwrap_or_else(|| match &self.on {
             Noteable::Commit { project, sha } => self.comment(project.clone(), sha.clone()),
             Noteable::Issue { project, iid } => {
                 let (id, issue_iid) = (project.clone(), *iid);
@@ -118,6 +163,47 @@ impl Draft {
                 self.note(&CreateEpicNote { id, epic_id, body: self.body() })
             }
         })
+    }
+
+    /// The call that puts it among the draft notes, if it is to be one.
+    fn draft_note_write(&self) -> Option<Write> {
+        let Noteable::MergeRequest { project, iid } = &self.on else { return None };
+        let (id, merge_request_iid, note) = (project.clone(), *iid, self.body());
+        let position = match &self.thread {
+            Some(DraftThread::New { position }) => position.as_deref().cloned(),
+            _ => None,
+        };
+        Some(match self.draft_note.as_ref()? {
+            DraftNoteChange::Create => {
+                let reply = match &self.thread {
+                    Some(DraftThread::Reply { discussion, resolved }) => Some((discussion.clone(), *resolved)),
+                    _ => None,
+                };
+                let (in_reply_to_discussion_id, resolve_discussion) = reply.unzip();
+                let create = CreateDraftNote {
+                    id,
+                    merge_request_iid,
+                    note,
+                    position,
+                    in_reply_to_discussion_id,
+                    resolve_discussion,
+                };
+                Write::new(&create, format!("add a comment to your review of !{iid}"))
+            }
+            DraftNoteChange::Update { id: draft_note_id, .. } => {
+                let update = UpdateDraftNote { id, merge_request_iid, draft_note_id: *draft_note_id, note, position };
+                Write::new(&update, format!("change a comment of your review of !{iid}"))
+            }
+        })
+    }
+
+    /// Returns whether `note` is what became of it among the draft notes; `before` is the newest of them before it was sent.
+    pub fn is_draft_note(&self, note: &DraftNote, before: u64) -> bool {
+        let is_it = match self.draft_note {
+            Some(DraftNoteChange::Update { id, .. }) => note.id == id,
+            _ => note.id > before,
+        };
+        is_it && same(&note.note, &self.body())
     }
 
     fn note<E: Endpoint<Output: Send + Sync + 'static>>(&self, create: &E) -> Write {

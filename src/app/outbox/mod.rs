@@ -9,7 +9,7 @@ mod noteable;
 mod position;
 mod post;
 
-pub use draft::{Draft, State};
+pub use draft::{Draft, DraftNoteChange, DraftThread, State};
 pub use noteable::{NoteNow, Noteable};
 pub use position::DiffPosition;
 
@@ -105,8 +105,8 @@ struct Job {
     failed: u32,
     /// It was looked for already, right after the start.
     looked: bool,
-    /// It changes a note that is there: what that says is looked at first.
-    edits: bool,
+    /// It changes a note, or is to be a draft note: what the server has is looked at first.
+    looks_first: bool,
 }
 
 /// What became of the comments of a batch.
@@ -151,8 +151,16 @@ impl Outbox {
             job.only_look &= only_look;
         } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
             let what = draft.write().what;
-            let (on, edits) = (draft.on.clone(), draft.edits.is_some());
-            self.queue.push_back(Job { key: key.to_owned(), on, what, only_look, failed: 0, looked: false, edits });
+            let (on, looks_first) = (draft.on.clone(), draft.edits.is_some() || draft.draft_note.is_some());
+            self.queue.push_back(Job {
+                key: key.to_owned(),
+                on,
+                what,
+                only_look,
+                failed: 0,
+                looked: false,
+                looks_first,
+            });
         }
     }
 
@@ -221,7 +229,7 @@ impl Outbox {
             Claimed::Ours(state) => {
                 let uncertain = state.before().is_some();
                 let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
-                match mark.filter(|_| !uncertain && !job.edits) {
+                match mark.filter(|_| !uncertain && !job.looks_first) {
                     Some(mark) => {
                         self.current = Some((job, Progress::Sending));
                         vec![Step::Keep(key.clone(), State::Sending { before: mark }), Step::Send(key)]
@@ -341,8 +349,8 @@ impl Outbox {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let error = match outcome {
             Ok(number) => {
-                // The number of a note that was changed says nothing of the newest.
-                if !job.edits {
+                // The number of a note that was changed, or of a draft note, says nothing of the newest.
+                if !job.looks_first {
                     self.newest = (number > 0).then(|| (job.on.clone(), number));
                 }
                 self.count(&job, None);

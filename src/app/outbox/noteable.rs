@@ -1,9 +1,15 @@
 //! What people comment on, and the operations on its notes: one set for merge requests, issues, snippets and epics.
 
+use crate::api::discussions::{
+    CreateIssueDiscussion, CreateMergeRequestDiscussion, CreateSnippetDiscussion, ListIssueDiscussions,
+    ListMergeRequestDiscussions, ListSnippetDiscussions, ReplyToIssueDiscussion, ReplyToMergeRequestDiscussion,
+    ReplyToSnippetDiscussion, ResolveIssueDiscussion, ResolveMergeRequestDiscussion,
+};
+use crate::api::draft_notes::ListDraftNotes;
 use crate::api::notes::{
     DeleteEpicNote, DeleteIssueNote, DeleteMergeRequestNote, DeleteSnippetNote, GetEpicNote, GetIssueNote,
-    GetMergeRequestNote, GetSnippetNote, ListEpicNotes, ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, Note,
-    NoteReply, UpdateEpicNote, UpdateIssueNote, UpdateMergeRequestNote, UpdateSnippetNote,
+    GetMergeRequestNote, GetSnippetNote, ListEpicNotes, ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes,
+    NewPosition, Note, NoteReply, UpdateEpicNote, UpdateIssueNote, UpdateMergeRequestNote, UpdateSnippetNote,
 };
 use crate::api::{Error, Id};
 use crate::app::pane::View;
@@ -112,6 +118,109 @@ impl Noteable {
         let mut keys: Vec<(u64, &String)> = kept.keys().filter_map(|key| Some((number(key)?, key))).collect();
         keys.sort_unstable();
         keys.into_iter().map(|(_, key)| key.clone()).collect()
+    }
+
+    /// Returns whether the server has threads on it, as far as is known.
+    pub fn has_threads(&self, view: &View) -> bool {
+        match self {
+            Noteable::MergeRequest { .. } => !view.store.is_unsupported::<ListMergeRequestDiscussions>(),
+            Noteable::Issue { .. } => !view.store.is_unsupported::<ListIssueDiscussions>(),
+            Noteable::Snippet { .. } => !view.store.is_unsupported::<ListSnippetDiscussions>(),
+            Noteable::Commit { .. } | Noteable::Epic { .. } => false,
+        }
+    }
+
+    /// Returns what reads the first pages of its notes, oldest first: by thread, where the server has threads.
+    pub fn load_conversation(&self, view: &View, pages: u32) -> Option<Load> {
+        match self {
+            Noteable::MergeRequest { project: id, iid } if self.has_threads(view) => {
+                Some(Load::parts_of(&ListMergeRequestDiscussions { id: id.clone(), merge_request_iid: *iid }, pages))
+            }
+            Noteable::Issue { project: id, iid } if self.has_threads(view) => {
+                Some(Load::parts_of(&ListIssueDiscussions { id: id.clone(), issue_iid: *iid }, pages))
+            }
+            Noteable::Snippet { project: id, id: snippet_id } if self.has_threads(view) => {
+                Some(Load::parts_of(&ListSnippetDiscussions { id: id.clone(), snippet_id: *snippet_id }, pages))
+            }
+            _ => self.load_notes(false, pages),
+        }
+    }
+
+    /// Returns what is known of these notes.
+    pub fn conversation<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
+        match self.load_conversation(view, 1) {
+            Some(load) => view.store.rows_of(&load.request),
+            None => Rows::chain(Vec::new()),
+        }
+    }
+
+    /// Starts a thread; `None` where there are none.
+    pub fn start_thread(&self, body: String, position: Option<NewPosition>) -> Option<Write> {
+        let what = format!("start a thread on {}", self.short());
+        match self {
+            Noteable::MergeRequest { project: id, iid } => {
+                let (id, merge_request_iid) = (id.clone(), *iid);
+                Some(Write::new(&CreateMergeRequestDiscussion { id, merge_request_iid, body, position }, what))
+            }
+            Noteable::Issue { project: id, iid } => {
+                Some(Write::new(&CreateIssueDiscussion { id: id.clone(), issue_iid: *iid, body }, what))
+            }
+            Noteable::Snippet { project: id, id: snippet_id } => {
+                Some(Write::new(&CreateSnippetDiscussion { id: id.clone(), snippet_id: *snippet_id, body }, what))
+            }
+            Noteable::Commit { .. } | Noteable::Epic { .. } => None,
+        }
+    }
+
+    /// Replies in a thread; `None` where there are none.
+    pub fn reply(&self, discussion_id: String, body: String) -> Option<Write> {
+        let what = format!("reply on {}", self.short());
+        match self {
+            Noteable::MergeRequest { project: id, iid } => {
+                let (id, merge_request_iid) = (id.clone(), *iid);
+                Some(Write::new(&ReplyToMergeRequestDiscussion { id, merge_request_iid, discussion_id, body }, what))
+            }
+            Noteable::Issue { project: id, iid } => {
+                Some(Write::new(&ReplyToIssueDiscussion { id: id.clone(), issue_iid: *iid, discussion_id, body }, what))
+            }
+            Noteable::Snippet { project: id, id: snippet_id } => {
+                let (id, snippet_id) = (id.clone(), *snippet_id);
+                Some(Write::new(&ReplyToSnippetDiscussion { id, snippet_id, discussion_id, body }, what))
+            }
+            Noteable::Commit { .. } | Noteable::Epic { .. } => None,
+        }
+    }
+
+    /// Resolves a thread, or reopens it; `None` where threads cannot be resolved.
+    pub fn resolve(&self, discussion_id: String, resolved: bool) -> Option<Write> {
+        let what = format!("{} a thread of {}", if resolved { "resolve" } else { "reopen" }, self.short());
+        match self {
+            Noteable::MergeRequest { project: id, iid } => {
+                let (id, merge_request_iid) = (id.clone(), *iid);
+                let resolve = ResolveMergeRequestDiscussion { id, merge_request_iid, discussion_id, resolved };
+                Some(Write::new(&resolve, what))
+            }
+            Noteable::Issue { project: id, iid } => {
+                let (id, issue_iid) = (id.clone(), *iid);
+                Some(Write::new(&ResolveIssueDiscussion { id, issue_iid, discussion_id, resolved }, what))
+            }
+            Noteable::Commit { .. } | Noteable::Snippet { .. } | Noteable::Epic { .. } => None,
+        }
+    }
+
+    /// The list of the draft notes on it that the server keeps; only merge requests have them.
+    pub fn list_draft_notes(&self) -> Option<ListDraftNotes> {
+        match self {
+            Noteable::MergeRequest { project, iid } => {
+                Some(ListDraftNotes { id: project.clone(), merge_request_iid: *iid })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the server has answered with its draft notes.
+    pub fn has_draft_notes(&self, view: &View) -> bool {
+        self.list_draft_notes().is_some_and(|list| view.store.list(&list).known)
     }
 
     /// Returns what is known of its notes, by when they were written.

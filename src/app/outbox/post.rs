@@ -1,13 +1,15 @@
 //! Carries out what the outbox says: looks through the store, sends as writes, keeps on disk.
 
-use super::{Claim, Claimed, Draft, Evidence, NoteNow, Noteable, State, Step};
-use crate::api::Error;
+use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, Noteable, State, Step};
 use crate::api::commits::{CommitComment, ListCommitComments};
+use crate::api::discussions::Discussion;
+use crate::api::draft_notes::PublishDraftNote;
 use crate::api::notes::{Note, NoteReply};
-use crate::app::action::{Action, Effect};
+use crate::api::{Error, Fault};
+use crate::app::action::{Action, Effect, Tone};
 use crate::app::pane::View;
 use crate::app::{App, KeptKey};
-use crate::store::{Load, Rows, Value, Want};
+use crate::store::{Load, Rows, Value, Want, Write};
 
 /// Pages that are looked through for a comment at most.
 const PAGES: u32 = 20;
@@ -26,6 +28,9 @@ fn look_of(view: &View, draft: &Draft) -> Option<Load> {
     // What changes a note is found in that note.
     if let Some((note, _)) = &draft.edits {
         return draft.on.load_note(*note);
+    }
+    if let Some(list) = draft.on.list_draft_notes().filter(|_| draft.draft_note.is_some()) {
+        return Some(Load::list(&list, 1));
     }
     match (&draft.on, notes_of(view, &draft.on)) {
         (Noteable::Commit { project, sha }, _) => {
@@ -63,6 +68,15 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
             }
         };
     }
+    if let Some(list) = draft.on.list_draft_notes().filter(|_| draft.draft_note.is_some()) {
+        let rows = view.store.list(&list);
+        return Some(fresh(&rows)?.map(|()| {
+            let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
+            let before = draft.state.before().unwrap_or(u64::MAX);
+            let arrived = rows.iter().any(|note| draft.is_draft_note(note, before));
+            Evidence { mark, arrived, changed: None }
+        }));
+    }
     match (&draft.on, notes_of(view, &draft.on)) {
         (_, Some((rows, _))) => fresh(&rows)
             .map(|fresh| {
@@ -99,6 +113,14 @@ fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
     }
 }
 
+/// The number of the note that a reply to a comment names; 0 if it names none.
+fn number_of(reply: &Value) -> u64 {
+    let thread = reply.downcast_ref::<Discussion>().and_then(|thread| thread.notes.last()).map(|note| note.id);
+    let note = || reply.downcast_ref::<Note>().map(|note| note.id);
+    let created = || reply.downcast_ref::<NoteReply>().map(NoteReply::id);
+    thread.or_else(note).or_else(created).unwrap_or(0)
+}
+
 impl App {
     /// Puts drafts in line to be sent.
     pub(in crate::app) fn post(&mut self, keys: &[String]) {
@@ -132,8 +154,44 @@ impl App {
         draft.and_then(|draft| look_of(view, &draft)).map(Want::from).into_iter().collect()
     }
 
+    /// Keeps drafts, puts them in line, and does `then` once the server has all of them.
+    pub(in crate::app) fn submit(
+        &mut self,
+        drafts: Vec<(String, Draft)>,
+        then: Option<Action>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let keys: Vec<String> = drafts.iter().map(|(key, _)| key.clone()).collect();
+        for (key, draft) in drafts {
+            self.act(Action::Keep(key, Some(draft.to_json())), effects);
+        }
+        self.post(&keys);
+        self.after_posting.extend(then.map(|then| (keys, then)));
+    }
+
+    /// Does what waits for drafts that the server has by now; where one of them could not be sent, it is not done.
+    fn go_on_after_posting(&mut self, effects: &mut Vec<Effect>) {
+        for (keys, then) in std::mem::take(&mut self.after_posting) {
+            if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
+                self.after_posting.push((keys, then));
+            } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.drafts.contains_key(key)) {
+                self.act(then, effects);
+            } else {
+                self.say(
+                    Tone::Bad,
+                    "Your review is not submitted: not all of its comments could be sent. K lists them.".into(),
+                );
+            }
+        }
+    }
+
     /// Goes on with what is in line, as far as that goes without an answer.
     pub(in crate::app) fn deliver(&mut self, effects: &mut Vec<Effect>) {
+        self.send_in_line(effects);
+        self.go_on_after_posting(effects);
+    }
+
+    fn send_in_line(&mut self, effects: &mut Vec<Effect>) {
         // Each turn takes something out of line, or waits.
         for _ in 0..100 {
             let looking = self.outbox.looking().map(str::to_owned);
@@ -228,17 +286,55 @@ impl App {
         }
     }
 
+    /// The draft `key` was refused: what is wrong with its thread, or with being a draft note, is left out the next time.
+    fn refused(&mut self, key: &str, error: &Error, effects: &mut Vec<Effect>) {
+        let Some(mut draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) else { return };
+        let next = match (&error.fault, &draft.draft_note, &draft.thread) {
+            (Fault::Unsupported(_), Some(DraftNoteChange::Create), _)
+            | (Fault::Missing(_), Some(DraftNoteChange::Update { .. }), _) => {
+                draft.draft_note = None;
+                "it is kept on this computer"
+            }
+            (Fault::Refused(..), _, Some(DraftThread::New { position: Some(_) }))
+            | (Fault::Missing(_) | Fault::Unsupported(_), None, Some(_)) => {
+                draft.thread = None;
+                "sent again, it becomes a plain comment"
+            }
+            _ => return,
+        };
+        if let State::Failed { why, .. } = &mut draft.state {
+            *why = format!("{}; {next}", why.trim_end_matches('.'));
+        }
+        self.act(Action::Keep(key.to_owned(), Some(draft.to_json())), effects);
+    }
+
+    /// Publishes the draft note that the draft `key` changed, if that is wanted.
+    fn publish(&mut self, key: &str, effects: &mut Vec<Effect>) {
+        let Some(draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) else { return };
+        if let (
+            Some(DraftNoteChange::Update { id: draft_note_id, publish: true }),
+            Noteable::MergeRequest { project, iid },
+        ) = (&draft.draft_note, &draft.on)
+        {
+            let (id, merge_request_iid) = (project.clone(), *iid);
+            let publish = PublishDraftNote { id, merge_request_iid, draft_note_id: *draft_note_id };
+            self.act(Action::Send(Write::new(&publish, format!("publish a comment on !{iid}"))), effects);
+        }
+    }
+
     /// The write that sent the draft `key` ended.
     pub(in crate::app) fn delivered(&mut self, key: &str, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
         let state = self.drafts.get(key).and_then(|kept| Draft::read(kept)).map(|draft| draft.state);
-        let number = |value: &Value| match value.downcast_ref::<NoteReply>() {
-            Some(reply) => reply.id(),
-            None => 0,
-        };
-        let outcome = outcome.as_ref().map(number);
+        let outcome = outcome.as_ref().map(number_of);
         let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
+        if outcome.is_ok() {
+            self.publish(key, effects);
+        }
         for step in steps {
             self.step(step, effects);
+        }
+        if let Err(error) = outcome {
+            self.refused(key, error, effects);
         }
     }
 }

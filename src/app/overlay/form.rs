@@ -350,7 +350,7 @@ impl Form {
         let value = self.offers.items.get(self.offers.chosen).map(|item| item.value.clone());
         if let (Some(value), Some(field)) = (value, self.current_field()) {
             field.accept(&value);
-            let several = matches!(field.widget, Widget::Words(_) | Widget::Names(_));
+            let several = field.is_list();
             self.offers = SuggestionList::default();
             self.changed_text(cx);
             if !several {

@@ -5,12 +5,14 @@ use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::{Endpoint, Time};
 use crate::app::command::Disabled;
 use crate::app::outbox::{DiffPosition, Noteable};
+use crate::app::overlay::composer::rows_on_lines;
 use crate::app::pane::{Cx, View};
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::facts::Pieces;
 use crate::parts::list::age;
 use crate::parts::review;
 use crate::parts::review::diff_comments::{self, quoting_spot_of, spot_of};
+use crate::parts::review::drafts::CommentPlace;
 use crate::parts::review::thread_layout::{LaidOutDraft, Source};
 use crate::parts::review::threads::{self, CommitComments};
 use crate::store::{Load, Revision, Rows, Want};
@@ -162,7 +164,7 @@ impl CommitPane {
 
     pub(super) fn comment(&mut self, cx: &mut Cx) {
         let on = self.thing(&cx.view);
-        self.desk.comment(on, None, "", cx);
+        self.desk.comment(on, CommentPlace::default(), "", cx);
     }
 
     pub(super) fn comment_here(&mut self, cx: &mut Cx) {
@@ -170,7 +172,8 @@ impl CommitPane {
         let on = self.thing(&cx.view);
         let spot = quoting_spot_of(&self.shown.changes, &anchor, &self.sha(&cx.view));
         self.shown.changes.end_mark();
-        self.desk.comment(on, Some(spot), "", cx);
+        self.shown.changes.leave_below(rows_on_lines(cx.view.size.1));
+        self.desk.comment(on, Some(spot).into(), "", cx);
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
@@ -178,7 +181,7 @@ impl CommitPane {
         let begin = review::answer_to(&said.body, said.author.as_ref());
         let spot = DiffPosition { quote: Vec::new(), ..thread.spot.clone() };
         let on = self.thing(&cx.view);
-        self.desk.comment(on, Some(spot), &begin, cx);
+        self.desk.comment(on, Some(spot).into(), &begin, cx);
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {

@@ -58,7 +58,9 @@ impl Home {
             }
             Line::Nothing(section) => {
                 let error = match section {
-                    Section::Assigned | Section::Mine | Section::Own(_) => queries::requests(view, section, None).error,
+                    Section::Review | Section::Assigned | Section::Mine | Section::Own(_) => {
+                        queries::requests(view, section, None).error
+                    }
                     Section::Todos => todos::waiting(view).error,
                     Section::Running | Section::Lately | Section::Recent => queries::projects(view).error,
                 };

@@ -23,6 +23,8 @@ const RECENT: usize = 15;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     Todos,
+    /// The user's review is requested.
+    Review,
     Assigned,
     Mine,
     /// One of the user's own, by its place among them.
@@ -37,7 +39,7 @@ impl Section {
     /// The sections there are, in order.
     pub fn all(view: &View) -> impl Iterator<Item = Section> + use<> {
         let own = (0..view.session.sections.len()).map(Section::Own);
-        [Section::Todos, Section::Assigned, Section::Mine].into_iter().chain(own).chain([
+        [Section::Todos, Section::Review, Section::Assigned, Section::Mine].into_iter().chain(own).chain([
             Section::Running,
             Section::Lately,
             Section::Recent,
@@ -48,6 +50,7 @@ impl Section {
     pub fn title<'a>(self, view: &View<'a>) -> &'a str {
         match self {
             Section::Todos => "To-dos",
+            Section::Review => "Review requested",
             Section::Assigned => "Assigned to me",
             Section::Mine => "Mine",
             Section::Own(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
@@ -62,6 +65,7 @@ impl Section {
         match self {
             Section::Todos => "There is nothing to do.",
             Section::Own(_) => "No merge request fits its query.",
+            Section::Review => "Nobody waits for your review.",
             Section::Assigned => "No open merge requests need you.",
             Section::Mine => "You have no open merge requests.",
             Section::Running if lately.pinned => "No jobs run in your pinned projects.",
@@ -102,7 +106,13 @@ impl Home {
     /// The merge requests of a section on a server, as far as they fit.
     fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
         let assigned = queries::requests(view, Section::Assigned, at);
-        let shown = |r: &MergeRequest| section != Section::Mine || !assigned.iter().any(|a| a.id == r.id);
+        let me = view.me().map(|me| me.id);
+        let shown = |r: &MergeRequest| match section {
+            // Servers that know no reviewers pass over the filter.
+            Section::Review => r.reviewers.iter().flatten().any(|reviewer| Some(reviewer.id) == me),
+            Section::Mine => !assigned.iter().any(|a| a.id == r.id),
+            _ => true,
+        };
         let host = queries::host(view, at).map_or("", |host| host.name());
         let all = queries::requests(view, section, at);
         let fitting = all.iter().enumerate().filter(|(_, r)| {
@@ -158,6 +168,9 @@ impl Home {
                 }
                 known.then(|| all.into_iter().map(|(_, line)| line).collect())
             }
+            Section::Review => Some(self.requests(view, section, None))
+                .filter(|all| !all.is_empty())
+                .map(|all| all.into_iter().map(|(_, line)| line).collect()),
             Section::Own(_) => {
                 let rows = queries::requests(view, section, None);
                 let all = self.requests(view, section, None);

@@ -13,14 +13,20 @@ use crate::parts::todos;
 use crate::store::{Load, Rows, Want};
 use std::time::Duration;
 
-fn requests_query(section: Section) -> ListMergeRequests {
-    let scope = if section == Section::Assigned { "assigned-to-me" } else { "created-by-me" };
-    ListMergeRequests {
+/// Returns what a section asks for; `None` while it is not known who asks.
+fn requests_query(view: &View, section: Section) -> Option<ListMergeRequests> {
+    let (scope, reviewer_username) = match section {
+        Section::Review => ("all", Some(view.me()?.username.clone())),
+        Section::Assigned => ("assigned-to-me", None),
+        _ => ("created-by-me", None),
+    };
+    Some(ListMergeRequests {
         scope: Some(scope.into()),
         state: Some("opened".into()),
         order_by: Some("updated_at".into()),
+        reviewer_username,
         ..ListMergeRequests::default()
-    }
+    })
 }
 
 fn projects_query() -> ListProjects {
@@ -59,7 +65,10 @@ pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
 pub fn requests<'a>(view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
     match own(view, section) {
         Some((scope, text)) => scope.rows(scope.query(&text, view).as_ref(), view),
-        None => view.store.list_at(host(view, at), &requests_query(section)),
+        None => match requests_query(view, section) {
+            Some(query) => view.store.list_at(host(view, at), &query),
+            None => Rows::chain(Vec::new()),
+        },
     }
 }
 
@@ -81,9 +90,11 @@ pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
     }
     // Two requests a server: of others, what waits for the user is asked, and nothing else.
     for at in everywhere(view) {
-        let loads = [Section::Assigned, Section::Mine].map(|section| Load::list(&requests_query(section), 1));
-        wants.extend(loads.map(|load| load.at(host(view, at)).into()));
+        let queries =
+            [Section::Assigned, Section::Mine].into_iter().filter_map(|section| requests_query(view, section));
+        wants.extend(queries.map(|query| Load::list(&query, 1).at(host(view, at)).into()));
     }
+    wants.extend(requests_query(view, Section::Review).map(|query| Load::list(&query, 1).into()));
     for (scope, text) in Section::all(view).filter_map(|section| own(view, section)) {
         wants.extend(scope.grammar().wants(&text));
         wants.extend(scope.projects_want());

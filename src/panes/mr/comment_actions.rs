@@ -1,31 +1,44 @@
 //! Writing, changing and deleting notes of a merge request, and sending reviews.
 
 use super::{Mr, Tab};
-use crate::api::Id;
-use crate::api::notes::{DeleteMergeRequestNote, Note};
+use crate::api::decisions::{Approvals, Approve};
+use crate::api::notes::{DeleteMergeRequestNote, Note, Suggestion};
 use crate::api::users::User;
 use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::Disabled;
-use crate::app::outbox::{DiffPosition, Noteable};
+use crate::app::outbox::{DiffPosition, DraftThread, Noteable};
+use crate::app::overlay::composer::rows_on_lines;
 use crate::app::pane::{Cx, View};
 use crate::panes::mr::conversation::{self, UnderCursor};
 use crate::panes::mr::inline_comments::COMMENT;
 use crate::parts::changed_files::CommentAnchor;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::review::apply_suggestions::ApplySuggestions;
 use crate::parts::review::diff_comments::{quoting_spot_of, spot_of};
-use crate::parts::review::suggestions::{self, Change};
-use crate::parts::review::threads;
+use crate::parts::review::drafts::CommentPlace;
+use crate::parts::review::position::new_position;
+use crate::parts::review::suggestions;
+use crate::parts::review::{publish, threads};
 use crate::parts::{list, review};
 use crate::store::Write;
 use crate::ui::text;
+
+/// Why nothing can be done with threads.
+const NO_THREADS: &str = "this server has no threads";
 
 /// What is under the cursor and was said: made for one key, and gone with it.
 #[allow(clippy::large_enum_variant)]
 pub(super) enum Target {
     /// What somebody said.
-    Said { note: Option<u64>, author: Option<User>, spot: Option<DiffPosition>, head: String, body: String },
+    Said {
+        note: Option<u64>,
+        author: Option<User>,
+        spot: Option<DiffPosition>,
+        head: String,
+        body: String,
+        discussion: Option<String>,
+        suggestions: Vec<Suggestion>,
+    },
     /// A draft, by its key.
     Draft(String),
 }
@@ -36,7 +49,15 @@ impl Target {
         let head = note.body.get(..note.body.len() - rest.len()).unwrap_or_default().to_owned();
         // What was said of a commit has no number.
         let number = Some(note.id).filter(|_| note.noteable_type != COMMENT);
-        Target::Said { note: number, author: note.author.clone(), spot, head, body: rest.to_owned() }
+        Target::Said {
+            note: number,
+            author: note.author.clone(),
+            spot,
+            head,
+            body: rest.to_owned(),
+            discussion: note.discussion_id.clone(),
+            suggestions: note.suggestions.clone().unwrap_or_default(),
+        }
     }
 }
 
@@ -46,6 +67,11 @@ impl Mr {
     pub(super) fn thing(&self, view: &View) -> Noteable {
         let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
         Noteable::MergeRequest { project, iid: self.iid }
+    }
+
+    /// The same as it is asked for here.
+    pub(super) fn here(&self) -> Noteable {
+        Noteable::MergeRequest { project: self.project.clone(), iid: self.iid }
     }
 
     pub(super) fn target(&self, view: &View) -> Option<Target> {
@@ -69,6 +95,8 @@ impl Mr {
                         spot: Some(thread.spot.clone()),
                         head: String::new(),
                         body: said.body.clone(),
+                        discussion: None,
+                        suggestions: Vec::new(),
                     }),
                 }
             }
@@ -139,7 +167,58 @@ impl Mr {
     /// Opens the composer on the request as a whole.
     pub(super) fn comment(&mut self, cx: &mut Cx) {
         let on = self.thing(&cx.view);
-        self.desk.comment(on, None, "", cx);
+        self.desk.comment(on, CommentPlace::default(), "", cx);
+    }
+
+    /// Opens the composer on a thread on the request as a whole.
+    pub(super) fn start_thread(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None }) };
+        self.desk.comment(on, place, "", cx);
+    }
+
+    pub(super) fn can_start_thread(&self, view: &View) -> Result<(), Disabled> {
+        self.can_speak(view)?;
+        if self.here().has_threads(view) { Ok(()) } else { Err(NO_THREADS.into()) }
+    }
+
+    /// The thread under the cursor, where the server has threads: its ID, and whether it is resolved, if it can be.
+    fn thread(&self, view: &View) -> Option<(String, Option<bool>)> {
+        let Some(Target::Said { discussion: Some(id), .. }) = self.target(view) else { return None };
+        let notes = self.notes(view);
+        let resolved = threads::is_resolved(notes.iter().filter(|note| note.discussion_id.as_ref() == Some(&id)));
+        Some((id, resolved))
+    }
+
+    pub(super) fn can_resolve(&self, view: &View) -> Result<(), Disabled> {
+        if !self.here().has_threads(view) {
+            return Err(NO_THREADS.into());
+        }
+        self.can_speak(view)?;
+        match self.thread(view) {
+            Some((_, Some(_))) => Ok(()),
+            Some((_, None)) => Err("this comment is no thread that can be resolved".into()),
+            None => list::need(None, &self.notes(view), "there is no thread under the cursor"),
+        }
+    }
+
+    /// Resolves the thread under the cursor, or reopens it.
+    pub(super) fn resolve(&mut self, cx: &mut Cx) {
+        let Some((discussion, Some(resolved))) = self.thread(&cx.view) else { return };
+        let write = self.here().resolve(discussion, !resolved);
+        write.into_iter().for_each(|write| cx.act(Action::Send(write)));
+    }
+
+    /// The thread that a comment on these lines starts: only of all changes it is known where lines are in both files.
+    fn new_thread(&self, anchor: &CommentAnchor, view: &View) -> Option<DraftThread> {
+        if !self.here().has_threads(view) || !self.is_whole(view) {
+            return None;
+        }
+        let refs = view.store.get(&self.changes_of()).value.and_then(|changes| changes.diff_refs.as_ref());
+        let refs = refs.or_else(|| self.known(view)?.diff_refs.as_ref());
+        let refs = refs.filter(|refs| refs.head_sha.as_deref() == Some(self.shown_head(view)))?;
+        let position = Box::new(new_position(anchor, refs)?);
+        Some(DraftThread::New { position: Some(position) })
     }
 
     /// Opens the composer on the marked lines, the line or the file under the cursor; `suggests` puts their text in, to be
@@ -152,27 +231,37 @@ impl Mr {
             return cx.say(Tone::Warning, "A suggestion replaces lines: mark some first.");
         }
         let above = spot.lines.map_or(0, |(first, last)| last - first);
+        self.changes.leave_below(rows_on_lines(cx.view.size.1));
         let on = self.thing(&cx.view);
+        let thread = self.new_thread(&anchor, &cx.view);
         if suggests {
             let text = self.changes.text_of(&anchor, usize::MAX);
             if text.len() != above as usize + 1 {
                 let words = "Some of the marked lines are hidden: x expands them.";
                 return cx.say(Tone::Warning, words);
             }
-            self.desk.suggest(on, spot, &suggestions::block(&text, above), cx);
+            let place = CommentPlace { spot: Some(spot), thread };
+            self.desk.suggest(on, place, &suggestions::block(&text, above), cx);
         } else {
-            self.desk.comment(on, Some(spot), "", cx);
+            self.desk.comment(on, CommentPlace { spot: Some(spot), thread }, "", cx);
         }
         self.changes.end_mark();
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
         let Some(Target::Said { author, spot, body, .. }) = self.target(&cx.view) else { return };
+        if let Some((discussion, resolved)) = self.thread(&cx.view) {
+            let resolved = resolved == Some(true);
+            let place = CommentPlace { spot, thread: Some(DraftThread::Reply { discussion, resolved }) };
+            let on = self.thing(&cx.view);
+            self.changes.leave_below(rows_on_lines(cx.view.size.1));
+            return self.desk.comment(on, place, "", cx);
+        }
         let begin = review::answer_to(&body, author.as_ref());
         // What is answered quotes the lines already. A note that cannot name its place answers the request.
         let spot = spot.map(|spot| DiffPosition { quote: Vec::new(), ..spot }).filter(|spot| spot.head().is_some());
         let on = self.thing(&cx.view);
-        self.desk.comment(on, spot, &begin, cx);
+        self.desk.comment(on, spot.into(), &begin, cx);
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
@@ -201,65 +290,17 @@ impl Mr {
         }
     }
 
-    /// The suggestions under the cursor, with the project and branch to commit them to.
-    fn suggestions(&self, view: &View) -> Result<(Id, String, Vec<Change>), Disabled> {
-        self.can_speak(view)?;
-        let found = match self.target(view) {
-            Some(Target::Said { spot: Some(spot), body, .. }) => (spot, body),
-            Some(Target::Draft(key)) => {
-                let draft = self.desk.drafts().iter().find(|(known, _)| *known == key);
-                let found = draft.and_then(|(_, draft)| Some((draft.spot.clone()?, draft.text.clone())));
-                found.ok_or("there is no suggestion under the cursor")?
-            }
-            _ => return Err("there is no suggestion under the cursor".into()),
-        };
-        let (spot, body) = found;
-        let changes: Vec<Change> =
-            suggestions::read(&body).into_iter().map(|suggestion| Change { spot: spot.clone(), suggestion }).collect();
-        if changes.is_empty() {
-            return Err("there is no suggestion under the cursor".into());
-        }
-        let known = self.known(view).ok_or("it has not loaded yet")?;
-        if !known.is_open() {
-            return Err("it is no longer open".into());
-        }
-        let source = known.source_project_id.as_ref().map(|id| id.map(Id::from));
-        let project = match source {
-            Some(None) => return Err("its source fork is gone".into()),
-            Some(Some(id)) if known.is_from_fork() => id,
-            _ => self.project.clone(),
-        };
-        Ok((project, known.source_branch().to_owned(), changes))
-    }
-
-    pub(super) fn can_apply(&self, view: &View) -> Result<(), Disabled> {
-        self.suggestions(view).map(|_| ())
-    }
-
-    /// Shows what the suggestions under the cursor would make of their file, to commit it.
-    pub(super) fn apply(&mut self, cx: &mut Cx) {
-        match self.suggestions(&cx.view) {
-            Ok((project, branch, mut changes)) => {
-                // An answer does not repeat the lines that it is about: those of its thread do.
-                let notes = self.notes(&cx.view);
-                for change in changes.iter_mut().filter(|change| change.spot.quote.is_empty()) {
-                    let places = notes.iter().filter_map(|note| threads::place(note).0);
-                    let quotes = places.filter(|spot| !spot.quote.is_empty() && spot.is_same(&change.spot));
-                    if let Some(spot) = quotes.into_iter().next() {
-                        change.spot.quote = spot.quote;
-                    }
-                }
-                cx.act(Action::Open(Box::new(ApplySuggestions::new(project, branch, changes))));
-                // The branch may have moved since it was last read.
-                cx.act(Action::Refresh);
-            }
-            Err(why) => cx.say(Tone::Warning, format!("Cannot apply it: {why}.")),
-        }
-    }
-
-    pub(super) fn send_review(&mut self, cx: &mut Cx) {
+    /// Asks how to submit the review.
+    pub(super) fn submit_review(&mut self, cx: &mut Cx) {
         let on = self.thing(&cx.view);
-        self.desk.send(&on, cx);
+        let may_approve =
+            self.can_approve(&cx.view).is_ok() && !self.approvals(&cx.view).is_some_and(Approvals::is_mine);
+        let approval = self.known(&cx.view).filter(|_| may_approve).map(|known| Approve {
+            id: self.project.clone(),
+            merge_request_iid: self.iid,
+            sha: known.sha.clone().flatten(),
+        });
+        publish::submit(&on, &self.desk, approval, cx);
     }
 
     pub(super) fn list_drafts(&mut self, cx: &mut Cx) {

@@ -96,6 +96,8 @@ impl<'a> Content<'a> {
 enum Unit {
     /// What the system noted in a row, by the indices of the notes.
     System { notes: Vec<usize>, open: bool },
+    /// A resolved thread in one line, by the indices of its notes.
+    Resolved { notes: Vec<usize> },
     /// What the user said.
     Note {
         note: usize,
@@ -199,6 +201,8 @@ pub struct Conversation {
     united_for: (Revision, u64, usize),
     /// The first of the system's notes of each row that is open.
     open: HashSet<u64>,
+    /// The first notes of the threads that are not resolved.
+    unresolved: Vec<usize>,
     /// The places that notes speak of, by the index of the note.
     spots: HashMap<usize, DiffPosition>,
     /// The first row of each unit, counted from the first one's; one more behind them.
@@ -315,6 +319,8 @@ impl Conversation {
         let mut order: Vec<Vec<usize>> = Vec::new();
         // The threads that there are, by path, side and last line.
         let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
+        // The server's threads, by ID.
+        let mut by_id: HashMap<&str, usize> = HashMap::new();
         let mut run: Vec<usize> = Vec::new();
         let mut units: Vec<Option<Vec<usize>>> = Vec::new();
         for (index, note) in parts.all() {
@@ -325,11 +331,25 @@ impl Conversation {
             if !run.is_empty() {
                 units.push(Some(std::mem::take(&mut run)));
             }
+            if let Some(id) = note.discussion_id.as_deref() {
+                let known = *by_id.entry(id).or_insert(order.len());
+                if let Some(thread) = order.get_mut(known) {
+                    thread.push(index);
+                    continue;
+                }
+            }
             let Some(spot) = threads::place(note).0 else {
                 units.push(None);
                 order.push(vec![index]);
                 continue;
             };
+            // Two threads of the server may be about the same lines.
+            if note.discussion_id.is_some() && note.position.is_some() {
+                self.spots.insert(index, spot);
+                units.push(None);
+                order.push(vec![index]);
+                continue;
+            }
             let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
             let first = |thread: &usize| order.get(*thread).and_then(|notes| notes.first()).copied();
             let same = near.iter().copied().find(|thread| {
@@ -349,6 +369,7 @@ impl Conversation {
             units.push(Some(run));
         }
         self.units.clear();
+        self.unresolved.clear();
         let mut talks = order.into_iter();
         for unit in units {
             match unit {
@@ -359,6 +380,15 @@ impl Conversation {
                 }
                 None => {
                     let thread = talks.next().unwrap_or_default();
+                    let first = thread.first().and_then(|index| parts.said(*index)).map_or(0, |note| note.id);
+                    match threads::is_resolved(thread.iter().filter_map(|index| parts.said(*index))) {
+                        Some(true) if !self.open.contains(&first) => {
+                            self.units.push(Unit::Resolved { notes: thread });
+                            continue;
+                        }
+                        Some(false) => self.unresolved.extend(thread.first()),
+                        _ => {}
+                    }
                     self.units.extend(thread.into_iter().enumerate().map(|(at, note)| Unit::Note {
                         note,
                         begins: (at == 0 && self.spots.contains_key(&note)).then_some(note),
@@ -381,6 +411,7 @@ impl Conversation {
                     let gap = !matches!(self.units.get(index + 1), Some(Unit::System { .. }) | None);
                     (if *open { notes.len() } else { 1 }) + usize::from(gap)
                 }
+                Unit::Resolved { .. } => 2,
                 Unit::Note { note, begins, .. } if *note >= COMMENTS => {
                     let made = parts
                         .comment(*note)
@@ -425,7 +456,7 @@ impl Conversation {
 
     fn first_note(&self, unit: usize) -> Option<usize> {
         match self.units.get(unit)? {
-            Unit::System { notes, .. } => notes.first().copied(),
+            Unit::System { notes, .. } | Unit::Resolved { notes } => notes.first().copied(),
             Unit::Note { note, .. } => Some(*note),
         }
     }
@@ -463,7 +494,8 @@ impl Conversation {
         let me = view.me().map(|me| me.id);
         let author = |note: &Note| note.author.as_ref().map(|author| author.id);
         let mine = |note: &Note| note.id > awaited.before && !note.system && author(note) == me;
-        let found = (0..notes.len()).rev().take(CHUNK).find(|index| notes.get(*index).is_some_and(mine));
+        // A reply stands in its thread, wherever that is.
+        let found = (0..notes.len()).rev().find(|index| notes.get(*index).is_some_and(mine));
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.awaited = None;
             self.scroll.goto(row, self.len());
@@ -497,11 +529,15 @@ impl Conversation {
     }
 
     fn row_of_note(&self, index: usize) -> Option<usize> {
-        let is_it = |unit: &Unit| matches!(unit, Unit::Note { note, .. } if *note == index);
+        let is_it = |unit: &Unit| match unit {
+            Unit::Note { note, .. } => *note == index,
+            Unit::Resolved { notes } => notes.contains(&index),
+            Unit::System { .. } => false,
+        };
         let unit = self.units.iter().position(is_it)?;
         let above = match self.units.get(unit)? {
             Unit::Note { begins, .. } => self.above(*begins),
-            Unit::System { .. } => 0,
+            Unit::System { .. } | Unit::Resolved { .. } => 0,
         };
         Some(self.row_of(unit)? + above)
     }
@@ -541,6 +577,9 @@ impl Conversation {
         match self.at(self.scroll.at(self.len())) {
             Some(RowKind::Unit(unit, _)) => match self.units.get(unit) {
                 Some(Unit::Note { note, .. }) => UnderCursor::Note(*note),
+                Some(Unit::Resolved { notes }) => {
+                    notes.first().map_or(UnderCursor::Else, |note| UnderCursor::Note(*note))
+                }
                 Some(Unit::System { .. }) => UnderCursor::System,
                 None => UnderCursor::Else,
             },
@@ -554,17 +593,39 @@ impl Conversation {
         if let UnderCursor::Note(note) = self.under() { Some(note) } else { None }
     }
 
-    /// Opens the system's notes under the cursor to a line each, or folds them.
+    /// Returns whether a resolved thread in one line is under the cursor.
+    pub fn is_folded(&self) -> bool {
+        let unit = self.at(self.scroll.at(self.len()));
+        matches!(unit, Some(RowKind::Unit(unit, _)) if matches!(self.units.get(unit), Some(Unit::Resolved { .. })))
+    }
+
+    /// Opens what is folded under the cursor, the system's notes or a resolved thread, or folds it.
     pub fn toggle(&mut self, notes: &Rows<Note>) {
         let Some(RowKind::Unit(unit, _)) = self.at(self.scroll.at(self.len())) else { return };
-        let Some(Unit::System { open, .. }) = self.units.get(unit) else { return };
-        let open = *open;
-        let Some(first) = self.first_note(unit).and_then(|index| notes.get(index)).map(|note| note.id) else { return };
-        if open {
-            self.open.remove(&first);
-        } else {
+        // A thread is known by the note that begins it.
+        let begins = |unit: &usize| !matches!(self.units.get(*unit), Some(Unit::Note { answers: true, .. }));
+        let Some(first) = (0..=unit).rev().find(begins).and_then(|unit| self.first_note(unit)) else { return };
+        let Some(first) = notes.get(first).map(|note| note.id) else { return };
+        if !self.open.remove(&first) {
             self.open.insert(first);
         }
+    }
+
+    /// Goes to the next thread that is not resolved, or to the one before; to the next comment where all are.
+    pub fn turn_thread(&mut self, forward: bool) {
+        let here = self.scroll.at(self.len());
+        let rows = self.unresolved.iter().filter_map(|note| self.row_of_note(*note));
+        let row = if forward { rows.filter(|row| *row > here).min() } else { rows.filter(|row| *row < here).max() };
+        match row {
+            Some(row) => self.scroll.goto(row, self.len()),
+            None if self.unresolved.is_empty() => self.turn_note(forward),
+            None => {}
+        }
+    }
+
+    /// How many threads are not resolved.
+    pub fn unresolved(&self) -> usize {
+        self.unresolved.len()
     }
 
     /// To the next thing that was said, or to the one before; to the first where none is under the cursor.
@@ -608,7 +669,7 @@ impl Conversation {
                 RowKind::Head(index) => head.get(index).cloned().unwrap_or_default(),
                 RowKind::Description(index) => lines::of_description(view, parts, index, width),
                 RowKind::Between(0) => DocLine::default(),
-                RowKind::Between(_) => lines::between(view, parts, width),
+                RowKind::Between(_) => lines::between(view, parts, self.unresolved(), width),
                 RowKind::Unit(unit, line) => self.unit_line(view, parts, unit, line, width),
                 RowKind::Draft(draft, line) => lines::of_draft(view, parts, draft, line, width),
                 RowKind::Tail => lines::tail(view, &parts.notes),
@@ -637,10 +698,21 @@ impl Conversation {
             Some(Unit::System { notes: run, open: false }) if line == 0 => {
                 lines::system_run(view, &parts.notes, run, width)
             }
+            Some(Unit::Resolved { notes }) if line == 0 => {
+                let first = notes.first().and_then(|index| Some((*index, parts.said(*index)?)));
+                let spot = first.and_then(|(index, _)| self.spots.get(&index));
+                first.map(|(_, note)| lines::resolved(view, note, spot, notes.len(), width)).unwrap_or_default()
+            }
             Some(Unit::Note { note, begins, answers }) => {
                 let above = self.above(*begins);
                 match (begins.and_then(|note| self.spots.get(&note)), line.checked_sub(above)) {
-                    (Some(spot), None) => lines::place(view, spot, line),
+                    (Some(spot), None) => {
+                        let positioned = parts.said(*note).is_some_and(|note| note.position.is_some());
+                        let refs = parts.facts.merge_request.diff_refs.as_ref();
+                        let head = refs.and_then(|refs| refs.head_sha.as_deref()).filter(|_| positioned);
+                        let outdated = head.is_some_and(|head| !spot.sha.is_empty() && head != spot.sha);
+                        lines::place(view, spot, line, outdated)
+                    }
                     (_, Some(0)) => {
                         parts.said(*note).map(|said| lines::heading(view, said, *answers)).unwrap_or_default()
                     }

@@ -2,7 +2,8 @@
 
 use super::Mr;
 use crate::api::decisions::{
-    Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovals, Merge, RebaseMergeRequest, Unapprove,
+    Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovals, ListReviewers, Merge, RebaseMergeRequest,
+    Unapprove,
 };
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::app::App;
@@ -19,6 +20,10 @@ use std::rc::Rc;
 impl Mr {
     pub(super) fn approvals_of(&self) -> GetApprovals {
         GetApprovals { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    pub(super) fn reviewers_of(&self) -> ListReviewers {
+        ListReviewers { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
     pub(super) fn approvals<'a>(&self, view: &View<'a>) -> Option<&'a Approvals> {

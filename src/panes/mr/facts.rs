@@ -1,7 +1,7 @@
 //! The facts of a merge request: above its description, or beside it where there is room.
 
 use crate::api::Known;
-use crate::api::decisions::Approvals;
+use crate::api::decisions::{Approvals, Reviewer};
 use crate::api::jobs::{Job, PipelineBrief};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
@@ -32,6 +32,8 @@ pub struct Facts<'a> {
     pub jobs: Vec<&'a Job>,
     pub participants: Rows<'a, User>,
     pub approvals: Option<&'a Approvals>,
+    /// How far the reviewers are, where the server says.
+    pub reviewers: Rows<'a, Reviewer>,
 }
 
 /// Builds lines of `width` columns.
@@ -146,7 +148,15 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.fact("Author", author);
     let assignees = m.assignees().iter().map(|assignee| user(&out, &assignee.username)).collect();
     out.fact("Assignees", assignees);
-    let reviewers = m.reviewers.iter().flatten().map(|reviewer| user(&out, &reviewer.username)).collect();
+    let reviewer = |user: &User| {
+        let state = facts.reviewers.iter().find(|reviewer| reviewer.user.id == user.id).map(|reviewer| &reviewer.state);
+        let mut piece = vec![out.span(user.username.clone(), Role::User)];
+        piece.extend(
+            state.and_then(|state| review_state(state)).map(|(words, role)| out.span(format!(" {words}"), role)),
+        );
+        piece
+    };
+    let reviewers = m.reviewers.iter().flatten().map(reviewer).collect();
     out.fact("Reviewers", reviewers);
     let approved = facts.approvals.map(|approvals| approved(&out, approvals)).unwrap_or_default();
     out.fact("Approvals", approved);
@@ -184,6 +194,20 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
         out.fact("Pipeline", pieces);
     }
     out.lines
+}
+
+/// The state of a review in words; unknown ones as the server wrote them.
+fn review_state(state: &str) -> Option<(String, Role)> {
+    let (words, role) = match state {
+        "" | "unreviewed" => return None,
+        "review_started" => ("is reviewing".to_owned(), Role::Running),
+        "reviewed" => ("has reviewed".to_owned(), Role::Dim),
+        "requested_changes" => ("requested changes".to_owned(), Role::Failed),
+        "approved" => ("approved".to_owned(), Role::Success),
+        "unapproved" => ("revoked the approval".to_owned(), Role::Warning),
+        other => (other.replace('_', " "), Role::Dim),
+    };
+    Some((words, role))
 }
 
 /// Who approved it, and how many approvals are missing where the server says so.

@@ -4,7 +4,7 @@ use super::Mr;
 use super::scope::Scope;
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::notes::Note;
-use crate::api::{Endpoint, Known, Time};
+use crate::api::{Known, Time};
 use crate::app::outbox::DiffPosition;
 use crate::app::pane::{Cx, View};
 use crate::panes::mr::conversation;
@@ -102,6 +102,7 @@ impl Mr {
         match &self.scope {
             Scope::All => self.head(view),
             Scope::Since(_) => self.request_head(view).unwrap_or_default(),
+            Scope::Versions { to, .. } => &to.sha,
             Scope::Commit(sha) => sha,
         }
     }
@@ -111,7 +112,7 @@ impl Mr {
         match &self.scope {
             Scope::All => true,
             Scope::Since(from) => self.base(view) == Some(from.as_str()),
-            Scope::Commit(_) => false,
+            Scope::Versions { .. } | Scope::Commit(_) => false,
         }
     }
 
@@ -140,7 +141,7 @@ impl Mr {
         };
         let revisions = revisions(&rows);
         run(&Source {
-            said: format!("{} {} {revisions:?}", self.notes_of().request().line(), notes.revision),
+            said: format!("{}!{} {} {revisions:?}", self.project, self.iid, notes.revision),
             notes: &pages,
             comments: &comments,
             drafts: drafted,
@@ -158,8 +159,8 @@ impl Mr {
     pub(super) fn beside_wants(&self, view: &View) -> Vec<Want> {
         let notes = self.notes(view);
         let pages = if notes.more || !notes.known { notes.pages() + 1 } else { notes.pages() };
-        let mut wants: Vec<Want> =
-            vec![Load::list(&self.notes_of(), pages.min(NOTE_PAGES)).into(), Load::list(&self.commits_of(), 1).into()];
+        let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), 1).into()];
+        wants.extend(self.here().load_conversation(view, pages.min(NOTE_PAGES)).map(Want::from));
         wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
         if self.is_current(view) {
             let drafted = self.desk.drafted(view);

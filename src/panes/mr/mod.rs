@@ -7,6 +7,8 @@ mod facts;
 mod inline_comments;
 mod pipelines;
 mod scope;
+mod suggestions;
+mod versions;
 
 use crate::api::Id;
 use crate::api::commits::Commit;
@@ -14,8 +16,8 @@ use crate::api::jobs::{Job, ListPipelineJobs, PipelineBrief};
 use crate::api::merge_requests::{
     GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, ListParticipants, MergeRequest,
 };
-use crate::api::notes::{ListMergeRequestNotes, Note};
-use crate::app::action::Action;
+use crate::api::notes::Note;
+use crate::app::action::{Action, Answer};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -85,15 +87,6 @@ impl Mr {
         GetMergeRequest::new(self.project.clone(), self.iid)
     }
 
-    fn notes_of(&self) -> ListMergeRequestNotes {
-        ListMergeRequestNotes {
-            id: self.project.clone(),
-            merge_request_iid: self.iid,
-            sort: Some("asc".into()),
-            order_by: Some("created_at".into()),
-        }
-    }
-
     fn participants_of(&self) -> ListParticipants {
         ListParticipants { id: self.project.clone(), merge_request_iid: self.iid }
     }
@@ -138,7 +131,7 @@ impl Mr {
     }
 
     fn notes<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
-        view.store.list(&self.notes_of())
+        self.here().conversation(view)
     }
 
     fn parts<'a>(&'a self, view: &View<'a>) -> Option<Content<'a>> {
@@ -161,6 +154,7 @@ impl Mr {
                 jobs,
                 participants: view.store.list(&self.participants_of()),
                 approvals: self.approvals(view),
+                reviewers: view.store.list(&self.reviewers_of()),
             },
             drafts: self.desk.drafts(),
             identity: conversation::identity(merge_request.description.as_deref().unwrap_or_default()),
@@ -180,6 +174,7 @@ impl Mr {
             Tab::Overview => {
                 let notes = self.notes(&cx.view);
                 match self.conversation.under() {
+                    _ if self.conversation.is_folded() => self.conversation.toggle(&notes),
                     UnderCursor::System => self.conversation.toggle(&notes),
                     UnderCursor::Draft(_) => self.edit(cx),
                     UnderCursor::Note(index) => {
@@ -222,6 +217,7 @@ impl Mr {
                 let notes = self.notes(view);
                 let there = match self.conversation.under() {
                     UnderCursor::System | UnderCursor::Draft(_) => true,
+                    _ if self.conversation.is_folded() => true,
                     UnderCursor::Note(index) => {
                         let said = conversation::said(&notes, &self.comments.said, index);
                         said.is_some_and(|note| threads::place(note).0.is_some())
@@ -250,6 +246,26 @@ impl Mr {
         }
     }
 
+    /// To the next thread that is not resolved, or the one before; to any comment where all are.
+    fn turn_comment(&mut self, forward: bool) {
+        match self.tab {
+            Tab::Overview => self.conversation.turn_thread(forward),
+            Tab::Changes => _ = self.margin.turn(forward, &mut self.changes),
+            Tab::Commits | Tab::Pipelines => {}
+        }
+    }
+
+    fn fold(&mut self, cx: &mut Cx) {
+        match self.tab {
+            Tab::Overview => {
+                let notes = self.notes(&cx.view);
+                self.conversation.toggle(&notes);
+            }
+            Tab::Changes => self.changes.fold(),
+            Tab::Commits | Tab::Pipelines => {}
+        }
+    }
+
     fn has_steps(&self, _: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Overview | Tab::Changes => Ok(()),
@@ -264,7 +280,8 @@ impl Mr {
         let Some(count) = known.user_notes_count.flatten() else { return };
         let before = self.counted.replace(count);
         if before.is_some_and(|before| before != count) && notes.known && !notes.loading {
-            cx.act(Action::Renew(vec![Load::list(&self.notes_of(), notes.pages()).into()]));
+            let load = self.here().load_conversation(&cx.view, notes.pages());
+            cx.act(Action::Renew(load.map(Want::from).into_iter().collect()));
         }
     }
 
@@ -321,7 +338,22 @@ impl Pane for Mr {
             .footer("apply")
             .writes()
             .when(Mr::can_apply),
-        Command::new("mr.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| pane.reply(cx))
+        Command::new("mr.apply_all", &[], "Apply all suggestions…", |pane: &mut Self, cx| pane.apply_all(cx))
+            .writes()
+            .when(Mr::can_apply_all),
+        Command::new("mr.labels", &["L"], "Edit labels…", |pane: &mut Self, cx| {
+            forms::merge_request::labels(&pane.project, pane.iid, &cx.view).open(cx);
+        })
+        .writes()
+        .when(Mr::can_speak),
+        Command::new("mr.people", &["P"], "Edit reviewers and assignees…", |pane: &mut Self, cx| {
+            let has_reviewers = pane.known(&cx.view).is_some_and(|known| known.reviewers.is_some());
+            let form = if has_reviewers { forms::merge_request::reviewers } else { forms::merge_request::assignee };
+            form(&pane.project, pane.iid, &cx.view).open(cx);
+        })
+        .writes()
+        .when(Mr::can_speak),
+        Command::new("mr.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| pane.reply(cx))
             .footer("reply")
             .writes()
             .when(Mr::has_note),
@@ -331,21 +363,26 @@ impl Pane for Mr {
         Command::new("mr.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.delete(cx))
             .writes()
             .when(Mr::has_own),
-        Command::new("mr.send", &["S"], "Submit review…", |pane: &mut Self, cx| {
-            pane.send_review(cx);
-        })
-        .footer("send review")
-        .writes()
-        .when(|pane, view| pane.desk.can_send(view)),
+        Command::new("mr.send", &["S"], "Submit review…", |pane: &mut Self, cx| pane.submit_review(cx))
+            .footer("submit review")
+            .writes()
+            .when(|pane, view| pane.desk.can_send(view)),
+        Command::new("mr.resolve", &["t"], "Resolve or reopen thread", |pane: &mut Self, cx| pane.resolve(cx))
+            .footer("resolve")
+            .writes()
+            .when(Mr::can_resolve),
+        Command::new("mr.thread", &[], "Start thread…", |pane: &mut Self, cx| pane.start_thread(cx))
+            .writes()
+            .when(Mr::can_start_thread),
         Command::new("mr.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| pane.list_drafts(cx)),
-        Command::new("mr.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
-            pane.changes.turn_inset(true);
+        Command::new("mr.next_comment", &[";"], "Next unresolved thread", |pane: &mut Self, _| {
+            pane.turn_comment(true);
         })
-        .when(Mr::on_changes),
-        Command::new("mr.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
-            pane.changes.turn_inset(false);
+        .when(Mr::has_steps),
+        Command::new("mr.previous_comment", &[","], "Previous unresolved thread", |pane: &mut Self, _| {
+            pane.turn_comment(false);
         })
-        .when(Mr::on_changes),
+        .when(Mr::has_steps),
         Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Self, _| pane.turn(true))
             .footer("next")
             .when(Mr::has_steps),
@@ -370,6 +407,8 @@ impl Pane for Mr {
             pane.compare_ends(cx);
         })
         .when(Mr::can_compare_ends),
+        Command::new("mr.versions", &[], "Compare versions…", |pane: &mut Self, cx| pane.compare_versions(cx))
+            .when(Mr::can_compare_versions),
         Command::new("mr.next_commit", &[")"], "Next commit", |pane: &mut Self, cx| pane.turn_commit(true, cx))
             .when(Mr::can_turn_commit),
         Command::new("mr.previous_commit", &["("], "Previous commit", |pane: &mut Self, cx| {
@@ -384,8 +423,8 @@ impl Pane for Mr {
         keys::more_down("mr.more_down"),
         keys::viewed("mr.viewed"),
         keys::unviewed("mr.unviewed"),
-        Command::new("mr.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
-            .when(Mr::on_changes),
+        Command::new("mr.fold", &["-"], "Toggle file or thread fold", |pane: &mut Self, cx| pane.fold(cx))
+            .when(Mr::has_steps),
         Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx)).when(
             |pane, view| {
                 pane.known(view).ok_or("it has not loaded yet")?;
@@ -479,10 +518,17 @@ impl Pane for Mr {
         };
         let mut wants: Vec<Want> = vec![request.into()];
         wants.extend(view.aside(Load::one(&self.approvals_of())));
+        if open && view.session.signed_in {
+            // By the path of the project, as drafts are kept.
+            wants.extend(self.thing(view).list_draft_notes().and_then(|list| view.aside(Load::list(&list, 1))));
+        }
         match self.tab {
             Tab::Overview => {
-                wants.push(Load::list(&self.notes_of(), self.conversation.pages()).into());
+                wants.extend(self.here().load_conversation(view, self.conversation.pages()).map(Want::from));
                 wants.extend(view.aside(Load::list(&self.participants_of(), 1)));
+                if self.known(view).is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty())) {
+                    wants.extend(view.aside(Load::list(&self.reviewers_of(), 1)));
+                }
                 // For the number behind the title of their tab.
                 wants.push(Load::list(&self.commits_of(), 1).into());
                 for list in self.comments_of(view) {
@@ -652,6 +698,18 @@ impl Pane for Mr {
             Tab::Pipelines => {
                 let rows = view.store.list(&self.pipelines_of());
                 list::count(&rows, rows.len(), None)
+            }
+        }
+    }
+
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        match answer.take::<versions::From>() {
+            Ok(from) => self.compare_from(from, cx),
+            Err(answer) => {
+                if let Ok(both) = answer.take::<versions::Both>() {
+                    self.show_between(both);
+                    self.tab = Tab::Changes;
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Which changes of a merge request are shown: all of them, those since one last looked, or those of one commit.
 
+use super::versions::VersionEnd;
 use super::{Mr, Tab};
 use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::MergeRequest;
@@ -22,6 +23,8 @@ pub enum Scope {
     All,
     /// From the head of another time to that of now.
     Since(String),
+    /// Between two versions.
+    Versions { from: VersionEnd, to: VersionEnd },
     /// Of one commit.
     Commit(String),
 }
@@ -53,6 +56,18 @@ impl Mr {
         Some(Compare { id: self.project.clone(), from: from.to_owned(), to, straight: Some(true) })
     }
 
+    /// The comparison that has what is shown, where it is neither all nor a commit.
+    fn comparison_of(&self, view: &View) -> Option<Compare> {
+        match &self.scope {
+            Scope::Since(from) => self.since_of(view, from),
+            Scope::Versions { from, to } => {
+                let (from, to) = (from.sha.clone(), to.sha.clone());
+                Some(Compare { id: self.project.clone(), from, to, straight: Some(true) })
+            }
+            Scope::All | Scope::Commit(_) => None,
+        }
+    }
+
     fn commit_of(&self, sha: &str) -> GetCommitDiff {
         GetCommitDiff { id: self.project.clone(), sha: sha.to_owned() }
     }
@@ -62,7 +77,9 @@ impl Mr {
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), self.commits.pages()).into()];
         match &self.scope {
             Scope::All => wants.push(Load::one(&self.changes_of()).into()),
-            Scope::Since(from) => wants.extend(self.since_of(view, from).map(|compare| Load::one(&compare).into())),
+            Scope::Since(_) | Scope::Versions { .. } => {
+                wants.extend(self.comparison_of(view).map(|compare| Load::one(&compare).into()));
+            }
             Scope::Commit(sha) => {
                 let list = self.commit_of(sha);
                 let pages = (view.store.list(&list).pages() + 1).min(PAGES);
@@ -89,8 +106,8 @@ impl Mr {
                 };
                 Some(Input { identity, entries: Entries::MergeRequest(changed) })
             }
-            Scope::Since(from) => {
-                let compare = self.since_of(view, from)?;
+            Scope::Since(_) | Scope::Versions { .. } => {
+                let compare = self.comparison_of(view)?;
                 let reply = view.store.get(&compare);
                 let identity = format!("{} at {:?}", compare.request().line(), reply.since);
                 Some(Input { identity, entries: Entries::Comparison(reply.arc()?) })
@@ -109,7 +126,9 @@ impl Mr {
     pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
         match &self.scope {
             Scope::All => view.store.get(&self.changes_of()).error,
-            Scope::Since(from) => self.since_of(view, from).and_then(|compare| view.store.get(&compare).error),
+            Scope::Since(_) | Scope::Versions { .. } => {
+                self.comparison_of(view).and_then(|compare| view.store.get(&compare).error)
+            }
             Scope::Commit(sha) => view.store.list(&self.commit_of(sha)).error,
         }
     }
@@ -123,6 +142,7 @@ impl Mr {
                 Some(" Full diff · u shows the server's diff".to_owned())
             }
             Scope::Since(from) => Some(format!(" Changes since {}, when you last looked · u shows all", short(from))),
+            Scope::Versions { from, to } => Some(format!(" Changes from {} to {} · u shows all", from.name, to.name)),
             Scope::Commit(sha) => {
                 let rows = view.store.list(&self.commits_of());
                 let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
@@ -151,6 +171,7 @@ impl Mr {
                 Revisions { project, old: base.or_else(oldest), new: head }
             }
             Scope::Since(from) => Revisions { project, old: Some(from.clone()), new: head },
+            Scope::Versions { from, to } => Revisions { project, old: Some(from.sha.clone()), new: to.sha.clone() },
             Scope::Commit(sha) => {
                 let commit = rows.iter().find(|commit| commit.id == *sha);
                 Revisions { project, old: commit.and_then(parent), new: sha.clone() }
@@ -174,6 +195,7 @@ impl Mr {
         let under = match &self.scope {
             Scope::All => request.clone(),
             Scope::Since(from) => format!("{request} since {from}"),
+            Scope::Versions { from, to } => format!("{request} from {} to {}", from.sha, to.sha),
             Scope::Commit(sha) => format!("{}@{sha}", self.project),
         };
         self.changes.keep_under(&view, &under);

@@ -162,7 +162,13 @@ impl ListSource for SnippetSource {
             pane.detail.notes.drafts(cx)
         })
         .when(|pane, _| pane.detail.notes.has_drafts()),
-        Command::new("snippets.reply", &["R"], "Reply with quote…", |pane: &mut Snippets, cx| pane.comment(true, cx))
+        Command::new("snippets.thread", &[], "Start thread…", |pane: &mut Snippets, cx| {
+            pane.detail.notes.start_thread(cx);
+            pane.show(NOTES);
+        })
+        .writes()
+        .when(|pane, view| pane.detail.notes.can_start_thread(view)),
+        Command::new("snippets.reply", &["R"], "Reply to comment…", |pane: &mut Snippets, cx| pane.comment(true, cx))
             .writes()
             .when(Snippets::has_note),
     ];

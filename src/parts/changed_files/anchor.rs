@@ -1,7 +1,7 @@
 //! Lines that comments are on: what is set in below them, what the user marked, and what is meant by the cursor.
 
 use super::{Changes, DIFF, FILES};
-use crate::ui::diff::{Inset, Line, Place, Side};
+use crate::ui::diff::{FileDiff, Inset, Kind, Line, Place, Side};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -20,9 +20,35 @@ pub struct CommentAnchor {
     /// The numbers of the last of them in the old and in the new file, if it is in both.
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
+    /// The first and the last of them, if they are several.
+    pub ends: Option<(LineEnd, LineEnd)>,
     /// The file, and which of its lines these are.
     file: usize,
     within: Range<usize>,
+}
+
+/// A line at the end of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineEnd {
+    /// Its number in the old file; of an added line that of the next old one.
+    pub old: u32,
+    /// Its number in the new file; of a removed line that of the next new one.
+    pub new: u32,
+    pub kind: Kind,
+}
+
+impl LineEnd {
+    /// The line of a file at an index.
+    fn of(file: &FileDiff, at: usize) -> Option<LineEnd> {
+        let hunk = file.hunks.iter().find(|hunk| hunk.lines.contains(&at))?;
+        let (above, below) = (file.lines.get(hunk.lines.start..at)?, file.lines.get(at..hunk.lines.end)?);
+        let number = |side: Side| {
+            let next = below.iter().find_map(|line| line.number(side));
+            next.or_else(|| above.iter().rev().find_map(|line| line.number(side)).map(|last| last.saturating_add(1)))
+        };
+        let kind = file.lines.get(at)?.kind;
+        Some(LineEnd { old: number(Side::Old).unwrap_or(0), new: number(Side::New).unwrap_or(0), kind })
+    }
 }
 
 impl Changes {
@@ -82,11 +108,27 @@ impl Changes {
         row.is_some()
     }
 
-    /// Goes to the next inset, or to the one before, in this file or another; `false` where there is none.
-    pub fn turn_inset(&mut self, forward: bool) -> bool {
-        let row = self.doc.as_ref().and_then(|doc| doc.turn_inset(self.row(), forward));
+    /// Goes to the next inset that is meant, or to the one before, in this file or another; `false` where there is none.
+    pub fn turn_inset(&mut self, forward: bool, is_meant: impl Fn(&str) -> bool) -> bool {
+        let from = self.row();
+        let row = self.doc.as_ref().and_then(|doc| {
+            let rows = std::iter::successors(doc.turn_inset(from, forward), |row| doc.turn_inset(*row, forward));
+            let key = |row: usize| match doc.place(row)? {
+                Place::Inset { inset, .. } => doc.insets().get(inset).map(|inset| inset.key.as_str()),
+                _ => None,
+            };
+            rows.into_iter().find(|row| key(*row).is_some_and(&is_meant))
+        });
         self.go_to(row, false);
         row.is_some()
+    }
+
+    /// Scrolls so far that the cursor does not stand in the last `rows` of the screen, which something covers.
+    pub fn leave_below(&mut self, rows: u16) {
+        let Some(len) = self.doc.as_ref().map(|doc| doc.len()) else { return };
+        let (at, seen) = (self.scroll.at(len), self.scroll.height.get().saturating_sub(rows.into()));
+        let top = self.scroll.top.get().max((at + 1).saturating_sub(seen.max(1)));
+        self.scroll.top.set(top);
     }
 
     /// Begins to mark lines at the cursor, or ends it.
@@ -171,6 +213,7 @@ impl Changes {
             removed: None,
             old_line: None,
             new_line: None,
+            ends: None,
             file: at,
             within: lines.unwrap_or(0..0),
         };
@@ -187,6 +230,11 @@ impl Changes {
         anchor.removed = ends(Side::Old, &|line| line.new().is_none()).filter(|_| anchor.side == Side::New);
         if let Some(last) = lines.iter().rfind(|line| line.number(anchor.side).is_some()) {
             (anchor.old_line, anchor.new_line) = (last.old(), last.new());
+        }
+        let is_on_side = |at: &usize| file.lines.get(*at).is_some_and(|line| line.number(anchor.side).is_some());
+        let mut indices = anchor.within.clone().filter(is_on_side);
+        if let (Some(first), Some(last)) = (indices.next(), indices.next_back()) {
+            anchor.ends = LineEnd::of(file, first).zip(LineEnd::of(file, last));
         }
         Some(anchor)
     }

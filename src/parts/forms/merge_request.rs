@@ -4,7 +4,8 @@ use crate::api::commits::Commit;
 use crate::api::endpoint::{Input, InputKind};
 use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
 use crate::api::repository::{Compare, GetRawBlob, ListTree, TreeEntry};
-use crate::api::{Id, Known, Raw};
+use crate::api::users::User;
+use crate::api::{Endpoint, Id, Known, Raw};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::batch::{Batch, ChangedInput};
@@ -53,13 +54,26 @@ pub fn create(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) 
         format!("new merge request {id} {source}"),
     )
     .fixed("id", id)
-    .first(&["source_branch", "target_branch", "title", "description", "labels", "assignee_id", "milestone_id"])
+    .first(&[
+        "source_branch",
+        "target_branch",
+        "title",
+        "description",
+        "labels",
+        "reviewer_ids",
+        "assignee_id",
+        "milestone_id",
+    ])
     .field("source_branch", |field| {
         field.widget(Widget::Line(Complete::Branches(id.clone()))).text(source);
     })
     .field("target_branch", |field| _ = field.text(target.unwrap_or_default()))
     .field("target_project_id", |field| {
         field.widget(Widget::Named(Complete::Projects)).default("this one").help("For forks: the upstream project.");
+    })
+    .without(&["assignee_ids"])
+    .field("reviewer_ids", |field| {
+        field.label("reviewers").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("nobody").help("");
     })
     .propose(move |view, texts| needs(&mine, view, texts), move |view, texts| propose(&theirs, view, texts));
     people(form, id).then(|answer| {
@@ -77,7 +91,7 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     )
     .fixed("id", id)
     .fixed("merge_request_iid", iid)
-    .without(&["state_event"])
+    .without(&["state_event", "reviewer_ids", "assignee_ids"])
     .first(&["title", "description", "target_branch", "labels", "assignee_id", "milestone_id"])
     .field("title", |field| _ = field.required(true))
     .field("discussion_locked", |field| _ = field.help("Only members can comment."));
@@ -91,6 +105,53 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
             ("remove_source_branch", remove.map_or("", |on| if on { "yes" } else { "no" }).to_owned()),
         ]
     })
+}
+
+/// Some of its fields alone.
+fn edit_some(id: &Id, iid: u64, title: &str, fields: &[&'static str]) -> Form {
+    let others: Vec<&str> = UpdateMergeRequest::INPUTS.iter().map(|input| input.name).collect();
+    let others: Vec<&str> = others.into_iter().filter(|name| !fields.contains(name)).collect();
+    let key = format!("merge request {id}!{iid} {}", fields.join(" "));
+    Form::of::<UpdateMergeRequest>(format!("{title} of !{iid}"), format!("change !{iid}"), key)
+        .without(&others)
+        .fixed("id", id)
+        .fixed("merge_request_iid", iid)
+        .first(fields)
+}
+
+/// Its labels.
+pub fn labels(id: &Id, iid: u64, view: &View) -> Form {
+    let get = GetMergeRequest::new(id.clone(), iid);
+    let widget = Widget::Words(Complete::Labels(Some(id.clone())));
+    edit_some(id, iid, "Labels", &["labels"])
+        .field("labels", |field| _ = field.widget(widget).help("Separate several with commas."))
+        .of_current(view, get, |_| Vec::new())
+}
+
+fn usernames(users: &[User]) -> String {
+    users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Its reviewers and assignees.
+pub fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
+    let users = || Widget::Names(Complete::Users(Some(id.clone())));
+    edit_some(id, iid, "Reviewers and assignees", &["reviewer_ids", "assignee_ids"])
+        .field("reviewer_ids", |field| _ = field.label("reviewers").widget(users()).default("nobody").help(""))
+        .field("assignee_ids", |field| _ = field.label("assignees").widget(users()).default("nobody").help(""))
+        .of_current(view, GetMergeRequest::new(id.clone(), iid), |known| {
+            let reviewers = usernames(known.reviewers.as_deref().unwrap_or_default());
+            vec![("reviewer_ids", reviewers), ("assignee_ids", usernames(known.assignees()))]
+        })
+}
+
+/// Its assignee, on servers that know one and no reviewers.
+pub fn assignee(id: &Id, iid: u64, view: &View) -> Form {
+    let users = Widget::Named(Complete::Users(Some(id.clone())));
+    edit_some(id, iid, "Assignee", &["assignee_id"])
+        .field("assignee_id", |field| _ = field.widget(users).default("nobody").help(""))
+        .of_current(view, GetMergeRequest::new(id.clone(), iid), |known| {
+            vec![("assignee_id", known.assignees().first().map(|user| user.username.clone()).unwrap_or_default())]
+        })
 }
 
 /// The inputs of a change to several at once.

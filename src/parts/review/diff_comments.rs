@@ -52,6 +52,17 @@ impl DiffComments {
         Some((thread, thread.said.get(*said)?))
     }
 
+    /// Goes to the next unresolved thread, or the one before, else to the next comment; `false` where there is none.
+    pub fn turn(&self, forward: bool, changes: &mut Changes) -> bool {
+        let unresolved = self.laid.as_ref().map(|(_, laid)| &laid.unresolved).filter(|keys| !keys.is_empty());
+        match unresolved {
+            Some(keys) => {
+                changes.turn_inset(forward, |key| keys.contains(key)) || changes.turn_inset(forward, |_| true)
+            }
+            None => changes.turn_inset(forward, |_| true),
+        }
+    }
+
     /// The key of the draft under the cursor.
     pub fn draft(&self, changes: &Changes) -> Option<&str> {
         match self.part(changes)? {

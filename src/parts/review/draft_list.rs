@@ -3,10 +3,10 @@
 use super::state_of;
 use crate::app::action::Action;
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, Noteable, Progress, State};
+use crate::app::outbox::{Draft, DraftThread, Noteable, Progress, State};
 use crate::app::overlay::{AfterKey, Overlay};
 use crate::app::pane::{Cx, Pointer, View};
-use crate::parts::review::drafts::{compose, drop_of};
+use crate::parts::review::drafts::{self, compose, drop_of};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, text};
@@ -31,23 +31,24 @@ pub struct DraftList {
 }
 
 impl DraftList {
-    /// Those that are kept now.
-    pub fn new(on: Noteable, view: &View) -> DraftList {
-        let mut drafts = DraftList { on, entries: Vec::new(), list: ListState::new(), area: Shared::default() };
-        drafts.take(view);
-        drafts
+    /// Those of `on`, as the next update finds them.
+    pub fn new(on: Noteable) -> DraftList {
+        DraftList { on, entries: Vec::new(), list: ListState::new(), area: Shared::default() }
     }
 
     /// Takes what is kept now.
     fn take(&mut self, view: &View) {
         // What goes while it is looked at has arrived, and stays in the list as sent.
+        let on_server = drafts::draft_notes(&self.on, view);
         for entry in &mut self.entries {
             match view.drafts.get(&entry.key).and_then(|kept| Draft::read(kept)) {
                 Some(draft) => entry.draft = draft,
-                None => entry.sent |= view.outbox.has_sent(&entry.key),
+                // What became a draft note stands below as such.
+                None => entry.sent |= view.outbox.has_sent(&entry.key) && entry.draft.draft_note.is_none(),
             }
         }
         self.entries.retain(|entry| entry.sent || view.drafts.contains_key(&entry.key));
+        self.entries.extend(on_server.into_iter().map(|(key, draft)| Entry { key, draft, sent: false }));
         for key in self.on.keys(view.drafts) {
             if self.entries.iter().all(|entry| entry.key != key || entry.sent)
                 && let Some(draft) = view.drafts.get(&key).and_then(|kept| Draft::read(kept))
@@ -75,10 +76,11 @@ impl DraftList {
             (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
             (_, None, _) => glyph::draft(),
         };
-        let place = match (&entry.draft.edits, &entry.draft.spot) {
-            (Some(_), _) => "changes a note".to_owned(),
-            (None, Some(spot)) => spot.label(),
-            (None, None) => "the whole".to_owned(),
+        let place = match (&entry.draft.edits, &entry.draft.spot, &entry.draft.thread) {
+            (Some(_), ..) => "changes a note".to_owned(),
+            (None, Some(spot), _) => spot.label(),
+            (None, None, Some(DraftThread::Reply { .. })) => "a reply".to_owned(),
+            (None, None, _) => "the whole".to_owned(),
         };
         let first = entry.draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         Row::new(vec![
@@ -160,10 +162,15 @@ impl Overlay for DraftList {
                     cx.act(drop_of(&entry.key, &entry.draft));
                 }
             }
+            KeyCode::Char('S') if writes && self.on.list_draft_notes().is_some() => {
+                cx.act(Action::Run("mr.send"));
+                return AfterKey::Close;
+            }
             KeyCode::Char('S') if writes => self.send(cx),
             KeyCode::Char('s') if writes => {
                 if let Some(entry) = self.selected() {
-                    cx.act(Action::Post(vec![entry.key.clone()]));
+                    let publish = drafts::on_server(&entry.key).and_then(|id| drafts::publish_draft_note(&self.on, id));
+                    cx.act(publish.map_or_else(|| Action::Post(vec![entry.key.clone()]), Action::Send));
                 }
             }
             KeyCode::Char('x') => cx.act(Action::StopPosting),

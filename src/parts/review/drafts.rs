@@ -1,24 +1,108 @@
 //! What one is about to say of a merge request or a commit: drafts, the review that they make, and their sending.
 
-use super::state_of;
+use super::{position, state_of};
+use crate::api::draft_notes::{DeleteDraftNote, DraftNote, ListDraftNotes, PublishDraftNote};
 use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::Disabled;
-use crate::app::outbox::{DiffPosition, Draft, Noteable, State};
+use crate::app::outbox::{DiffPosition, Draft, DraftNoteChange, DraftThread, Noteable, State};
 use crate::app::overlay::composer::Composer;
 use crate::app::pane::{Cx, View};
 use crate::parts::review::draft_list::DraftList;
-use crate::parts::review::suggestions;
 use crate::parts::review::thread_layout::LaidOutDraft;
+use crate::parts::review::{suggestions, threads};
+use crate::store::{Revision, Write};
 use crate::ui::text;
 use std::collections::HashSet;
+
+/// What a comment is about.
+#[derive(Clone, Debug, Default)]
+pub struct CommentPlace {
+    /// Lines of the changes; none for the whole.
+    pub spot: Option<DiffPosition>,
+    /// The thread that it starts or continues; none for a comment of its own.
+    pub thread: Option<DraftThread>,
+}
+
+impl From<Option<DiffPosition>> for CommentPlace {
+    fn from(spot: Option<DiffPosition>) -> CommentPlace {
+        CommentPlace { spot, thread: None }
+    }
+}
+
+/// What the keys of draft notes begin with that the server keeps; behind it stands their ID.
+const ON_SERVER: &str = "draft note ";
+
+/// The ID of the draft note that the server keeps, if the key is of one.
+pub fn on_server(key: &str) -> Option<u64> {
+    key.strip_prefix(ON_SERVER)?.parse().ok()
+}
+
+/// The draft notes that the server keeps of `on`, as drafts with keys of their own, but for those that are being changed
+/// here.
+pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
+    let Some(list) = on.list_draft_notes() else { return Vec::new() };
+    let changed: HashSet<u64> = on
+        .keys(view.drafts)
+        .iter()
+        .filter_map(|key| Draft::read(view.drafts.get(key)?))
+        .filter_map(|draft| match draft.draft_note {
+            Some(DraftNoteChange::Update { id, .. }) => Some(id),
+            _ => None,
+        })
+        .collect();
+    let notes = view.store.list(&list);
+    let unchanged = notes.iter().filter(|note| !changed.contains(&note.id));
+    unchanged.map(|note| (format!("{ON_SERVER}{}", note.id), of_draft_note(on, note))).collect()
+}
+
+/// A draft note as a draft that changes it.
+fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
+    let position = note.position.as_ref().and_then(position::of_draft_note).map(Box::new);
+    let named = DiffPosition::read(&note.note);
+    let (spot, text) = match (&position, named, &note.position) {
+        (Some(_), _, Some(position)) => (threads::spot_of(position), note.note.as_str()),
+        (_, Some((spot, rest)), _) => (Some(spot), rest),
+        _ => (None, note.note.as_str()),
+    };
+    let reply = note.discussion_id.clone().filter(|_| position.is_none());
+    let thread = match (position, reply) {
+        (Some(position), _) => Some(DraftThread::New { position: Some(position) }),
+        (None, Some(discussion)) => Some(DraftThread::Reply { discussion, resolved: note.resolve_discussion }),
+        (None, None) => None,
+    };
+    Draft {
+        spot,
+        thread,
+        draft_note: Some(DraftNoteChange::Update { id: note.id, publish: false }),
+        text: text.to_owned(),
+        state: State::Kept,
+        ..Draft::new(on.clone())
+    }
+}
+
+/// Deletes the draft note of an ID.
+pub fn delete_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
+    let ListDraftNotes { id, merge_request_iid } = on.list_draft_notes()?;
+    let delete = DeleteDraftNote { id, merge_request_iid, draft_note_id };
+    Some(Write::new(&delete, format!("delete a comment of your review of {}", on.short())))
+}
+
+/// Publishes the draft note of an ID.
+pub fn publish_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
+    let ListDraftNotes { id, merge_request_iid } = on.list_draft_notes()?;
+    let publish = PublishDraftNote { id, merge_request_iid, draft_note_id };
+    Some(Write::new(&publish, format!("publish a comment on {}", on.short())))
+}
 
 /// The drafts of a thing, as they were after the last update.
 #[derive(Default)]
 pub struct Drafts {
     drafts: Vec<(String, Draft)>,
-    /// As they are kept, to see which are others now.
+    /// As they are kept here, to see which are others now.
     raw: Vec<(String, String)>,
+    /// Which draft notes of the server are among them.
+    of_server: Revision,
     /// How often they became others.
     revision: u64,
     /// Drafts that went out, of which it was asked already whether they arrived.
@@ -65,12 +149,14 @@ impl Drafts {
                 .iter()
                 .zip(&self.raw)
                 .all(|(key, (known, raw))| key == known && cx.view.drafts.get(key) == Some(raw));
-        if !same {
+        let of_server = on.list_draft_notes().map(|list| cx.view.store.list(&list).revision).unwrap_or_default();
+        if !same || of_server != self.of_server {
             self.revision += 1;
+            self.of_server = of_server;
             let raw = keys.into_iter().filter_map(|key| Some((key.clone(), cx.view.drafts.get(&key)?.clone())));
             self.raw = raw.collect();
             let read = |(key, raw): &(String, String)| Some((key.clone(), Draft::read(raw)?));
-            self.drafts = self.raw.iter().filter_map(read).collect();
+            self.drafts = self.raw.iter().filter_map(read).chain(draft_notes(on, &cx.view)).collect();
         }
         // It takes knowing who one is.
         if cx.view.me().is_none() || cx.view.session.offline {
@@ -90,7 +176,12 @@ impl Drafts {
         for (key, spot) in moved {
             let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == key) else { continue };
             let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { before: None, .. });
-            if at_rest && cx.view.outbox.progress(key).is_none() && draft.spot.as_ref() != Some(spot) {
+            // What the server keeps it takes along itself.
+            if at_rest
+                && on_server(key).is_none()
+                && cx.view.outbox.progress(key).is_none()
+                && draft.spot.as_ref() != Some(spot)
+            {
                 let draft = Draft { spot: Some(spot.clone()), ..draft.clone() };
                 cx.act(Action::Keep(key.clone(), Some(draft.to_json())));
                 count += 1;
@@ -115,27 +206,36 @@ impl Drafts {
     }
 
     /// Opens the composer on a thing, or a place in its changes. What was begun there goes on; `begin` is put behind it.
-    pub fn comment(&self, on: Noteable, spot: Option<DiffPosition>, begin: &str, cx: &mut Cx) {
-        self.begin(on, spot, begin, begin.len(), cx);
+    pub fn comment(&self, on: Noteable, place: CommentPlace, begin: &str, cx: &mut Cx) {
+        self.begin(on, place, begin, begin.len(), cx);
     }
 
     /// Opens the composer on a place with a suggestion, the cursor at the end of the lines that it suggests.
-    pub fn suggest(&self, on: Noteable, spot: DiffPosition, block: &str, cx: &mut Cx) {
-        self.begin(on, Some(spot), block, suggestions::end_of_lines(block), cx);
+    pub fn suggest(&self, on: Noteable, place: CommentPlace, block: &str, cx: &mut Cx) {
+        self.begin(on, place, block, suggestions::end_of_lines(block), cx);
     }
 
     /// `caret` is where the cursor stands in `begin`.
-    fn begin(&self, on: Noteable, spot: Option<DiffPosition>, begin: &str, caret: usize, cx: &mut Cx) {
-        let place = |spot: &DiffPosition| (spot.path.clone(), spot.old, spot.lines, spot.removed);
+    fn begin(&self, on: Noteable, place: CommentPlace, begin: &str, caret: usize, cx: &mut Cx) {
+        let lines = |spot: &DiffPosition| (spot.path.clone(), spot.old, spot.lines, spot.removed);
+        let discussion = |thread: &Option<DraftThread>| match thread {
+            Some(DraftThread::Reply { discussion, .. }) => Some(discussion.clone()),
+            _ => None,
+        };
         let fits = |(key, draft): &&(String, Draft)| {
             draft.edits.is_none()
                 && !matches!(draft.state, State::Kept)
                 && cx.view.outbox.progress(key).is_none()
-                && draft.spot.as_ref().map(place) == spot.as_ref().map(place)
+                && draft.spot.as_ref().map(lines) == place.spot.as_ref().map(lines)
+                && discussion(&draft.thread) == discussion(&place.thread)
+                && (place.spot.is_some() || draft.thread.is_some() == place.thread.is_some())
         };
         let (key, mut draft) = match self.drafts.iter().find(fits) {
             Some((key, draft)) => (key.clone(), draft.clone()),
-            None => (on.new_key(cx.view.drafts, cx.view.now), Draft { spot, ..Draft::new(on) }),
+            None => {
+                let CommentPlace { spot, thread } = place;
+                (on.new_key(cx.view.drafts, cx.view.now), Draft { spot, thread, ..Draft::new(on) })
+            }
         };
         let known = draft.text.find(begin.trim_end()).filter(|_| !begin.is_empty());
         let from = known.unwrap_or_else(|| {
@@ -165,23 +265,29 @@ impl Drafts {
         compose(key, draft, cx);
     }
 
+    /// The draft of a key, with its key.
+    pub fn get(&self, key: &str) -> Option<(String, Draft)> {
+        self.drafts.iter().find(|(known, _)| known == key).cloned()
+    }
+
     /// Opens a draft in the composer.
     pub fn open(&self, key: &str, cx: &mut Cx) {
-        if let Some((key, draft)) = self.drafts.iter().find(|(known, _)| known == key) {
-            compose(key.clone(), draft.clone(), cx);
+        if let Some((key, draft)) = self.get(key) {
+            compose(key, draft, cx);
         }
     }
 
     /// Asks whether a draft is to be dropped.
     pub fn ask_drop(&self, key: &str, cx: &mut Cx) {
-        if let Some((key, draft)) = self.drafts.iter().find(|(known, _)| known == key) {
-            cx.act(drop_of(key, draft));
+        if let Some((key, draft)) = self.get(key) {
+            cx.act(drop_of(&key, &draft));
         }
     }
 
-    /// The drafts that sending the review sends: all that are not only begun.
+    /// The drafts kept here that submitting the review sends: all that are not only begun.
     pub fn to_send(&self) -> Vec<String> {
-        let ready = self.drafts.iter().filter(|(_, draft)| draft.state != State::Begun);
+        let here = self.drafts.iter().filter(|(key, _)| on_server(key).is_none());
+        let ready = here.filter(|(_, draft)| draft.state != State::Begun);
         ready.map(|(key, _)| key.clone()).collect()
     }
 
@@ -190,7 +296,8 @@ impl Drafts {
         if view.me().is_none() {
             return Err("your account has not loaded yet".into());
         }
-        match self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
+        let on_server = self.drafts.iter().filter(|(key, _)| on_server(key).is_some()).count();
+        match on_server + self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
             0 if self.drafts.is_empty() => Err("there is no draft".into()),
             0 => Err("no draft is ready: M-s in the composer adds one".into()),
             _ => Ok(()),
@@ -205,7 +312,7 @@ impl Drafts {
 
     /// Shows the drafts.
     pub fn list(&self, on: &Noteable, cx: &mut Cx) {
-        cx.act(Action::Open(Box::new(DraftList::new(on.clone(), &cx.view))));
+        cx.act(Action::Open(Box::new(DraftList::new(on.clone()))));
     }
 }
 
@@ -220,11 +327,16 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     if cx.view.outbox.progress(&key).is_some() {
         return cx.say(Tone::Warning, "It is being sent.");
     }
+    // A draft note of the server is changed under a key of its own.
+    let key = if on_server(&key).is_some() { draft.on.new_key(cx.view.drafts, cx.view.now) } else { key };
     let name = draft.on.short();
-    let title = match (&draft.edits, &draft.spot) {
-        (Some(_), _) => format!("Edit a note on {name}"),
-        (None, Some(spot)) => format!("Comment on {}", spot.label()),
-        (None, None) => format!("Note on {name}"),
+    let title = match (&draft.edits, &draft.spot, &draft.thread) {
+        (Some(_), ..) => format!("Edit a note on {name}"),
+        (None, Some(spot), Some(DraftThread::Reply { .. })) => format!("Reply on {}", spot.label()),
+        (None, Some(spot), _) => format!("Comment on {}", spot.label()),
+        (None, None, Some(DraftThread::Reply { .. })) => format!("Reply on {name}"),
+        (None, None, Some(DraftThread::New { .. })) => format!("Start a thread on {name}"),
+        (None, None, None) => format!("Note on {name}"),
     };
     cx.act(Action::Open(Box::new(Composer::comment(title, key, draft).at(at))));
 }
@@ -234,5 +346,6 @@ pub fn drop_of(key: &str, draft: &Draft) -> Action {
     let excerpt = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
     let sent = if draft.is_uncertain() { " It may have arrived anyway." } else { "" };
     let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::sanitize(&excerpt));
-    App::confirm("Delete draft", question, Action::Keep(key.to_owned(), None))
+    let delete = on_server(key).and_then(|id| delete_draft_note(&draft.on, id)).map(Action::Send);
+    App::confirm("Delete draft", question, delete.unwrap_or_else(|| Action::Keep(key.to_owned(), None)))
 }

@@ -3,7 +3,7 @@
 
 use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
 use crate::api::notes::Note;
-use crate::app::outbox::{DiffPosition, Draft};
+use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::pane::View;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::diff::{At, FileDiff, Inset};
@@ -95,6 +95,8 @@ pub struct ThreadLayout {
     parts: HashMap<String, Vec<(usize, InsetPart)>>,
     /// Insets that fold.
     pub folds: BTreeSet<String>,
+    /// Insets with threads that are not resolved.
+    pub unresolved: BTreeSet<String>,
     /// Drafts whose lines are elsewhere now.
     pub moved: Vec<(String, DiffPosition)>,
     /// Drafts whose lines are not there any more.
@@ -220,8 +222,10 @@ impl Derive for LayOutThreads {
                 continue;
             }
             *laid.counts.entry(thread.spot.path.clone()).or_default() += thread.said.len();
-            let own = |(_, drafted): &(usize, &LaidOutDraft)| {
-                drafted.draft.spot.as_ref().is_some_and(|spot| spot.is_same(&thread.spot))
+            let own = |(_, drafted): &(usize, &LaidOutDraft)| match &drafted.draft.thread {
+                Some(DraftThread::Reply { discussion, .. }) => thread.discussion.as_ref() == Some(discussion),
+                Some(DraftThread::New { .. }) => false,
+                None => drafted.draft.spot.as_ref().is_some_and(|spot| spot.is_same(&thread.spot)),
             };
             let drafts: Vec<(usize, &LaidOutDraft)> = self.drafts.iter().enumerate().filter(own).collect();
             with_thread.extend(drafts.iter().map(|(at, _)| *at));
@@ -281,9 +285,13 @@ impl LayOutThreads {
         let at = if let ThreadPosition::At(at) = stand { at } else { At::File };
         let outdated = stand == ThreadPosition::Outdated;
         let spot = &thread.spot;
-        let key = format!("thread {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
-        let resolved = thread.said.iter().any(|said| said.is_resolved);
+        let id = thread.discussion.as_deref().unwrap_or_default();
+        let key = format!("thread {id} {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
+        let resolved = thread.resolved.unwrap_or_else(|| thread.said.iter().any(|said| said.is_resolved));
         let folds = outdated || resolved;
+        if thread.resolved == Some(false) {
+            laid.unresolved.insert(key.clone());
+        }
         let mut lines = Vec::new();
         let mut parts = Vec::new();
         if folds {
@@ -392,7 +400,11 @@ impl LayOutThreads {
             1 => String::new(),
             count => format!(" {} {count} comments", glyph::dot()),
         };
-        let why = if outdated { format!("outdated, {}", thread.spot.label()) } else { "resolved".to_owned() };
+        let why = match (outdated, thread.resolved) {
+            (true, Some(true)) => format!("resolved, outdated, {}", thread.spot.label()),
+            (true, _) => format!("outdated, {}", thread.spot.label()),
+            (false, _) => "resolved".to_owned(),
+        };
         let spans = vec![
             self.span(format!("{} ", glyph::folded()), Role::Accent),
             self.span(author.to_owned(), Role::User),

@@ -2,7 +2,7 @@
 
 use crate::api::Time;
 use crate::api::commits::CommitComment;
-use crate::api::notes::Note;
+use crate::api::notes::{LineRangeEnd, Note, Position};
 use crate::api::users::User;
 use crate::app::outbox::DiffPosition;
 use crate::ui::diff::{At, FileDiff, Kind, Side};
@@ -28,8 +28,18 @@ pub struct Comment {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thread {
     pub spot: DiffPosition,
+    /// Its ID, on servers that have threads.
+    pub discussion: Option<String>,
+    /// Whether it is resolved; `None` if it cannot be.
+    pub resolved: Option<bool>,
     /// Oldest first.
     pub said: Vec<Comment>,
+}
+
+/// Returns whether the thread of these notes is resolved; `None` if it cannot be.
+pub fn is_resolved<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<bool> {
+    let resolvable = notes.into_iter().filter(|note| note.resolvable == Some(true));
+    resolvable.map(|note| note.resolved == Some(true)).reduce(|all, one| all && one)
 }
 
 /// Comments of one commit, with its hash.
@@ -47,25 +57,64 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
 }
 
 fn positioned(note: &Note) -> Option<DiffPosition> {
-    let position = note.position.as_ref()?;
+    spot_of(note.position.as_ref()?)
+}
+
+/// A position of the server as a place; `None` if it names no file.
+pub fn spot_of(position: &Position) -> Option<DiffPosition> {
     let old = position.new_line.is_none() && position.old_line.is_some();
     let path = if old { position.old_path.as_deref() } else { position.new_path.as_deref() };
     let path = path.or(position.new_path.as_deref()).or(position.old_path.as_deref())?;
-    let line = position.new_line.or(position.old_line).and_then(|line| u32::try_from(line).ok());
+    let small = |line: u64| u32::try_from(line).ok();
+    let last = position.new_line.or(position.old_line).and_then(small);
+    let start = position.line_range.as_ref().map(|range| &range.start);
+    let first = start.and_then(|start| if old { numbers(start).0 } else { numbers(start).1 }).and_then(small);
     Some(DiffPosition {
         path: path.to_owned(),
         sha: position.head_sha.clone().unwrap_or_default(),
         old,
-        lines: line.map(|line| (line, line)),
+        lines: last.map(|last| (first.filter(|first| *first <= last && *first > 0).unwrap_or(last), last)),
         ..DiffPosition::default()
     })
+}
+
+/// The numbers of a line in the old and in the new file: as the server tells them, or as its code does.
+fn numbers(line: &LineRangeEnd) -> (Option<u64>, Option<u64>) {
+    if line.old_line.is_some() || line.new_line.is_some() {
+        return (line.old_line, line.new_line);
+    }
+    let mut code = line.line_code.rsplitn(3, '_');
+    let (new, old) = (code.next(), code.next());
+    let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
+    (number(old), number(new))
 }
 
 /// Gathers the comments that have a place into threads, in the order in which these began.
 pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thread> {
     let mut threads: Vec<Thread> = Vec::new();
     let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
-    let mut add = |spot: DiffPosition, said: Comment| {
+    // The server's threads, each with its notes so far.
+    let mut by_id: HashMap<&str, (usize, Vec<&Note>)> = HashMap::new();
+    for note in notes.iter().flat_map(|page| page.iter()).filter(|note| !note.system) {
+        let Some(id) = note.discussion_id.as_deref() else { continue };
+        if let Some((thread, all)) = by_id.get_mut(id) {
+            all.push(note);
+            if let Some(thread) = threads.get_mut(*thread) {
+                thread.said.push(comment(note, &note.body));
+            }
+        } else if let Some(spot) = positioned(note) {
+            let thread =
+                Thread { spot, discussion: Some(id.to_owned()), resolved: None, said: vec![comment(note, &note.body)] };
+            by_id.insert(id, (threads.len(), vec![note]));
+            threads.push(thread);
+        }
+    }
+    for (at, notes) in by_id.values() {
+        if let Some(thread) = threads.get_mut(*at) {
+            thread.resolved = is_resolved(notes.iter().copied());
+        }
+    }
+    let mut add = |spot: DiffPosition, said: Comment, discussion: Option<&str>| {
         let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
         let same = near.iter().copied().find(|at| threads.get(*at).is_some_and(|thread| thread.spot.is_same(&spot)));
         match same.and_then(|at| threads.get_mut(at)) {
@@ -77,27 +126,21 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
             }
             None => {
                 near.push(threads.len());
-                threads.push(Thread { spot, said: vec![said] });
+                let discussion = discussion.map(str::to_owned);
+                threads.push(Thread { spot, discussion, resolved: None, said: vec![said] });
             }
         }
     };
-    for note in notes.iter().flat_map(|page| page.iter()) {
+    let threaded = |note: &Note| note.discussion_id.as_deref().is_some_and(|id| by_id.contains_key(id));
+    for note in notes.iter().flat_map(|page| page.iter()).filter(|note| !threaded(note)) {
         if let (Some(spot), rest) = place(note) {
-            let said = Comment {
-                note: Some(note.id),
-                author: note.author.clone(),
-                at: note.created_at.clone(),
-                is_edited: note.is_edited(),
-                is_resolved: note.resolved == Some(true),
-                body: rest.to_owned(),
-            };
-            add(spot, said);
+            add(spot, comment(note, rest), note.discussion_id.as_deref());
         }
     }
     for (sha, pages) in comments {
         for comment in pages.iter().flat_map(|page| page.iter()) {
             if let (Some(spot), rest) = comment_place(sha, comment) {
-                add(spot, comment_of(comment, rest));
+                add(spot, comment_of(comment, rest), None);
             }
         }
     }
@@ -121,6 +164,18 @@ pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffP
         ..DiffPosition::default()
     });
     (spot, &comment.note)
+}
+
+/// A note as one among others, without the line that names its place.
+fn comment(note: &Note, body: &str) -> Comment {
+    Comment {
+        note: Some(note.id),
+        author: note.author.clone(),
+        at: note.created_at.clone(),
+        is_edited: note.is_edited(),
+        is_resolved: note.resolved == Some(true),
+        body: body.to_owned(),
+    }
 }
 
 /// A commit's comment as one among others.

@@ -8,7 +8,7 @@ use super::{AfterKey, Overlay, undoing};
 use crate::api::Error;
 use crate::app::action::{Action, FollowUp, Tone};
 use crate::app::keymap::Key;
-use crate::app::outbox::{Draft, Progress, State as Fate};
+use crate::app::outbox::{Draft, DraftNoteChange, Progress, State as Fate};
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pane::{Cx, View};
 use crate::store::{Canceled, Derive, Value, Want, Work, Write};
@@ -202,6 +202,10 @@ impl Composer {
         }
     }
 
+    fn is_on_lines(&self) -> bool {
+        matches!(&self.purpose, Purpose::Comment(draft) if draft.spot.is_some())
+    }
+
     fn is_busy(&self) -> bool {
         matches!(self.state, State::Looking | State::Sending(_) | State::Posted | State::Done)
     }
@@ -231,6 +235,13 @@ impl Composer {
                 }
             }
             Purpose::Comment(draft) => {
+                let has_draft_notes = draft.edits.is_none() && draft.on.has_draft_notes(&cx.view);
+                let change = match draft.draft_note.clone() {
+                    Some(DraftNoteChange::Update { id, .. }) => {
+                        Some(DraftNoteChange::Update { id, publish: !to_review })
+                    }
+                    _ => Some(DraftNoteChange::Create).filter(|_| to_review && has_draft_notes),
+                };
                 // Of what may have arrived already, that is what has to be known first.
                 let uncertain = draft.state.before().is_some();
                 let fate = match to_review {
@@ -238,9 +249,16 @@ impl Composer {
                     true => Fate::Kept,
                     false => Fate::Begun,
                 };
+                let goes_out = change.is_some() && !cx.view.session.offline;
+                if let Purpose::Comment(draft) = &mut self.purpose {
+                    draft.draft_note = change.filter(|_| !uncertain).or(draft.draft_note.take().filter(|_| uncertain));
+                }
                 self.keep_as(fate, cx);
                 if to_review {
-                    cx.say(Tone::Good, "Added to your review.");
+                    match goes_out {
+                        true => cx.act(Action::Post(vec![self.key.clone()])),
+                        false => cx.say(Tone::Good, "Added to your review."),
+                    }
                     return AfterKey::Close;
                 }
                 self.state = State::Posted;
@@ -405,6 +423,11 @@ fn size(width: u16, height: u16) -> (u16, u16) {
     ((width / 4 * 3).clamp(40, 100), (height / 5 * 3).clamp(8, 24))
 }
 
+/// Rows at the bottom of a screen that a comment on lines takes.
+pub fn rows_on_lines(height: u16) -> u16 {
+    (height / 5 * 2).clamp(10, 18).min(height)
+}
+
 /// Columns of the text in the preview: what is left of the popup beside border, mark and thumb.
 fn preview_width(view: &View) -> usize {
     (size(view.size.0, view.size.1).0 + 4).min(view.size.0).saturating_sub(6).into()
@@ -437,6 +460,14 @@ impl Overlay for Composer {
             return None;
         }
         let (width, height) = size(screen.width, screen.height);
+        // Below the lines that it is about, which stay visible above it.
+        let (screen, height) = match self.is_on_lines() {
+            true => {
+                let rows = rows_on_lines(screen.height);
+                (Rect { y: screen.bottom().saturating_sub(rows), height: rows, ..screen }, rows.saturating_sub(2))
+            }
+            false => (screen, height),
+        };
         let title = if self.preview.is_some() { format!("{} · preview", self.title) } else { self.title.clone() };
         let inner = popup::draw(buf, screen, theme, &title, width, height);
         if inner.height < 3 {

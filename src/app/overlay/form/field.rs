@@ -202,9 +202,19 @@ impl Field {
         }
     }
 
+    /// Whether it holds several names with commas between them.
+    pub fn is_list(&self) -> bool {
+        matches!(self.widget, Widget::Words(_) | Widget::Names(_))
+    }
+
+    /// The names that a list holds.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.input.text().split(',').map(str::trim).filter(|name| !name.is_empty())
+    }
+
     /// Puts an offered name in the place of the word that is being typed.
     pub fn accept(&mut self, value: &str) {
-        if !matches!(self.widget, Widget::Words(_) | Widget::Names(_)) {
+        if !self.is_list() {
             return self.input.set(value);
         }
         let (start, _) = self.word();
@@ -257,7 +267,7 @@ impl Field {
             }
             Widget::Named(complete) if self.input.text() != self.before => complete.find_wants(self.input.text()),
             Widget::Names(complete) if self.input.text() != self.before => {
-                typed.split(',').flat_map(|name| complete.find_wants(name)).collect()
+                self.names().flat_map(|name| complete.find_wants(name)).collect()
             }
             _ => Vec::new(),
         }
@@ -303,7 +313,7 @@ impl Field {
         let value = match &self.widget {
             Widget::Line(_) | Widget::Long | Widget::Secret => json!(text),
             Widget::Words(_) => {
-                let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
+                let words: Vec<&str> = self.names().collect();
                 if self.kind == InputKind::List { json!(words) } else { json!(words.join(",")) }
             }
             Widget::Named(complete) => match complete.find(view, text) {
@@ -312,13 +322,17 @@ impl Field {
                 Found::Asked => return Err(NoValue::Asked),
             },
             Widget::Names(complete) => {
-                let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-                let find = |name: &str| match complete.find(view, name) {
-                    Found::Id(id) => Ok(id),
-                    Found::Missing => Err(NoValue::Wrong(format!("{name}: there is no {}", noun(complete)))),
-                    Found::Asked => Err(NoValue::Asked),
-                };
-                json!(names.map(find).collect::<Result<Vec<u64>, NoValue>>()?)
+                let mut ids = Vec::new();
+                for name in self.names() {
+                    match complete.find(view, name) {
+                        Found::Id(id) => ids.push(id),
+                        Found::Missing => {
+                            return Err(NoValue::Wrong(format!("there is no {} {name}", noun(complete))));
+                        }
+                        Found::Asked => return Err(NoValue::Asked),
+                    }
+                }
+                json!(ids)
             }
             Widget::Picture => match view.store.result::<Result<(), String>>(&picture::key(text, self.looks)) {
                 Some(Ok(())) => json!(text),

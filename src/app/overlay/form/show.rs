@@ -25,6 +25,7 @@ impl Form {
     fn about(&self, index: usize) -> String {
         let Some(field) = self.fields.get(index) else { return String::new() };
         let way = match &field.widget {
+            Widget::Names(Complete::Users(_)) => "Usernames with commas between them; @me is yours.",
             Widget::Words(_) | Widget::Names(_) => "Separate several with commas.",
             Widget::YesNo => "Space toggles it.",
             Widget::Choice(_) => "Space cycles through the values.",

@@ -32,13 +32,18 @@ pub fn of_description(view: &View, parts: &Content, index: usize, width: usize) 
 }
 
 /// The rule above what was said.
-pub fn between(view: &View, parts: &Content, width: usize) -> DocLine<'static> {
+pub fn between(view: &View, parts: &Content, unresolved: usize, width: usize) -> DocLine<'static> {
     let (theme, notes) = (view.theme, &parts.notes);
     let count = list::count(notes, notes.len(), None).unwrap_or_default();
     let mut line = DocLine::new(format!("Notes {count} "), theme.style(Role::Title));
     if !parts.comments.is_empty() {
         let words = format!("and {} on its commits ", text::count(parts.comments.len() as u64));
         line.spans.push((words.into(), theme.style(Role::Dim)));
+    }
+    if unresolved > 0 {
+        let threads = if unresolved == 1 { "thread" } else { "threads" };
+        let words = format!("{} {unresolved} unresolved {threads} ", glyph::open());
+        line.spans.push((words.into(), theme.style(Role::Warning)));
     }
     let waiting = match parts.drafts.len() {
         0 => String::new(),
@@ -65,7 +70,7 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
 }
 
 /// The lines that a thread is about: their name, and what they say.
-pub fn place(view: &View, spot: &DiffPosition, line: usize) -> DocLine<'static> {
+pub fn place(view: &View, spot: &DiffPosition, line: usize, outdated: bool) -> DocLine<'static> {
     let theme = view.theme;
     let Some(quoted) = line.checked_sub(1) else {
         let mut spans: Spans = vec![(spot.label().into(), theme.style(Role::Link))];
@@ -74,6 +79,9 @@ pub fn place(view: &View, spot: &DiffPosition, line: usize) -> DocLine<'static> 
         }
         if let Some(short) = spot.sha.get(..8) {
             spans.push((format!("  at {short}").into(), theme.style(Role::Dim)));
+        }
+        if outdated {
+            spans.push(("  outdated".into(), theme.style(Role::Warning)));
         }
         return DocLine { spans, ..DocLine::default() };
     };
@@ -104,6 +112,26 @@ pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
     if note.resolved == Some(true) {
         spans.push((format!("  {} resolved", glyph::done()).into(), theme.style(Role::Success)));
     }
+    DocLine { spans, ..DocLine::default() }
+}
+
+/// A resolved thread in one line: who began it, about what, and how many comments it has.
+pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: usize, width: usize) -> DocLine<'static> {
+    let theme = view.theme;
+    let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
+    let mut spans: Spans = vec![
+        (format!("{} ", glyph::folded()).into(), theme.style(Role::Accent)),
+        (author.to_owned().into(), theme.style(Role::User)),
+    ];
+    spans.extend(spot.map(|spot| (format!("  {}", spot.label()).into(), theme.style(Role::Link))));
+    let resolver = note.resolved_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
+    let comments = if count == 1 { String::new() } else { format!(" {} {count} comments", glyph::dot()) };
+    let end = format!("  {} resolved{resolver}{comments}", glyph::done());
+    let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
+    let room = width.saturating_sub(used + text::width(&end) + 2);
+    let said = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    spans.push((format!("  {}", text::fit(said, room)).into(), theme.style(Role::Dim)));
+    spans.push((end.into(), theme.style(Role::Success)));
     DocLine { spans, ..DocLine::default() }
 }
 

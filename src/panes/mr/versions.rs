@@ -1,0 +1,113 @@
+//! Comparing versions of a merge request: two are chosen one after the other, and the changes between them are shown.
+
+use super::Mr;
+use super::scope::Scope;
+use crate::api::versions::{ListMergeRequestVersions, Version};
+use crate::app::action::Action;
+use crate::app::command::Disabled;
+use crate::app::overlay::picker::{Item, Picker, Source};
+use crate::app::pane::{Cx, View};
+use crate::parts::list::{age, ago};
+use crate::store::{Load, Want};
+
+/// One end of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct VersionEnd {
+    /// The commit.
+    pub sha: String,
+    /// `base`, `version 2`.
+    pub name: String,
+    /// Its place among the versions, oldest first; 0 for the base.
+    number: usize,
+}
+
+/// The end that was chosen first.
+pub(super) struct From(VersionEnd);
+
+/// Both ends.
+pub(super) struct Both(VersionEnd, VersionEnd);
+
+/// The versions to choose from: those behind `from`, or all with the base.
+struct Versions {
+    list: ListMergeRequestVersions,
+    from: Option<VersionEnd>,
+}
+
+impl Versions {
+    fn item(&self, view: &View, end: VersionEnd, version: &Version, is_latest: bool) -> Item {
+        let short = end.sha.get(..8).unwrap_or(&end.sha).to_owned();
+        let (name, detail) = match (end.number, is_latest) {
+            (0, _) => (end.name.clone(), "where the branch began".to_owned()),
+            (_, true) => (end.name.clone(), format!("latest, {}", ago(&age(view, version.created_at.as_ref())))),
+            (_, false) => (end.name.clone(), ago(&age(view, version.created_at.as_ref()))),
+        };
+        let item = match &self.from {
+            None => Item::answer(name, From(end)),
+            Some(from) => Item::answer(name, Both(from.clone(), end)),
+        };
+        item.detail(detail).note(short)
+    }
+}
+
+impl Source for Versions {
+    fn wants(&self, _view: &View, _typed: &str) -> Vec<Want> {
+        vec![Load::list(&self.list, 1).into()]
+    }
+
+    fn items(&self, view: &View, _typed: &str) -> Vec<Item> {
+        let versions: Vec<&Version> = view.store.list(&self.list).iter().collect();
+        let count = versions.len();
+        let after = self.from.as_ref().map_or(0, |from| from.number + 1);
+        // The list has the newest first, and so has the choice.
+        let ends = versions.iter().enumerate().filter_map(|(at, version)| {
+            let number = count - at;
+            let sha = version.head_commit_sha.clone()?;
+            (number >= after.max(1)).then(|| {
+                let end = VersionEnd { sha, name: format!("version {number}"), number };
+                self.item(view, end, version, at == 0)
+            })
+        });
+        let base = versions.first().filter(|_| self.from.is_none()).and_then(|latest| {
+            let sha = latest.base_commit_sha.clone()?;
+            Some(self.item(view, VersionEnd { sha, name: "base".to_owned(), number: 0 }, latest, false))
+        });
+        ends.chain(base).collect()
+    }
+
+    fn loading(&self, view: &View, _typed: &str) -> bool {
+        view.store.list(&self.list).loading
+    }
+}
+
+impl Mr {
+    fn versions_of(&self) -> ListMergeRequestVersions {
+        ListMergeRequestVersions { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    pub(super) fn can_compare_versions(&self, view: &View) -> Result<(), Disabled> {
+        if view.store.is_unsupported::<ListMergeRequestVersions>() {
+            return Err("this server has no versions".into());
+        }
+        self.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
+    }
+
+    fn choose_version(&self, title: &str, from: Option<VersionEnd>, cx: &mut Cx) {
+        let source = Box::new(Versions { list: self.versions_of(), from });
+        cx.act(Action::Open(Box::new(Picker::of(title, source, &cx.view))));
+    }
+
+    /// Asks between which versions to compare.
+    pub(super) fn compare_versions(&mut self, cx: &mut Cx) {
+        self.choose_version("Compare from", None, cx);
+    }
+
+    /// The first version was chosen.
+    pub(super) fn compare_from(&mut self, From(from): From, cx: &mut Cx) {
+        self.choose_version(&format!("Compare {} with", from.name), Some(from), cx);
+    }
+
+    /// Both are chosen.
+    pub(super) fn show_between(&mut self, Both(from, to): Both) {
+        self.scope = Scope::Versions { from, to };
+    }
+}

@@ -1,0 +1,42 @@
+//! What stands in the way of a merge, in a word for lists.
+
+use crate::api::merge_requests::MergeRequest;
+use crate::ui::theme::Role;
+
+/// The word for the column, and how it looks; nothing where the list does not say or where nothing is to be said.
+pub fn brief(merge_request: &MergeRequest) -> (&'static str, Role) {
+    if !merge_request.is_open() {
+        return ("", Role::Dim);
+    }
+    if merge_request.has_conflicts == Some(true) {
+        return ("conflicts", Role::Failed);
+    }
+    if merge_request.blocking_discussions_resolved == Some(false) {
+        return ("threads", Role::Warning);
+    }
+    match merge_request.merge_status() {
+        Some("conflict" | "cannot_be_merged") => ("conflicts", Role::Failed),
+        Some("need_rebase") => ("rebase", Role::Warning),
+        Some("discussions_not_resolved") => ("threads", Role::Warning),
+        Some("not_approved") => ("approval", Role::Warning),
+        Some("requested_changes") => ("changes", Role::Warning),
+        Some("ci_must_pass" | "ci_still_running") => ("pipeline", Role::Warning),
+        Some("mergeable" | "can_be_merged") => ("ready", Role::Success),
+        _ => ("", Role::Dim),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conflicts_come_first_and_unknown_words_say_nothing() {
+        let of = |json: &str| brief(&serde_json::from_str(json).expect("a merge request")).0;
+        let status = |word: &str| of(&format!(r#"{{"state": "opened", "detailed_merge_status": "{word}"}}"#));
+        assert_eq!((status("mergeable"), status("not_approved"), status("moon_phase")), ("ready", "approval", ""));
+        let both = r#"{"state": "opened", "has_conflicts": true, "blocking_discussions_resolved": false}"#;
+        assert_eq!(of(both), "conflicts");
+        assert_eq!(of(r#"{"state": "merged", "detailed_merge_status": "not_open"}"#), "");
+    }
+}

@@ -1,0 +1,94 @@
+//! Submitting a review: what is sent, a summary and an approval, asked for once.
+
+use crate::api::decisions::Approve;
+use crate::api::draft_notes::PublishReview;
+use crate::api::endpoint::{Input, InputKind};
+use crate::app::action::{Action, FollowUp, Tone};
+use crate::app::outbox::{Draft, DraftNoteChange, Noteable, State};
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::pane::Cx;
+use crate::parts::review::draft_list::DraftList;
+use crate::parts::review::drafts::{self, Drafts};
+use crate::store::Write;
+use std::rc::Rc;
+
+const INPUTS: &[Input] = &[
+    Input { name: "summary", kind: InputKind::Text, required: false, help: "A comment on the merge request." },
+    Input {
+        name: "approve",
+        kind: InputKind::YesNo,
+        required: false,
+        help: "Approves the commits that you have seen.",
+    },
+];
+
+/// What approves the merge request, where the user may.
+pub type Approval = Option<Approve>;
+
+/// Asks for a summary and an approval, and submits the review on `on`.
+pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
+    let Noteable::MergeRequest { project, iid } = on.clone() else { return };
+    let view = cx.view;
+    let has_draft_notes = on.has_draft_notes(&view);
+    let pending = drafts::draft_notes(on, &view).len();
+    let here: Vec<(String, Draft)> = desk.to_send().into_iter().filter_map(|key| desk.get(&key)).collect();
+    let count = match (here.len(), pending) {
+        (0, 0) => "none".to_owned(),
+        (here, 0) => here.to_string(),
+        (0, pending) => format!("{pending}, on the server"),
+        (here, pending) => format!("{}: {pending} on the server, {here} on this computer", here + pending),
+    };
+    let key = on.new_key(view.drafts, view.now);
+    let (can_approve, project_name) = (approval.is_some(), project.clone());
+    let on = on.clone();
+    let act = move |inputs: serde_json::Map<String, serde_json::Value>| {
+        let summary = inputs.get("summary").and_then(|text| text.as_str()).unwrap_or_default().trim().to_owned();
+        let approves = inputs.get("approve").and_then(serde_json::Value::as_bool).unwrap_or(false);
+        let mut drafts = here.clone();
+        if !summary.is_empty() {
+            drafts.push((key.clone(), Draft { text: summary, ..Draft::new(on.clone()) }));
+        }
+        for (_, draft) in &mut drafts {
+            if has_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
+                draft.draft_note = Some(DraftNoteChange::Create);
+            }
+            // Of what may have arrived already, that is what has to be known first.
+            if draft.state.before().is_none() {
+                draft.state = State::Kept;
+            }
+        }
+        let approval = approval.clone().filter(|_| approves);
+        let publishes = has_draft_notes && pending + drafts.len() > 0;
+        let then = match (publishes, approval) {
+            (false, approval) => approval.map(|approve| Action::Send(approving(&approve))),
+            (true, approval) => {
+                let publish = PublishReview { id: project.clone(), merge_request_iid: iid };
+                let write = Write::new(&publish, format!("submit your review of !{iid}"));
+                let approve: FollowUp = Rc::new(move |outcome, cx| {
+                    if let Some(approve) = approval.as_ref().filter(|_| outcome.is_ok()) {
+                        cx.act(Action::Send(approving(approve)));
+                    }
+                });
+                Some(Action::SendThen(None, write, approve))
+            }
+        };
+        if drafts.is_empty() && then.is_none() {
+            return Action::Say(
+                Tone::Warning,
+                "There is nothing to submit: no comment, no summary, no approval.".into(),
+            );
+        }
+        let list = (!drafts.is_empty()).then(|| Action::Open(Box::new(DraftList::new(on.clone()))));
+        Action::All([Action::Submit(drafts, then.map(Box::new))].into_iter().chain(list).collect())
+    };
+    let (title, key) = (format!("Submit review of !{iid}"), format!("review {}!{iid}", project_name));
+    let form = Form::acting(title, "submit the review", key, INPUTS, act)
+        .fact("comments", count)
+        .field("summary", |field| _ = field.widget(Widget::Long));
+    let form = if can_approve { form } else { form.without(&["approve"]) };
+    form.open(cx);
+}
+
+fn approving(approve: &Approve) -> Write {
+    Write::new(approve, format!("approve !{}", approve.merge_request_iid))
+}

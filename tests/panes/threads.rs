@@ -1,0 +1,266 @@
+//! Threads of today's servers: shown, started on lines, answered, resolved; and the review that the server keeps.
+
+use crate::harness::{Begin, Harness};
+use crate::mrs::merge_request;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
+const WRITE: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
+const HEAD: &str = "9f3c2abd00112233445566778899aabbccddeeff";
+const BASE: &str = "1111111100112233445566778899aabbccddeeff";
+const OLD: &str = "2222222200112233445566778899aabbccddeeff";
+const DIFF: &str =
+    "@@ -1,4 +1,5 @@ fn rows\n fn a() {}\n-let old = 1;\n+let new = 2;\n+let two = 3;\n fn b() {}\n fn c() {}\n";
+
+/// A note in a thread: on a line of the new file, where there is one.
+fn note(id: u64, author: &str, body: &str, line: Option<(u32, &str)>, resolved: Option<bool>) -> Value {
+    let number = if author == "ada" { 1 } else { 2 };
+    let mut note = json!({"id": id, "body": body, "author": {"id": number, "username": author}, "system": false,
+        "created_at": "2026-06-15T10:00:00Z", "updated_at": "2026-06-15T10:00:00Z"});
+    if let Some(resolved) = resolved {
+        note["resolvable"] = json!(true);
+        note["resolved"] = json!(resolved);
+        note["type"] = json!("DiscussionNote");
+    }
+    if let Some((line, sha)) = line {
+        note["type"] = json!("DiffNote");
+        note["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": sha, "position_type": "text",
+            "old_path": "src/table.rs", "new_path": "src/table.rs", "old_line": null, "new_line": line});
+    }
+    note
+}
+
+fn thread(id: &str, notes: Vec<Value>) -> Value {
+    json!({"id": id, "individual_note": false, "notes": notes})
+}
+
+fn threads() -> Vec<Value> {
+    vec![
+        thread(
+            "aaa",
+            vec![
+                note(501, "bo", "Why two?", Some((2, HEAD)), Some(false)),
+                note(504, "ada", "Because.", Some((2, HEAD)), Some(false)),
+            ],
+        ),
+        thread("bbb", vec![note(502, "bo", "Was wrong.", Some((3, HEAD)), Some(true))]),
+        thread("ccc", vec![note(503, "cem", "In general?", None, Some(false))]),
+        thread("ddd", vec![note(505, "bo", "Of before.", Some((9, OLD)), Some(false))]),
+    ]
+}
+
+async fn open(discussions: Vec<Value>, drafts: Option<Vec<Value>>, tab: Option<&str>) -> Harness {
+    let place = Place::new("mr").project("acme/rocket-ui").item(42);
+    let place = match tab {
+        Some(tab) => place.tab(tab),
+        None => place,
+    };
+    let mut harness = Begin::at(place).size(120, 44).open();
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(HEAD);
+    whole["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": BASE});
+    let mut changed = whole.clone();
+    changed["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": DIFF}]);
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, whole)
+        .reply(&format!("{MR}/changes"), changed)
+        .reply(&format!("{MR}/participants"), json!([]))
+        .reply(&format!("{MR}/commits"), json!([]))
+        .reply(&format!("{MR}/pipelines"), json!([]))
+        .reply(&format!("{MR}/approvals"), json!({"approved_by": [], "user_can_approve": true}))
+        .reply(&format!("{MR}/notes"), json!([]))
+        .reply(&format!("{MR}/discussions"), discussions);
+    if let Some(drafts) = drafts {
+        harness.reply(&format!("{MR}/draft_notes"), drafts);
+    }
+    harness.settle().await;
+    if tab.is_some() {
+        harness.press("Tab").settle().await;
+    }
+    harness
+}
+
+fn to_line(harness: &mut Harness, words: &str) {
+    harness.press("g g");
+    for _ in 0..60 {
+        if harness.lines().iter().any(|line| line.contains('▌') && line.contains(words)) {
+            return;
+        }
+        harness.press("j");
+    }
+    panic!("no way to {words:?} on\n{}", harness.picture());
+}
+
+fn writes(harness: &Harness) -> Vec<&String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).collect()
+}
+
+#[tokio::test]
+async fn threads_stand_together_and_resolved_ones_fold() {
+    let mut harness = open(threads(), None, None).await;
+    harness.expect("3 unresolved threads").expect("↳ ada").expect("In general?");
+    harness.expect("resolved").expect("▸ bo  src/table.rs:3  Was wrong.");
+    insta::assert_snapshot!("threads_overview_120x44", harness.picture());
+    to_line(&mut harness, "▸ bo");
+    harness.press("Enter").settle().await;
+    harness.expect_no("▸ bo").expect("Was wrong.").press("-").settle().await;
+    harness.expect("▸ bo");
+}
+
+#[tokio::test]
+async fn a_thread_is_resolved_and_reopened() {
+    let mut harness = open(threads(), None, None).await;
+    to_line(&mut harness, "bo · 2h");
+    harness.reply(&format!("PUT {WRITE}/discussions/aaa"), json!({"id": "aaa"})).press("t").settle().await;
+    to_line(&mut harness, "▸ bo");
+    harness.reply(&format!("PUT {WRITE}/discussions/bbb"), json!({"id": "bbb"})).press("t").settle().await;
+    assert_eq!(
+        writes(&harness),
+        [&format!("PUT {WRITE}/discussions/aaa resolved=true"), &format!("PUT {WRITE}/discussions/bbb resolved=false")]
+    );
+    harness.expect("Reopened a thread of !42");
+}
+
+#[tokio::test]
+async fn the_next_key_visits_what_is_unresolved_first() {
+    for tab in [None, Some("changes")] {
+        let mut harness = open(threads(), None, tab).await;
+        harness.press("g g").press(";");
+        let here = |harness: &Harness| harness.lines().into_iter().find(|line| line.contains('▌')).unwrap_or_default();
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            seen.push(here(&harness));
+            harness.press(";");
+        }
+        assert!(seen.iter().all(|line| !line.contains("Was wrong")), "{seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_goes_into_its_thread() {
+    let mut harness = open(threads(), None, Some("changes")).await;
+    to_line(&mut harness, "Why two?");
+    let reply = format!("POST {WRITE}/discussions/aaa/notes");
+    harness.press("R").expect("Reply on src/table.rs:2").type_text("I see.");
+    harness.reply(&reply, json!({"id": 700})).press("C-s").settle().await;
+    assert_eq!(writes(&harness), [&format!("{reply} body=I see.")]);
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn a_comment_on_lines_starts_a_thread_with_their_position() {
+    let mut harness = open(vec![], None, Some("changes")).await;
+    let create = format!("POST {WRITE}/discussions");
+    harness.reply(&create, json!({"id": "eee", "notes": [{"id": 700}]}));
+    to_line(&mut harness, "let new = 2;");
+    harness.press("C").type_text("One line.").press("C-s").settle().await;
+    to_line(&mut harness, "let old = 1;");
+    harness.press("C").type_text("Gone.").press("C-s").settle().await;
+    to_line(&mut harness, "fn b() {}");
+    harness.press("C").type_text("Unchanged.").press("C-s").settle().await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("Space").press("j").press("C").type_text("Both.").press("C-s").settle().await;
+    let sent: Vec<Value> = writes(&harness)
+        .iter()
+        .map(|line| {
+            serde_json::from_str(line.strip_prefix(&format!("{create} ")).expect("a new thread")).expect("JSON")
+        })
+        .collect();
+    let lines: Vec<_> =
+        sent.iter().map(|sent| (&sent["position"]["old_line"], &sent["position"]["new_line"])).collect();
+    assert_eq!(
+        lines,
+        [(&Value::Null, &json!(2)), (&json!(2), &Value::Null), (&json!(3), &json!(4)), (&Value::Null, &json!(3))]
+    );
+    let code = |old: u32, new: u32| labscope::api::notes::line_code("src/table.rs", old, new);
+    assert_eq!(
+        sent[3]["position"],
+        json!({"position_type": "text", "base_sha": BASE, "start_sha": BASE, "head_sha": HEAD,
+            "old_path": "src/table.rs", "new_path": "src/table.rs", "new_line": 3, "line_range": {
+                "start": {"line_code": code(3, 2), "type": "new"}, "end": {"line_code": code(3, 3), "type": "new"}}})
+    );
+    assert_eq!(sent[3]["body"], "Both.");
+}
+
+#[tokio::test]
+async fn a_refused_position_keeps_the_text_and_goes_as_a_plain_comment() {
+    let mut harness = open(vec![], None, Some("changes")).await;
+    let create = format!("POST {WRITE}/discussions");
+    harness.fail(&create, 400, "400 Bad request - Note {:line_code=>[\"can't be blank\"]}");
+    to_line(&mut harness, "let new = 2;");
+    harness.press("C").type_text("Why?").press("C-s").settle().await;
+    harness
+        .expect("Not sent.")
+        .expect("can't be blank")
+        .expect("sent again, it becomes a plain comment")
+        .expect("Why?");
+    let plain = format!("POST {WRITE}/notes");
+    harness.reply(&plain, json!({"id": 700, "body": "x"})).press("Esc").press("K").press("s").settle().await;
+    let last = writes(&harness).last().expect("a write").to_string();
+    assert!(last.starts_with(&format!("{plain} body=`src/table.rs:2` at {HEAD}")), "{last}");
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+fn draft(id: u64, words: &str, line: Option<u32>) -> Value {
+    let position = line.map(|line| {
+        json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "text",
+            "old_path": "src/table.rs", "new_path": "src/table.rs", "old_line": null, "new_line": line})
+    });
+    json!({"id": id, "author_id": 1, "merge_request_id": 42, "resolve_discussion": false, "discussion_id": null,
+        "note": words, "position": position})
+}
+
+#[tokio::test]
+async fn the_review_is_kept_on_the_server_and_submitted_with_a_summary_and_an_approval() {
+    let mut harness = open(threads(), Some(vec![]), Some("changes")).await;
+    to_line(&mut harness, "let new = 2;");
+    let drafts = format!("POST {WRITE}/draft_notes");
+    harness.reply(&drafts, json!({"id": 9, "note": "Later."}));
+    harness.press("C").type_text("Later.").press("M-s");
+    harness.reply(&format!("{MR}/draft_notes"), vec![draft(9, "Later.", Some(2))]).settle().await;
+    assert!(writes(&harness).last().is_some_and(|line| line.starts_with(&drafts)), "{:?}", writes(&harness));
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+    harness.expect("✎ in your review").expect("│ Later.");
+    harness.press("S").expect("Submit review of !42").expect("1, on the server");
+    harness.press("Enter").type_text("All fine.").press("Esc").press("Tab").type_text("yes");
+    let (publish, approve) = (format!("POST {WRITE}/draft_notes/bulk_publish"), format!("POST {WRITE}/approve"));
+    harness.reply(&publish, json!({})).reply(&approve, json!({})).press("C-s").settle().await;
+    let sent: Vec<String> = writes(&harness).into_iter().skip(1).cloned().collect();
+    assert_eq!(sent.len(), 3, "{sent:?}");
+    assert!(sent[0].starts_with(&drafts) && sent[0].contains("All fine."), "{sent:?}");
+    assert_eq!(sent[1..], [publish, format!("{approve} sha={HEAD}")]);
+}
+
+#[tokio::test]
+async fn a_draft_note_of_the_server_is_edited_published_and_deleted() {
+    let notes = vec![draft(9, "First.", Some(2)), draft(10, "Second.", None)];
+    let mut harness = open(vec![], Some(notes), None).await;
+    harness.expect("2 drafts").press("K").expect("Drafts on acme/rocket-ui!42 · 2").expect("src/table.rs:2");
+    let one = format!("PUT {WRITE}/draft_notes/9");
+    harness
+        .reply(&one, json!({"id": 9}))
+        .press("Enter")
+        .expect("First.")
+        .type_text(" More.")
+        .press("M-s")
+        .settle()
+        .await;
+    let sent: Value =
+        serde_json::from_str(writes(&harness)[0].strip_prefix(&format!("{one} ")).expect("a change")).expect("JSON");
+    assert_eq!((&sent["note"], &sent["position"]["new_line"]), (&json!("First. More."), &json!(2)));
+    harness.reply(&format!("{one}/publish"), json!({})).press("s").settle().await;
+    assert_eq!(writes(&harness)[1], &format!("{one}/publish"));
+    harness.press("j").press("D").expect("Delete the draft \"Second.\"");
+    harness.reply(&format!("DELETE {WRITE}/draft_notes/10"), json!({})).press("y").settle().await;
+    assert_eq!(writes(&harness)[2], &format!("DELETE {WRITE}/draft_notes/10"));
+}
+
+#[tokio::test]
+async fn a_server_without_threads_says_so() {
+    let mut harness = open(vec![], None, None).await;
+    harness.unsupported(&format!("{MR}/discussions"));
+    harness.press("r").settle().await;
+    harness.press("t").expect("this server has no threads");
+}
