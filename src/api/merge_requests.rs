@@ -51,6 +51,10 @@ crate::resource! {
     }
     newer {
         web_url: String,
+        /// Its group, if it belongs to one.
+        group_id: u64,
+        /// Whether its due date has passed.
+        expired: bool,
     }
 }
 

@@ -21,6 +21,7 @@ pub mod json_path;
 pub mod labels;
 pub mod license;
 pub mod merge_requests;
+pub mod milestones;
 pub mod notes;
 pub mod notifications;
 pub mod page;
@@ -59,6 +60,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("labels", labels::ALL),
     ("license", license::ALL),
     ("merge_requests", merge_requests::ALL),
+    ("milestones", milestones::ALL),
     ("notes", notes::ALL),
     ("notifications", notifications::ALL),
     ("projects", projects::ALL),

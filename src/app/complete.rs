@@ -7,6 +7,7 @@ use crate::api::branches::ListBranches;
 use crate::api::groups::{GetGroup, Group, ListGroups};
 use crate::api::labels::ListLabels;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
+use crate::api::milestones::ListMilestones;
 use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
 use crate::api::repository::{ListContributors, ListTree};
 use crate::api::search::{Hit, SearchProject};
@@ -123,6 +124,10 @@ fn labels(project: &Id) -> ListLabels {
     ListLabels { id: project.clone(), ..ListLabels::default() }
 }
 
+fn all_milestones(project: &Id) -> ListMilestones {
+    ListMilestones { id: project.clone(), include_ancestors: Some(true), ..ListMilestones::default() }
+}
+
 fn milestones(project: &Id, typed: &str) -> SearchProject {
     SearchProject { id: project.clone(), scope: "milestones".into(), search: typed.trim().to_owned() }
 }
@@ -160,6 +165,7 @@ impl SeenNames {
 fn seen_milestones<'a>(view: &View<'a>, project: Option<&Id>, typed: &str) -> Vec<&'a Milestone> {
     let mut all: Vec<&Milestone> =
         SeenNames::of(project).rows(view).iter().filter_map(|request| request.milestone.known()).collect();
+    all.extend(project.iter().flat_map(|project| view.store.list(&all_milestones(project)).iter()));
     if let Some(project) = project.filter(|_| !typed.trim().is_empty()) {
         all.extend(view.store.list(&milestones(project, typed)).iter().filter_map(|hit| match hit {
             Hit::Milestone(milestone) => Some(milestone.as_ref()),
@@ -202,6 +208,7 @@ impl Complete {
             }
             Complete::Milestones(project) => {
                 let mut wants = vec![SeenNames::of(project.as_ref()).want()];
+                wants.extend(project.as_ref().map(|project| Want::from(Load::list(&all_milestones(project), 1))));
                 if let Some(project) = project.as_ref().filter(|_| !typed.trim().is_empty()) {
                     wants.push(Load::list(&milestones(project, typed), 1).after(PAUSE).into());
                 }

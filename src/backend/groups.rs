@@ -261,6 +261,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
         world.remove_notes(|note| matches!(note.on, records::Noteable::Epic(epic) if epics.contains(&epic)));
         world.drop_todos();
         world.labels.remove_where(|label| label.group == Some(id));
+        world.milestones.remove_where(|milestone| milestone.group == Some(id));
         world.members.remove_where(|member| member.place == Membership::Group(id));
         world.notification_settings.remove_where(|setting| setting.place == Some(Membership::Group(id)));
         world.groups.remove(id);

@@ -339,10 +339,6 @@ fn assignees(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
     ids.iter().copied().filter(fits).filter(|id| seen.insert(*id)).collect()
 }
 
-fn milestone(call: &Writing, project: u64, id: u64) -> Option<u64> {
-    call.world.milestones.get(id).filter(|milestone| milestone.project == project).map(|milestone| milestone.id)
-}
-
 /// The day that an input names; `None` where it is empty.
 fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Reject> {
     match text {
@@ -392,7 +388,7 @@ fn create(call: &mut Writing, input: CreateIssue) -> Outcome<Issue> {
         author,
         assignees: assignees(call, &project, &input.assignee_ids.filter(|_| plans).unwrap_or_default()),
         labels: labels.clone(),
-        milestone: input.milestone_id.filter(|_| plans).and_then(|id| milestone(call, project.id, id)),
+        milestone: input.milestone_id.filter(|_| plans).and_then(|id| call.world.milestone_in(&project, id)),
         created_at: now,
         updated_at: now,
         due_date: due_date.filter(|_| plans),
@@ -460,7 +456,7 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
     }
     let is_empty = |name: &str| call.inputs.get(name).is_some_and(|v| v.is_null() || v.as_str() == Some(""));
     if plans && (input.milestone_id.is_some() || is_empty("milestone_id")) {
-        issue.milestone = input.milestone_id.and_then(|id| milestone(call, project.id, id));
+        issue.milestone = input.milestone_id.and_then(|id| call.world.milestone_in(&project, id));
         if issue.milestone != before.milestone {
             said.push(match issue.milestone.and_then(|id| call.world.milestones.get(id)) {
                 Some(milestone) => format!("changed milestone to %\"{}\"", milestone.title),

@@ -94,7 +94,8 @@ impl<W: Deref<Target = World>> Call<W> {
         Milestone {
             id: milestone.id,
             iid: milestone.iid,
-            project_id: Some(milestone.project),
+            project_id: Some(milestone.project).filter(|_| milestone.group.is_none()),
+            group_id: milestone.group,
             title: milestone.title.clone(),
             description: Some(milestone.description.clone()),
             state: state.into(),
@@ -529,7 +530,7 @@ fn set_reviewers(mr: &mut records::MergeRequest, people: &[u64], now: Timestamp)
 }
 
 fn milestone(call: &Writing, project: &Project, id: u64) -> Option<u64> {
-    call.world.milestones.get(id).filter(|milestone| milestone.project == project.id).map(|milestone| milestone.id)
+    call.world.milestone_in(project, id)
 }
 
 /// That a merge request can be open: its branches are two, are there, and no other one that is open has both.

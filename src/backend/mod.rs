@@ -26,6 +26,7 @@ mod license;
 pub mod limits;
 mod listener;
 mod merge_requests;
+mod milestones;
 pub mod mount;
 mod notes;
 mod notifications;

@@ -507,11 +507,13 @@ record! {
 }
 
 record! {
-    /// A milestone of a project.
+    /// A milestone of a project, or of a group.
     Milestone {
-        /// Its number in the project.
+        /// Its number in the project or group.
         iid: u64,
+        /// 0 where it is of a group.
         project: u64,
+        group: Option<u64>,
         title: String,
         description: String,
         state: MilestoneState,

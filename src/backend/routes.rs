@@ -3,8 +3,8 @@
 use super::mount::Mount;
 use super::{
     branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, issues, jobs, keys, labels,
-    license, merge_requests, notes, notifications, projects, repository, runners, search, snippets, tags, todos, users,
-    versions,
+    license, merge_requests, milestones, notes, notifications, projects, repository, runners, search, snippets, tags,
+    todos, users, versions,
 };
 
 /// The areas, in the order of their names.
@@ -23,6 +23,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     labels::mount,
     license::mount,
     merge_requests::mount,
+    milestones::mount,
     notes::mount,
     notifications::mount,
     projects::mount,

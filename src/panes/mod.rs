@@ -18,6 +18,7 @@ pub mod key;
 pub mod labels;
 pub mod license;
 pub mod members;
+pub mod milestones;
 pub mod mr;
 pub mod mrs;
 pub mod notifications;
@@ -219,6 +220,10 @@ pub const PANES: &[Entry] = &[
         .known_as(&["labels", "tags", "plan", "manage"])
         .at(&["groups/{group:rest}/-/labels/..", "{project}/-/labels/.."])
         .lists("labels"),
+    Entry::of::<milestones::Milestones>()
+        .known_as(&["milestones", "releases", "roadmap", "plan"])
+        .at(&["groups/{group:rest}/-/milestones/..", "{project}/-/milestones/.."])
+        .lists("milestones"),
     Entry::of::<issue::IssuePane>()
         .known_as(&["issue", "ticket", "bug"])
         .shows(Subject::Issue)

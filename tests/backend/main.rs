@@ -15,6 +15,7 @@ mod labels;
 mod limits;
 mod listen;
 mod local;
+mod milestones;
 mod projects;
 mod repository;
 mod resume;

@@ -21,6 +21,7 @@ mod jobs;
 mod labels;
 mod license;
 mod merge_requests;
+mod milestones;
 mod notes;
 mod notifications;
 mod pages;

@@ -25,6 +25,7 @@ mod job;
 mod jobs;
 mod labels;
 mod lists;
+mod milestones;
 mod monkey;
 mod mr;
 mod mrs;

@@ -385,13 +385,21 @@ impl Load {
     }
 
     fn milestone(&mut self, form: &MilestoneForm) -> Result<()> {
-        let project = self.project_id(&form.project)?;
+        let (project, group) = match &form.group {
+            Some(path) => {
+                let group = self.world.group_at(path).ok_or_else(|| format!("group: there is no group {path}"))?;
+                (0, Some(group.id))
+            }
+            None => (self.project_id(&form.project)?, None),
+        };
         let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
-        let iid = self.world.milestones.iter().filter(|m| m.project == project).count() as u64 + 1;
+        let same = |m: &&Milestone| (m.project, m.group) == (project, group);
+        let iid = self.world.milestones.iter().filter(same).count() as u64 + 1;
         self.world.milestones.add(Milestone {
             id: 0,
             iid,
             project,
+            group,
             title: form.title.clone(),
             description: form.description.clone(),
             state: if form.closed { MilestoneState::Closed } else { MilestoneState::Active },

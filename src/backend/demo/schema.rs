@@ -233,9 +233,10 @@ form! {
 }
 
 form! {
-    /// A milestone.
+    /// A milestone of a project, or of a group.
     MilestoneForm {
         project: String,
+        group: Option<String>,
         title: String,
         description: String,
         closed: bool,

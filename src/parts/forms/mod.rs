@@ -6,6 +6,7 @@ pub mod hook;
 pub mod issue;
 pub mod label;
 pub mod merge_request;
+pub mod milestone;
 pub mod notification;
 pub mod project;
 pub mod refs;

@@ -1,0 +1,383 @@
+//! Milestones of a project or a group, beside how far the selected one has come.
+
+use crate::api::issues::Issue;
+use crate::api::merge_requests::{MergeRequest, Milestone};
+use crate::api::milestones::{
+    DeleteGroupMilestone, DeleteMilestone, ListGroupMilestoneIssues, ListGroupMilestoneMergeRequests,
+    ListGroupMilestones, ListMilestoneIssues, ListMilestoneMergeRequests, ListMilestones, UpdateGroupMilestone,
+    UpdateMilestone,
+};
+use crate::api::{Id, Time};
+use crate::app::App;
+use crate::app::action::{Action, Answer};
+use crate::app::command::{Command, Disabled};
+use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::place::Place;
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::list::{age, ago};
+use crate::parts::list_detail::{FactsDetail, FactsSource};
+use crate::parts::list_pane::ListPane;
+use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::{breadcrumbs, forms, issues, project, review};
+use crate::store::{ListQuery, Rows, Want, Write};
+use crate::ui::glyph;
+use crate::ui::panels::PanelRequest;
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::{self, sanitize};
+use crate::ui::theme::Role;
+use jiff::Timestamp;
+use std::time::Duration;
+
+/// What the server calls the states of the tabs; nothing means all.
+const STATES: &[Option<&str>] = &[Some("active"), Some("closed"), None];
+/// How long the selection rests on a row before what is in it is asked for.
+const PAUSE: Duration = Duration::from_millis(150);
+/// Steps of a bar.
+const STEPS: usize = 20;
+/// Issues and merge requests that are named.
+const NAMED: usize = 20;
+
+const COLUMNS: Columns<Milestone> = Columns {
+    place: "milestones",
+    fields: &[
+        Field::new("state", Column::new("", Size::Fixed(1))),
+        Field::new("title", Column::new("Title", Size::Fill { min: 14, weight: 1 }))
+            .loaded(|a: &Milestone, b| a.title.to_lowercase().cmp(&b.title.to_lowercase())),
+        Field::new("start", Column::new("Start", Size::Fit { min: 2, max: 10 }).priority(2))
+            .loaded(|a: &Milestone, b| at(a.start_date.as_ref()).cmp(&at(b.start_date.as_ref())))
+            .newest_first(),
+        Field::new("due", Column::new("Due", Size::Fit { min: 2, max: 10 }))
+            .loaded(|a: &Milestone, b| at(a.due_date.as_ref()).cmp(&at(b.due_date.as_ref())))
+            .newest_first(),
+        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).priority(4)),
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(3))
+            .loaded(|a: &Milestone, b| at(a.updated_at.as_ref()).cmp(&at(b.updated_at.as_ref())))
+            .newest_first(),
+    ],
+    order: None,
+};
+
+fn at(time: Option<&Time>) -> Option<Timestamp> {
+    time.and_then(Time::instant)
+}
+
+fn is_active(milestone: &Milestone) -> bool {
+    milestone.state != "closed"
+}
+
+/// Returns whether it should have ended.
+fn is_late(milestone: &Milestone, now: Timestamp) -> bool {
+    let day = jiff::SignedDuration::from_hours(24);
+    let past = at(milestone.due_date.as_ref()).and_then(|due| due.checked_add(day).ok()).is_some_and(|end| end < now);
+    is_active(milestone) && (milestone.expired == Some(true) || past)
+}
+
+/// The milestones of a project, or of a group.
+pub struct MilestoneSource {
+    project: Option<Id>,
+    group: Option<Id>,
+}
+
+/// The list of milestones.
+pub type Milestones = ListPane<MilestoneSource>;
+
+impl MilestoneSource {
+    /// Where a milestone of the list is changed: the project or group, and whether it is a group.
+    fn owner(&self, milestone: Option<&Milestone>) -> Option<(Id, bool)> {
+        match (milestone.and_then(|milestone| milestone.group_id), &self.project, &self.group) {
+            (Some(group), Some(_), _) => Some((group.into(), true)),
+            (_, Some(project), _) => Some((project.clone(), false)),
+            (_, None, Some(group)) => Some((group.clone(), true)),
+            (_, None, None) => None,
+        }
+    }
+
+    fn issues(&self, milestone: &Milestone) -> Option<ListQuery<Issue>> {
+        let (id, milestone_id) = (self.owner(Some(milestone))?, milestone.id);
+        Some(match id {
+            (id, true) => ListQuery::new(&ListGroupMilestoneIssues { id, milestone_id }),
+            (id, false) => ListQuery::new(&ListMilestoneIssues { id, milestone_id }),
+        })
+    }
+
+    fn requests(&self, milestone: &Milestone) -> Option<ListQuery<MergeRequest>> {
+        let (id, milestone_id) = (self.owner(Some(milestone))?, milestone.id);
+        Some(match id {
+            (id, true) => ListQuery::new(&ListGroupMilestoneMergeRequests { id, milestone_id }),
+            (id, false) => ListQuery::new(&ListMilestoneMergeRequests { id, milestone_id }),
+        })
+    }
+}
+
+impl Milestones {
+    fn go(&mut self, pane: &str, cx: &mut Cx) {
+        let Some(milestone) = self.current(&cx.view) else { return };
+        let query = format!("state:all milestone:\"{}\"", milestone.title.replace('"', ""));
+        let (project, group) = (self.source.project.clone(), self.source.group.clone());
+        cx.go(Place { project, group, ..Place::new(pane) }.query(query));
+    }
+
+    fn open_selection(&mut self, cx: &mut Cx) {
+        if !self.enter_detail(cx) {
+            self.go("issues", cx);
+        }
+    }
+
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        forms::signed_in(view)?;
+        self.has_row(view)
+    }
+
+    fn create(&mut self, cx: &mut Cx) {
+        if let Some((id, in_group)) = self.source.owner(None) {
+            forms::milestone::create(&id, in_group).open(cx);
+        }
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        let milestone = self.current(&cx.view);
+        if let (Some(milestone), Some((id, in_group))) = (milestone, self.source.owner(milestone)) {
+            forms::milestone::edit(&id, in_group, milestone).open(cx);
+        }
+    }
+
+    fn close(&mut self, cx: &mut Cx) {
+        let milestone = self.current(&cx.view);
+        let (Some(milestone), Some((id, in_group))) = (milestone, self.source.owner(milestone)) else { return };
+        let (event, verb) = if is_active(milestone) { ("close", "close") } else { ("activate", "reopen") };
+        let (milestone_id, state_event) = (milestone.id, Some(event.to_owned()));
+        let what = format!("{verb} milestone {}", milestone.title);
+        let write = match in_group {
+            true => Write::new(
+                &UpdateGroupMilestone { id, milestone_id, state_event, ..UpdateGroupMilestone::default() },
+                what,
+            ),
+            false => Write::new(&UpdateMilestone { id, milestone_id, state_event, ..UpdateMilestone::default() }, what),
+        };
+        cx.act(Action::Send(write));
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let milestone = self.current(&cx.view);
+        let (Some(milestone), Some((id, in_group))) = (milestone, self.source.owner(milestone)) else { return };
+        let (milestone_id, what) = (milestone.id, format!("delete milestone {}", milestone.title));
+        let question = format!(
+            "Delete the milestone {}? Its issues and merge requests stay. This cannot be undone.",
+            sanitize(&milestone.title)
+        );
+        let write = match in_group {
+            true => Write::new(&DeleteGroupMilestone { id, milestone_id }, what),
+            false => Write::new(&DeleteMilestone { id, milestone_id }, what),
+        };
+        cx.act(App::confirm("Delete a milestone", question, Action::Send(write)));
+    }
+}
+
+impl ListSource for MilestoneSource {
+    type Row = Milestone;
+    type Detail = FactsDetail;
+    const ID: &'static str = "milestones";
+    const TITLE: &'static str = "Milestones";
+    const NEEDS: Needs = Needs::Project;
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 44, weight: 1 }];
+    const COLUMNS: Columns<Milestone> = COLUMNS;
+    const COMMANDS: &'static [Command<Milestones>] = &[
+        Command::new("milestones.open", &["Enter"], "Open issues of milestone", Milestones::open_selection)
+            .footer("issues")
+            .when(Milestones::has_row),
+        Command::new("milestones.mrs", &["m"], "Open merge requests", |pane: &mut Milestones, cx| pane.go("mrs", cx))
+            .footer("merge requests")
+            .when(Milestones::has_row),
+        Command::new("milestones.create", &["+"], "Create milestone…", Milestones::create)
+            .writes()
+            .footer("new")
+            .when(|_, view| forms::signed_in(view)),
+        Command::new("milestones.edit", &["e"], "Edit milestone…", Milestones::edit)
+            .writes()
+            .footer("edit")
+            .when(Milestones::can_change),
+        Command::new("milestones.close", &["X"], "Close or reopen milestone", Milestones::close)
+            .writes()
+            .when(Milestones::can_change),
+        Command::new("milestones.delete", &["D"], "Delete milestone…", Milestones::delete)
+            .writes()
+            .when(Milestones::can_change),
+        Milestones::columns_command("milestones.columns"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> MilestoneSource {
+        let group = place.group.clone().filter(|_| place.project.is_none());
+        MilestoneSource { project: place.project.clone(), group }
+    }
+
+    fn place(&self) -> Place {
+        Place { project: self.project.clone(), group: self.group.clone(), ..Place::new(Self::ID) }
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut out = match &self.project {
+            Some(id) => project::breadcrumbs(view, id),
+            None => breadcrumbs::group(self.group.as_ref()),
+        };
+        out.push(Breadcrumb::new("milestones", Role::Text));
+        out
+    }
+
+    fn tabs(&self) -> &'static [&'static str] {
+        &["Open", "Closed", "All"]
+    }
+
+    fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Milestone>> {
+        let search = Some(input.filter.to_owned()).filter(|text| !text.is_empty());
+        let state = STATES.get(input.tab).copied().flatten().map(str::to_owned);
+        let include_ancestors = Some(true);
+        Some(match self.owner(None)? {
+            (id, true) => {
+                ListQuery::new(&ListGroupMilestones { id, state, search, include_ancestors, ..Default::default() })
+            }
+            (id, false) => {
+                ListQuery::new(&ListMilestones { id, state, search, include_ancestors, ..Default::default() })
+            }
+        })
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<Milestone> {
+        Filter::Server
+    }
+
+    fn key(milestone: &Milestone) -> String {
+        milestone.id.to_string()
+    }
+
+    fn row(&self, view: &View, _: usize, milestone: &Milestone) -> Row {
+        let date = |time: &Option<Time>| time.as_ref().map(Time::to_string).unwrap_or_default();
+        let sign = glyph::status(if is_active(milestone) { "opened" } else { "closed" });
+        let is_inherited = self.project.is_some() && milestone.group_id.is_some();
+        Row::new(vec![
+            Cell::from(sign),
+            Cell::from((milestone.title.clone(), Role::Text)),
+            Cell::from((date(&milestone.start_date), Role::Dim)),
+            Cell::from((
+                date(&milestone.due_date),
+                if is_late(milestone, view.now) { Role::Failed } else { Role::Text },
+            )),
+            Cell::from((if is_inherited { "group" } else { "" }, Role::Dim)),
+            Cell::from((age(view, milestone.updated_at.as_ref()), Role::Dim)),
+        ])
+        .dim(!is_active(milestone))
+    }
+
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
+        match (input.filter.is_empty(), input.tab) {
+            (false, _) => ("No milestone matches the filter.", "/ changes it, Esc clears it"),
+            (true, 0) => ("No milestone is open.", "+ creates one, 2 shows the closed ones"),
+            (true, _) => ("There are no milestones here.", "1 shows the open ones"),
+        }
+    }
+
+    fn enter(pane: &mut Milestones, cx: &mut Cx) {
+        pane.open_selection(cx);
+    }
+
+    fn wants(pane: &Milestones, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = pane.source.project.iter().map(project::want).collect();
+        if let Some(milestone) = pane.current(view) {
+            let (issues, requests) = (pane.source.issues(milestone), pane.source.requests(milestone));
+            wants.extend(issues.iter().flat_map(|query| query.wants(1, PAUSE, None)));
+            wants.extend(requests.iter().flat_map(|query| query.wants(1, PAUSE, None)));
+        }
+        wants
+    }
+
+    fn answer(pane: &mut Milestones, answer: Answer, _cx: &mut Cx) {
+        if let Ok(forms::milestone::NewMilestone(id)) = answer.take() {
+            pane.list.reveal_new(id.to_string());
+        }
+    }
+
+    fn url(&self, view: &View, milestone: &Milestone) -> Option<String> {
+        let known = milestone.web_url.clone().filter(|url| !url.is_empty());
+        let page = |id| project::page(view, id, &format!("/-/milestones/{}", milestone.iid));
+        known.or_else(|| self.project.as_ref().filter(|_| milestone.group_id.is_none()).map(page))
+    }
+
+    fn copies(&self, _view: &View, milestone: &Milestone) -> Vec<(&'static str, String)> {
+        vec![("title", milestone.title.clone()), ("ID", milestone.id.to_string())]
+    }
+}
+
+/// A bar, and how many of how many are done.
+fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &str) -> Vec<(String, Role)> {
+    if !rows.known {
+        let words =
+            rows.error.map_or_else(|| "…".to_owned(), |error| format!("{}: {}", error.title(), error.message()));
+        return vec![(words, Role::Dim)];
+    }
+    let (all, closed) = (rows.len(), rows.iter().filter(|row| done(row)).count());
+    if all == 0 {
+        return vec![("none".into(), Role::Dim)];
+    }
+    let full = closed * STEPS / all;
+    let more = if rows.more { " of those that are loaded" } else { "" };
+    vec![
+        (glyph::full().repeat(full), Role::Success),
+        (glyph::left().repeat(STEPS - full), Role::Dim),
+        (format!("  {closed} of {all} {word}{more}"), Role::Text),
+    ]
+}
+
+impl FactsSource for MilestoneSource {
+    fn facts_title(&self, milestone: &Milestone) -> String {
+        milestone.title.clone()
+    }
+
+    fn facts(&self, facts: &mut Details, view: &View, milestone: &Milestone) {
+        let mut state = vec![(if is_active(milestone) { "open" } else { "closed" }.to_owned(), Role::Text)];
+        if is_late(milestone, view.now) {
+            state.push((format!(" {} past due", glyph::dot()), Role::Failed));
+        }
+        facts.field("state", state, None);
+        for (name, date) in [("start", &milestone.start_date), ("due", &milestone.due_date)] {
+            if let Some(date) = date {
+                facts.field(name, vec![(date.to_string(), Role::Text)], None);
+            }
+        }
+        let created = ago(&age(view, milestone.created_at.as_ref()));
+        if !created.is_empty() {
+            facts.field("created", vec![(created, Role::Dim)], None);
+        }
+        let about = text::wrap(milestone.description.as_deref().unwrap_or_default(), 60, 12);
+        for line in
+            about.into_iter().enumerate().flat_map(|(at, line)| (at == 0).then(String::new).into_iter().chain([line]))
+        {
+            facts.line(vec![(line, Role::Text)]);
+        }
+        facts.line(Vec::new());
+        let (Some(issues_of), Some(requests_of)) = (self.issues(milestone), self.requests(milestone)) else { return };
+        let rows = view.store.rows(&issues_of);
+        facts.field("issues", progress(&rows, |issue| !issue.is_open(), "closed"), None);
+        for issue in rows.iter().take(NAMED) {
+            let place = Place::new("issue").project(issues::project(issue, view)).item(issue.iid);
+            let (sign, role) = issues::state(issue);
+            let pieces = vec![
+                (format!("{sign} "), role),
+                (format!("#{} ", issue.iid), Role::Ref),
+                (issue.title.clone(), Role::Text),
+            ];
+            facts.field("", pieces, Some(LinkTarget::Place(place)));
+        }
+        let rows = view.store.rows(&requests_of);
+        facts.field("requests", progress(&rows, |request| !request.is_open(), "merged or closed"), None);
+        for request in rows.iter().take(NAMED) {
+            let place = Place::new("mr").project(review::project(request, view)).item(request.iid);
+            let (sign, _, role) = review::state(request);
+            let pieces = vec![
+                (format!("{sign} "), role),
+                (format!("!{} ", request.iid), Role::Ref),
+                (review::title(request).to_owned(), Role::Text),
+            ];
+            facts.field("", pieces, Some(LinkTarget::Place(place)));
+        }
+    }
+}

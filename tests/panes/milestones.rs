@@ -1,0 +1,106 @@
+//! Milestones of a project and of a group.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const AT: &str = "/projects/a%2Fb/milestones";
+
+fn milestone(id: u64, title: &str, due: &str) -> Value {
+    json!({"id": id, "iid": id, "project_id": 7, "title": title, "description": "Rows, *documents*.", "state": "active",
+        "start_date": "2026-06-01", "due_date": due, "updated_at": "2026-06-15T09:00:00Z"})
+}
+
+fn issue(iid: u64, title: &str, state: &str) -> Value {
+    json!({"id": iid, "iid": iid, "project_id": 7, "title": title, "state": state,
+        "references": {"full": format!("a/b#{iid}")}})
+}
+
+async fn open() -> Harness {
+    let mut harness = Begin::at(Place::new("milestones").project("a/b")).size(140, 30).open();
+    let mut group = milestone(9, "Winter break", "2027-01-04");
+    group["group_id"] = json!(3);
+    let list = format!("GET {AT}?include_ancestors=true&state=active");
+    harness.reply(&list, [milestone(4, "0.4", "2026-06-10"), group]);
+    harness.reply(&format!("GET {AT}/4/issues"), [issue(38, "Columns", "opened"), issue(31, "Odd heights", "closed")]);
+    harness.reply(&format!("GET {AT}/4/merge_requests"), json!([]));
+    harness.reply("GET /groups/3/milestones/9/issues", json!([]));
+    harness.reply("GET /groups/3/milestones/9/merge_requests", json!([]));
+    harness.settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect()
+}
+
+#[tokio::test]
+async fn each_shows_its_dates_and_how_far_it_has_come() {
+    let mut harness = open().await;
+    for words in ["0.4", "2026-06-01", "2026-06-10", "3h"] {
+        assert!(harness.line_with("3h").contains(words), "{words}\n{}", harness.picture());
+    }
+    assert!(harness.line_with("Winter break").contains("group"), "{}", harness.picture());
+    harness.expect("past due").expect("1 of 2 closed").expect("#38 Columns").expect("Rows, *documents*.");
+    harness.press("Enter");
+    assert_eq!(harness.app.place(), Place::new("issues").project("a/b").query("state:all milestone:\"0.4\""));
+    harness.press("q q m");
+    assert_eq!(harness.app.place(), Place::new("mrs").project("a/b").query("state:all milestone:\"0.4\""));
+    harness.press("q q Tab G k Enter");
+    assert_eq!(harness.app.place(), Place::new("issue").project("a/b").item(31));
+}
+
+#[tokio::test]
+async fn one_is_created_changed_closed_and_deleted_after_a_question() {
+    let mut harness = open().await;
+    harness.press("+").expect("New milestone in a/b").type_text("0.5").press("Tab Tab").type_text("2026-12-24");
+    harness.reply(&format!("POST {AT}"), milestone(5, "0.5", "2026-12-24")).press("C-s").settle().await;
+    harness.press("e").expect("Edit milestone 0.4").press("Tab C-u").press("C-s").settle().await;
+    harness.press("Esc X").settle().await;
+    harness.press("D").expect("Delete the milestone 0.4?").press("y");
+    assert_eq!(
+        sent(&harness),
+        [
+            format!("POST {AT} due_date=2026-12-24 title=0.5"),
+            format!("PUT {AT}/4 start_date="),
+            format!("PUT {AT}/4 state_event=close"),
+            format!("DELETE {AT}/4"),
+        ]
+    );
+    harness.press("j").settle().await;
+    harness.expect("none").press("X");
+    assert_eq!(sent(&harness).last().map(String::as_str), Some("PUT /groups/3/milestones/9 state_event=close"));
+}
+
+#[tokio::test]
+async fn a_server_without_them_says_so_and_hostile_ones_are_only_shown() {
+    let mut harness = Begin::at(Place::new("milestones").group("acme")).size(100, 20).open();
+    harness.unsupported("GET /groups/acme/milestones").settle().await;
+    harness.expect("Not supported by this server");
+    let mut harness = Begin::at(Place::new("milestones").group("acme")).size(120, 20).open();
+    let mut evil = milestone(4, "E\u{1b}[31mvil\u{7}", "soon\u{202e}");
+    evil["description"] = json!("a\u{1b}[2J\nb");
+    harness.reply("GET /groups/acme/milestones", [evil]).fail("GET /groups/acme/milestones/4/issues", 403, "no");
+    harness.settle().await;
+    harness.expect("Not allowed");
+    assert!(!harness.picture().contains(['\u{1b}', '\u{7}', '\u{202e}']));
+    for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("Tab j z k z");
+    }
+}
+
+#[tokio::test]
+async fn milestones_are_kept_by_a_server() {
+    let server = demo().await;
+    let place = Place::new("milestones").project("acme/rocket-ui");
+    let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("A frame costs what the screen costs").expect("0 of 1 closed").expect("#38 Columns collide");
+    app.press("+").type_text("0.5").press("C-s").until("0.5").await;
+    app.settle().await;
+    app.press("g g Enter").settle().await;
+    app.expect("milestone:\"0.4\"").expect("Columns collide");
+    server.stop().await;
+}
