@@ -223,7 +223,7 @@ async fn the_review_is_kept_on_the_server_and_submitted_with_a_summary_and_an_ap
     assert!(writes(&harness).last().is_some_and(|line| line.starts_with(&drafts)), "{:?}", writes(&harness));
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     harness.expect("✎ in your review").expect("│ Later.");
-    harness.press("S").expect("Submit review of !42").expect("1, on the server");
+    harness.press("S").expect("Submit review of !42").expect("1 on the server");
     harness.press("Enter").type_text("All fine.").press("Esc").press("Tab").type_text("yes");
     let (publish, approve) = (format!("POST {WRITE}/draft_notes/bulk_publish"), format!("POST {WRITE}/approve"));
     harness.reply(&publish, json!({})).reply(&approve, json!({})).press("C-s").settle().await;
@@ -263,4 +263,28 @@ async fn a_server_without_threads_says_so() {
     harness.unsupported(&format!("{MR}/discussions"));
     harness.press("r").settle().await;
     harness.press("t").expect("this server has no threads");
+}
+
+#[tokio::test]
+async fn two_versions_are_compared() {
+    let mut harness = open(vec![], None, Some("changes")).await;
+    let version = |id: u32, head: &str| {
+        json!({"id": id, "head_commit_sha": head, "base_commit_sha": BASE, "start_commit_sha": BASE,
+            "created_at": "2026-06-15T10:00:00Z", "state": "collected"})
+    };
+    harness.reply(&format!("{MR}/versions"), [version(3, HEAD), version(2, OLD)]);
+    let changed = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": "@@ -1 +1 @@\n-was\n+is\n"}]);
+    let compare = format!("GET /projects/acme%2Frocket-ui/repository/compare?from={OLD}&straight=true&to={HEAD}");
+    harness.reply(&compare, json!({"commits": [], "diffs": changed}));
+    harness.press("a").type_text("Compare v").press("Enter").settle().await;
+    harness
+        .expect("Compare from")
+        .expect("version 1")
+        .expect("base")
+        .expect_no("version 2")
+        .press("Enter")
+        .settle()
+        .await;
+    harness.expect("Compare version 1 with").expect("version 2").press("Enter").settle().await;
+    harness.expect("Changes from version 1 to version 2").expect("+ is");
 }

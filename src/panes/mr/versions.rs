@@ -62,7 +62,9 @@ impl Source for Versions {
         let ends = versions.iter().enumerate().filter_map(|(at, version)| {
             let number = count - at;
             let sha = version.head_commit_sha.clone()?;
-            (number >= after.max(1)).then(|| {
+            // There is nothing behind the latest to compare it with.
+            let is_offered = if self.from.is_some() { number >= after } else { number < count };
+            is_offered.then(|| {
                 let end = VersionEnd { sha, name: format!("version {number}"), number };
                 self.item(view, end, version, at == 0)
             })

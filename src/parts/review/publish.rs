@@ -34,9 +34,9 @@ pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
     let here: Vec<(String, Draft)> = desk.to_send().into_iter().filter_map(|key| desk.get(&key)).collect();
     let count = match (here.len(), pending) {
         (0, 0) => "none".to_owned(),
-        (here, 0) => here.to_string(),
-        (0, pending) => format!("{pending}, on the server"),
-        (here, pending) => format!("{}: {pending} on the server, {here} on this computer", here + pending),
+        (here, 0) => format!("{here} on this computer"),
+        (0, pending) => format!("{pending} on the server"),
+        (here, pending) => format!("{pending} on the server, {here} on this computer"),
     };
     let key = on.new_key(view.drafts, view.now);
     let (can_approve, project_name) = (approval.is_some(), project.clone());
