@@ -56,7 +56,8 @@ pub struct Global {
     /// Use this configuration file
     #[arg(long, global = true, value_name = "F")]
     pub config: Option<PathBuf>,
-    /// Theme: dark, light, or the name of a theme file in the configuration folder
+    /// Theme: dark, light, terminal, high-contrast, catppuccin-mocha, catppuccin-latte, gruvbox, nord, tokyo-night,
+    /// solarized-light, or the name of a theme file in the configuration folder
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
     /// Append a log to this file; tokens never appear in it

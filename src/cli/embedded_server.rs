@@ -40,7 +40,7 @@ pub fn demo(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let web_url = web_url(&listener)?;
     let place = match text {
         Some(text) => target::parse(PANES, text, &web_url).map_err(Failure::usage)?,
-        None => registry::root(PANES),
+        None => registry::place_of(PANES, Subject::Home),
     };
     let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
     run(global, listener, web_url, Launch { name: "demo", options, place, drafts: None })

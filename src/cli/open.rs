@@ -26,10 +26,10 @@ No server configured. To begin:
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let preferences = Preferences::read(global)?;
     let found = find(global, &preferences.config, text)?;
-    let place = place(&found, text)?;
     let var = |name: &str| std::env::var(name).ok();
     let token =
         token::locate(global.token_file.as_deref(), &var, &preferences.config, &found.url).map_err(Failure::usage)?;
+    let place = place(&found, text, token.is_some())?;
     interface::need_terminal()?;
     let config = &preferences.config;
     let session = Session {
@@ -123,11 +123,12 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
     Ok((server, origin))
 }
 
-/// Returns the first place: the target, else the project of the clone, else all projects.
-fn place(found: &host::FoundHost, text: Option<&str>) -> Result<Place, Failure> {
+/// Returns the first place: the target, else the project of the clone, else home; all projects where nobody is signed in.
+fn place(found: &host::FoundHost, text: Option<&str>, signed_in: bool) -> Result<Place, Failure> {
     match (text, &found.project) {
         (Some(text), _) => target::parse(PANES, text, found.url.as_str()).map_err(Failure::usage),
         (None, Some(project)) => Ok(registry::place_of(PANES, Subject::Project).project(project.as_str())),
+        (None, None) if signed_in => Ok(registry::place_of(PANES, Subject::Home)),
         (None, None) => Ok(registry::root(PANES)),
     }
 }

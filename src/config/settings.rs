@@ -34,7 +34,7 @@ pub const SETTINGS: &[Setting] = &[
         "theme",
         "dark or light, as the terminal is",
         "\"light\"",
-        "`dark`, `light`, or NAME for the file `themes/NAME.toml` beside this one.",
+        "`dark`, `light`, another theme of the list below, or NAME for the file `themes/NAME.toml` beside this one.",
     ),
     setting("", "mouse", "`true`", "true", "Use the mouse."),
     setting(

@@ -217,8 +217,38 @@ struct Full {
 }
 
 /// The themes in the binary, complete files under `themes/`.
-pub const BUILT_IN: &[(&str, &str)] =
-    &[("dark", include_str!("../../themes/dark.toml")), ("light", include_str!("../../themes/light.toml"))];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("dark", include_str!("../../themes/dark.toml")),
+    ("light", include_str!("../../themes/light.toml")),
+    ("terminal", include_str!("../../themes/terminal.toml")),
+    ("high-contrast", include_str!("../../themes/high-contrast.toml")),
+    ("catppuccin-mocha", include_str!("../../themes/catppuccin-mocha.toml")),
+    ("catppuccin-latte", include_str!("../../themes/catppuccin-latte.toml")),
+    ("gruvbox", include_str!("../../themes/gruvbox.toml")),
+    ("nord", include_str!("../../themes/nord.toml")),
+    ("tokyo-night", include_str!("../../themes/tokyo-night.toml")),
+    ("solarized-light", include_str!("../../themes/solarized-light.toml")),
+];
+
+/// The terminal's own colors, by the names that a palette may use.
+const ANSI: &[(&str, Color)] = &[
+    ("black", Color::Black),
+    ("red", Color::Red),
+    ("green", Color::Green),
+    ("yellow", Color::Yellow),
+    ("blue", Color::Blue),
+    ("magenta", Color::Magenta),
+    ("cyan", Color::Cyan),
+    ("white", Color::Gray),
+    ("bright_black", Color::DarkGray),
+    ("bright_red", Color::LightRed),
+    ("bright_green", Color::LightGreen),
+    ("bright_yellow", Color::LightYellow),
+    ("bright_blue", Color::LightBlue),
+    ("bright_magenta", Color::LightMagenta),
+    ("bright_cyan", Color::LightCyan),
+    ("bright_white", Color::White),
+];
 
 impl Theme {
     /// Reads a theme file; every role must be there, and nothing else.
@@ -229,7 +259,7 @@ impl Theme {
                 .palette
                 .get(name)
                 .ok_or_else(|| ThemeError(format!("styles.{key}: the palette has no color \"{name}\"")))?;
-            parse_color(hex).ok_or_else(|| ThemeError(format!("palette.{name}: \"{hex}\" is not #rrggbb or \"none\"")))
+            parse_color(hex).ok_or_else(|| ThemeError(format!("palette.{name}: \"{hex}\" is not #rrggbb, \"none\" or a color of the terminal such as \"bright_blue\"")))
         };
         let mut styles = Vec::with_capacity(Role::ALL.len());
         for role in Role::ALL {
@@ -354,6 +384,9 @@ fn attribute_twin(role: Role, style: &mut Style) {
 fn parse_color(text: &str) -> Option<Color> {
     if text == "none" {
         return Some(Color::Reset);
+    }
+    if let Some((_, color)) = ANSI.iter().find(|(name, _)| *name == text) {
+        return Some(*color);
     }
     let hex = text.strip_prefix('#').filter(|h| h.len() == 6 && h.is_ascii())?;
     let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
@@ -484,10 +517,30 @@ mod tests {
         }
     }
 
+    /// The themes whose colors are their own: what the terminal's look like is not known.
+    fn with_own_colors() -> impl Iterator<Item = Theme> {
+        BUILT_IN
+            .iter()
+            .filter(|(name, _)| *name != "terminal")
+            .map(|(_, text)| Theme::parse(text).expect("it is complete"))
+    }
+
+    #[test]
+    fn the_terminal_s_theme_has_the_terminal_s_colors_alone() {
+        let theme = Theme::built_in("terminal").expect("it is built in");
+        for role in Role::ALL {
+            let style = theme.style(*role);
+            for color in [style.fg, style.bg].into_iter().flatten() {
+                assert!(!matches!(color, Color::Rgb(..) | Color::Indexed(_)), "{}: {color:?}", role.key());
+            }
+        }
+        assert!(theme.style(Role::Selected).add_modifier.contains(Modifier::REVERSED));
+    }
+
     #[test]
     fn all_text_can_be_read_on_the_terminal_and_on_every_tint() {
         let mut bad = Vec::new();
-        for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
+        for theme in with_own_colors() {
             let tints = TINTS.iter().filter_map(|tint| Some((tint.key(), theme.style(*tint).bg?)));
             let tints: Vec<_> = tints.collect();
             assert_eq!(tints.len(), TINTS.len());
@@ -530,7 +583,7 @@ mod tests {
 
     #[test]
     fn tints_are_told_from_the_terminal_and_from_each_other() {
-        for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
+        for theme in with_own_colors() {
             let bg = |role: Role| theme.style(role).bg.unwrap();
             for (role, least) in
                 [(Role::Selected, 1.2), (Role::SelectedDim, 1.1), (Role::AddedLine, 1.1), (Role::RemovedLine, 1.1)]
