@@ -56,7 +56,7 @@ impl App {
     /// Draws everything; says where the cursor stands, if it is to be seen.
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = &self.theme;
-        buf.set_style(area, theme.style(Role::Text));
+        buf.set_style(area, theme.blank());
         if is_too_small((area.width, area.height)) {
             let words = format!("labscope needs {}x{}, this is {}x{}", MIN.0, MIN.1, area.width, area.height);
             for (row, part) in text::wrap(&words, area.width.into(), area.height.into()).iter().enumerate() {

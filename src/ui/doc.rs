@@ -289,8 +289,9 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
     if let Some(fill) = built.fill {
         buf.set_style(row, fill);
     }
+    let selected = theme.style(if focused { Role::Selected } else { Role::SelectedDim });
     if place.here {
-        buf.set_style(row, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
+        buf.set_style(row, selected);
         let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
         line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
     }
@@ -302,7 +303,11 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
     if let Some(right) = place.right {
         area.width = area.width.min(u16::try_from(right.saturating_sub(place.left)).unwrap_or(u16::MAX));
     }
-    text_from(buf, area, theme, (place.left, place.wrapped), built, from)
+    let drawn = text_from(buf, area, theme, (place.left, place.wrapped), built, from);
+    if place.here && theme.covers(selected) {
+        buf.set_style(Rect { x: row.x.saturating_add(1), width: row.width.saturating_sub(1), ..row }, selected);
+    }
+    drawn
 }
 
 /// The columns of one line from `left` on. Where more follows to the right, and not in the next row, the last column says so.

@@ -169,6 +169,8 @@ pub struct Theme {
     pub name: String,
     /// The terminal that it is made for.
     pub background: Background,
+    /// Its own background, `bg` of the palette; none to leave the terminal's.
+    ground: Option<Color>,
     /// What the terminal shows of colors that are not the theme's own.
     depth: Depth,
     styles: Vec<Style>,
@@ -293,7 +295,11 @@ impl Theme {
         if let Some(unknown) = file.styles.keys().find(|k| !Role::ALL.iter().any(|r| r.key() == k.as_str())) {
             return Err(ThemeError(format!("styles: \"{unknown}\" is not a role")));
         }
-        Ok(Theme { name: file.name, background: file.background, depth: Depth::True, styles })
+        let ground = match file.palette.get("bg") {
+            Some(_) => Some(color("bg", "bg")?).filter(|color| *color != Color::Reset),
+            None => None,
+        };
+        Ok(Theme { name: file.name, background: file.background, ground, depth: Depth::True, styles })
     }
 
     /// A theme of the binary by name; `None` if there is none of that name.
@@ -314,12 +320,24 @@ impl Theme {
     /// Attributes only: what is left where no color may be used.
     pub fn plain() -> Theme {
         let styles = vec![Style::new(); Role::ALL.len()];
-        Theme { name: "plain".into(), background: Background::Dark, depth: Depth::True, styles }.with_depth(Depth::None)
+        let (name, background) = ("plain".into(), Background::Dark);
+        Theme { name, background, ground: None, depth: Depth::True, styles }.with_depth(Depth::None)
     }
 
     /// Returns how `role` looks.
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(role as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns how a screen looks before anything is drawn on it.
+    pub fn blank(&self) -> Style {
+        let text = self.style(Role::Text);
+        self.ground.map_or(text, |ground| text.bg(ground))
+    }
+
+    /// Returns whether a style of a row goes over the colors of its words: reversed, they would be colored blocks.
+    pub fn covers(&self, style: Style) -> bool {
+        style.add_modifier.contains(Modifier::REVERSED)
     }
 
     /// A color that the shown text itself asks for (a trace's), as far as the terminal shows it.
@@ -345,6 +363,11 @@ impl Theme {
     /// The same theme for a terminal of fewer colors.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
         self.depth = depth;
+        self.ground = match depth {
+            Depth::True => self.ground,
+            Depth::Indexed => self.ground.map(to_indexed),
+            Depth::Sixteen | Depth::None => None,
+        };
         for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
             match depth {
                 Depth::True => {}
@@ -372,7 +395,8 @@ impl Theme {
 /// What stands for a tint where there are none.
 fn attribute_twin(role: Role, style: &mut Style) {
     match role {
-        Role::Selected | Role::MatchCurrent => *style = style.add_modifier(Modifier::REVERSED),
+        // All of the row in one color: reversed, colored words would be colored blocks.
+        Role::Selected | Role::MatchCurrent => *style = style.fg(Color::Reset).add_modifier(Modifier::REVERSED),
         Role::Match | Role::AddedWord | Role::RemovedWord | Role::Input => {
             *style = style.add_modifier(Modifier::UNDERLINED)
         }
@@ -510,10 +534,14 @@ mod tests {
         Role::RemovedWord,
     ];
 
-    fn backgrounds(theme: &Theme) -> &'static [(&'static str, Color)] {
-        match theme.background {
-            Background::Dark => &[("black", Color::Rgb(0, 0, 0)), ("ink", Color::Rgb(0x10, 0x13, 0x18))],
-            Background::Light => &[("white", Color::Rgb(255, 255, 255)), ("paper", Color::Rgb(0xfa, 0xfa, 0xfa))],
+    /// What the text stands on: the theme's own background, or what terminals have.
+    fn backgrounds(theme: &Theme) -> [(&'static str, Color); 2] {
+        match (theme.ground, theme.background) {
+            (Some(ground), _) => [("its background", ground); 2],
+            (None, Background::Dark) => [("black", Color::Rgb(0, 0, 0)), ("ink", Color::Rgb(0x10, 0x13, 0x18))],
+            (None, Background::Light) => {
+                [("white", Color::Rgb(255, 255, 255)), ("paper", Color::Rgb(0xfa, 0xfa, 0xfa))]
+            }
         }
     }
 
@@ -550,7 +578,7 @@ mod tests {
                 let own = style.bg.map(|bg| (role.key(), bg));
                 let on: Vec<_> = match own {
                     Some(own) => vec![own],
-                    None => backgrounds(&theme).iter().copied().chain(tints.iter().copied()).collect(),
+                    None => backgrounds(&theme).into_iter().chain(tints.iter().copied()).collect(),
                 };
                 for (name, bg) in on {
                     let ratio = contrast(fg, bg);

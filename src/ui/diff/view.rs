@@ -225,8 +225,9 @@ fn draw_row(
             }
         }
     }
+    let selected = theme.style(if look.focused { Role::Selected } else { Role::SelectedDim });
     if here {
-        buf.set_style(area, theme.style(if look.focused { Role::Selected } else { Role::SelectedDim }));
+        buf.set_style(area, selected);
     }
     let mark = theme.style(if look.focused { Role::Mark } else { Role::Faint });
     match &drawn {
@@ -252,6 +253,9 @@ fn draw_row(
                 line::draw(buf, gutter(side, columns.side_gutter), &line.gutter);
                 draw_text(buf, within(side), look, state.left, line);
             }
+            if here && theme.covers(selected) {
+                buf.set_style(area, selected);
+            }
             let on_old = old.is_some() && (new.is_none() || doc.side() == Side::Old);
             if here && !on_old {
                 // The cursor is on the new side.
@@ -259,6 +263,9 @@ fn draw_row(
                 return;
             }
         }
+    }
+    if here && theme.covers(selected) {
+        buf.set_style(area, selected);
     }
     if here {
         line::set(buf, area.x, area.y, glyph::mark(), 1, mark);
