@@ -5,7 +5,7 @@ use crate::api::merge_requests::{GetMergeRequest, MergeRequest, Milestone};
 use crate::api::{Id, Nothing, Time};
 
 crate::endpoints! {
-    section "Milestones";
+    newer section "Milestones";
 
     /// Lists the milestones of a project.
     GET "/projects/{id}/milestones" => Vec<Milestone>;

@@ -290,7 +290,7 @@ impl IssuePane {
 
     fn close(&mut self, cx: &mut Cx) {
         if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
-            cx.act(Action::Send(issues::close_or_reopen(project, issue)));
+            cx.act(issues::ask_to_close_or_reopen(project, issue));
         }
     }
 

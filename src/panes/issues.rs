@@ -87,14 +87,14 @@ impl Issues {
 
     /// Closes or reopens what is marked, each by a write of its own.
     fn close_all(&mut self, cx: &mut Cx) {
-        let write = |issue: &&Issue| issues::close_or_reopen(&self.source.project_of(issue, &cx.view), issue);
-        let mut writes: Vec<_> = self.chosen(&cx.view).iter().map(write).collect();
-        self.list.state.clear_marks();
-        match writes.len() {
-            0 => {}
-            1 => writes.drain(..).for_each(|write| cx.act(Action::Send(write))),
-            _ => cx.act(Action::Open(Box::new(Batch::new("Close or reopen", writes)))),
+        let chosen = self.chosen(&cx.view);
+        if let [issue] = chosen.as_slice() {
+            return cx.act(issues::ask_to_close_or_reopen(&self.source.project_of(issue, &cx.view), issue));
         }
+        let write = |issue: &&Issue| issues::close_or_reopen(&self.source.project_of(issue, &cx.view), issue);
+        let writes: Vec<_> = chosen.iter().map(write).collect();
+        self.list.state.clear_marks();
+        cx.act(Action::Open(Box::new(Batch::new("Close or reopen", writes))));
     }
 
     fn edit(&mut self, cx: &mut Cx) {

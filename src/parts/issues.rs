@@ -3,12 +3,15 @@
 use crate::api::Id;
 use crate::api::issues::{Issue, UpdateIssue};
 use crate::api::labels::rgb;
+use crate::app::App;
+use crate::app::action::Action;
 use crate::app::command::Disabled;
 use crate::app::pane::View;
 use crate::app::target;
 use crate::store::Write;
 use crate::ui::glyph;
 use crate::ui::table::Cell;
+use crate::ui::text;
 use crate::ui::theme::Role;
 
 /// The project that it is in: by its path where that is known, else by its number.
@@ -46,6 +49,16 @@ pub fn close_or_reopen(project: &Id, issue: &Issue) -> Write {
     let (id, issue_iid, state_event) = (project.clone(), issue.iid, Some(event.to_owned()));
     let update = UpdateIssue { id, issue_iid, state_event, ..UpdateIssue::default() };
     Write::new(&update, format!("{event} {project}#{issue_iid}"))
+}
+
+/// Asks before it is closed; opens it again at once.
+pub fn ask_to_close_or_reopen(project: &Id, issue: &Issue) -> Action {
+    let send = Action::Send(close_or_reopen(project, issue));
+    if !issue.is_open() {
+        return send;
+    }
+    let question = format!("Close #{} \"{}\"?", issue.iid, text::sanitize(&issue.title));
+    App::confirm("Close issue", question, send)
 }
 
 /// Returns why nothing can be done with it.

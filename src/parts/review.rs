@@ -14,12 +14,13 @@ pub mod threads;
 use crate::api::Id;
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::api::users::User;
+use crate::app::App;
 use crate::app::action::Action;
 use crate::app::outbox::{Draft, Progress, State};
 use crate::app::pane::View;
 use crate::store::Write;
-use crate::ui::glyph;
 use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 
 /// The state in a word, and how it looks.
 pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
@@ -79,9 +80,15 @@ pub fn project(merge_request: &MergeRequest, view: &View) -> Id {
     }
 }
 
-/// Closes it, or opens it again.
+/// Asks before it is closed; opens it again at once.
 pub fn close_or_reopen(project: &Id, merge_request: &MergeRequest) -> Action {
-    Action::Send(close_or_reopen_write(project, merge_request))
+    let send = Action::Send(close_or_reopen_write(project, merge_request));
+    if !merge_request.is_open() {
+        return send;
+    }
+    let question =
+        format!("Close !{} \"{}\" without merging it?", merge_request.iid, text::sanitize(title(merge_request)));
+    App::confirm("Close merge request", question, send)
 }
 
 /// The write that closes it, or opens it again.

@@ -212,6 +212,7 @@ async fn help_is_filtered_by_what_is_typed_and_runs_the_row_under_the_cursor() {
         .press("C-u")
         .press("X")
         .press("Enter")
+        .press("y")
         .settle()
         .await;
     assert_eq!(closed(&harness), 1, "{:?}", harness.asked);

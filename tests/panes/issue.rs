@@ -140,7 +140,14 @@ async fn an_issue_is_edited_closed_and_talked_about_from_its_place() {
     closed["state"] = json!("closed");
     closed["closed_at"] = json!("2026-06-15T11:00:00Z");
     closed["closed_by"] = json!({"id": 5, "username": "ada"});
-    harness.reply(url, closed.clone()).reply("GET /projects/a%2Fb/issues/7", closed).press("X").settle().await;
+    harness
+        .reply(url, closed.clone())
+        .reply("GET /projects/a%2Fb/issues/7", closed)
+        .press("X")
+        .expect("Close #7")
+        .press("y")
+        .settle()
+        .await;
     harness.expect("Closed a/b#7").expect("1h ago by ada");
     assert!(harness.asked.iter().any(|line| *line == format!("{url} state_event=close")), "{:?}", harness.asked);
     harness.press("g g e").settle().await;

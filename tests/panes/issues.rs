@@ -73,7 +73,7 @@ async fn one_is_closed_several_that_are_marked_too_and_a_new_one_begins_with_a_f
     let mut harness = open().await;
     let url = "PUT /projects/acme%2Frocket-ui/issues";
     harness.reply(&format!("{url}/42"), issue(42, "Widths that remember", "closed"));
-    harness.press("X").settle().await;
+    harness.press("X").expect("Close #42 \"Widths that remember\"?").press("y").settle().await;
     assert_eq!(sent(&harness), [format!("{url}/42 state_event=close")]);
     harness.expect("Closed acme/rocket-ui#42").press("Space Space X").expect("Close or reopen").press("Esc");
     let mut harness = open().await;
@@ -145,7 +145,7 @@ async fn issues_are_made_and_closed_on_a_server() {
     app.expect("Widths that remember").expect("●design").press("+").type_text("Rows flicker").press("C-s");
     app.until("Rows flicker").await;
     app.settle().await;
-    app.expect("● opened").expect("No description.").press("X").until("Closed acme/rocket-ui#44").await;
+    app.expect("● opened").expect("No description.").press("X y").until("Closed acme/rocket-ui#44").await;
     app.settle().await;
     app.expect("closed").press("q").settle().await;
     app.expect_no("Rows flicker").press("2").settle().await;

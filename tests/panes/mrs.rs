@@ -85,7 +85,7 @@ async fn one_can_be_closed_and_its_branch_copied() {
     let mut harness = open().await;
     let closed = merge_request(42, "Draw only visible rows", "closed");
     harness.reply("PUT /projects/acme%2Frocket-ui/merge_requests/42", closed);
-    harness.press("X").settle().await;
+    harness.press("X").expect("Close !42 \"Draw only visible rows\" without merging it?").press("y").settle().await;
     harness.expect("Closed !42");
     assert!(harness.asked.iter().any(|l| l.ends_with("state_event=close")), "{:?}", harness.asked);
     harness.press("y").type_text("checkout").press("Enter");
