@@ -48,7 +48,12 @@ pub fn mount(mount: Mount) -> Mount {
 
 /// Does what is due by itself: live jobs go on, and what waits for them is merged. When there is something to do next.
 pub fn advance(call: &mut Writing) -> Option<Timestamp> {
+    let active = call.world.pipelines.iter().filter(|pipeline| is_active(pipeline.status));
+    let active: Vec<u64> = active.map(|pipeline| pipeline.id).collect();
     let next = runner::advance(call.world, call.now);
+    for pipeline in active {
+        call.world.tell_failure(pipeline, call.now);
+    }
     let orders = call.world.merge_requests.iter().filter_map(|mr| Some((mr.id, mr.auto_merge.clone()?)));
     for (id, order) in orders.collect::<Vec<_>>() {
         if let Some(reason) = auto_merge(call, id, &order) {

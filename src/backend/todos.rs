@@ -3,7 +3,7 @@
 use super::auth::Rights;
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
 use super::mount::Mount;
-use super::records::{self, Namespace, Noteable, Record, TodoAction};
+use super::records::{self, Namespace, Noteable, Record, State, Status, TodoAction};
 use super::reject::Reject;
 use super::world::World;
 use crate::api::Nothing;
@@ -77,7 +77,7 @@ impl World {
         let has_todos = !matches!(todo.on, Noteable::Snippet(_));
         if has_todos
             && can_act
-            && todo.user != todo.author
+            && (todo.user != todo.author || todo.action == TodoAction::BuildFailed)
             && !self.todos.iter().any(waits)
             && Rights::of(self, todo.user).reads_noteable(self, todo.on)
         {
@@ -114,6 +114,22 @@ impl World {
             let Some(user) = self.user_named(&name).map(|user| user.id) else { continue };
             let action = if directly { TodoAction::DirectlyAddressed } else { TodoAction::Mentioned };
             let todo = records::Todo { user, author, action, on, note, created_at: now, ..records::Todo::default() };
+            self.add_todo(todo);
+        }
+    }
+
+    /// Gives the authors of open requests something to do whose pipeline has failed.
+    pub fn tell_failure(&mut self, pipeline: u64, now: Timestamp) {
+        let Some(failed) = self.pipelines.get(pipeline).filter(|pipeline| pipeline.status == Status::Failed) else {
+            return;
+        };
+        let of = |mr: &&records::MergeRequest| {
+            mr.state == State::Opened && mr.source_project == failed.project && mr.source_branch == failed.ref_name
+        };
+        let requests: Vec<(u64, u64)> = self.merge_requests.iter().filter(of).map(|mr| (mr.id, mr.author)).collect();
+        for (id, author) in requests {
+            let (on, action) = (Noteable::MergeRequest(id), TodoAction::BuildFailed);
+            let todo = records::Todo { user: author, author, action, on, created_at: now, ..records::Todo::default() };
             self.add_todo(todo);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::api::endpoint::encode;
 use crate::api::issues::{GetIssue, Issue};
+use crate::api::labels::ListLabels;
 use crate::api::merge_requests::TimeStats;
 use crate::api::search::{Hit, SearchProject};
 use crate::api::{Fault, Id, Time};
@@ -51,6 +52,8 @@ struct HeadInput {
     reply: (usize, Option<String>),
     /// Of each search its revision, and what is wrong with it.
     replies: Vec<(Revision, bool, Option<String>)>,
+    /// The list of labels that says their colors.
+    labels: Option<Revision>,
     /// Columns of the text, and of the screen.
     widths: (usize, u16),
     theme: String,
@@ -58,6 +61,11 @@ struct HeadInput {
     ages: [String; 2],
     /// Whether its text is rendered.
     rendered: bool,
+}
+
+/// The labels of the project of an issue.
+fn labels(issue: &Issue) -> ListLabels {
+    ListLabels { id: issue.project_id.into(), ..ListLabels::default() }
 }
 
 impl IssuePane {
@@ -117,6 +125,7 @@ impl IssuePane {
         HeadInput {
             reply: known.map_or((0, None), |known| (known.replies, known.error.map(|error| error.message()))),
             replies: self.searches().iter().map(reply).collect(),
+            labels: issue.map(|issue| view.store.list(&labels(issue)).revision),
             widths: (width, view.size.0),
             theme: view.theme.name.clone(),
             ages: [
@@ -232,8 +241,11 @@ impl IssuePane {
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
             let words = text::fit(&words, width.saturating_sub(LABEL));
-            let spans =
-                vec![(text::pad(label, LABEL).into(), theme.style(Role::Dim)), (words.into(), theme.style(role))];
+            let mut spans = vec![(text::pad(label, LABEL).into(), theme.style(Role::Dim))];
+            match role {
+                Role::Label => spans.extend(issues::label_spans(view, issue, &view.store.list(&labels(issue)))),
+                role => spans.push((words.into(), theme.style(role))),
+            }
             lines.push(DocLine { spans, ..DocLine::default() });
         }
         lines
@@ -415,6 +427,8 @@ impl Pane for IssuePane {
             let work = rendered_markdown::work(view, &Self::identity(issue), words, self.notes.width(view));
             wants.extend(work.map(Want::from));
         }
+        let labeled = self.issue(view).filter(|issue| !issue.labels.is_empty());
+        wants.extend(labeled.and_then(|issue| view.aside(Load::list(&labels(issue), 1))));
         wants.extend(self.notes.wants(view));
         wants
     }

@@ -2,17 +2,19 @@
 
 use crate::api::Id;
 use crate::api::issues::{Issue, UpdateIssue};
-use crate::api::labels::rgb;
+use crate::api::labels::{Label, rgb};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::Disabled;
 use crate::app::pane::View;
 use crate::app::target;
-use crate::store::Write;
+use crate::store::{Rows, Write};
 use crate::ui::glyph;
 use crate::ui::table::Cell;
 use crate::ui::text;
 use crate::ui::theme::Role;
+use ratatui::style::Style;
+use std::borrow::Cow;
 
 /// The project that it is in: by its path where that is known, else by its number.
 pub fn project(issue: &Issue, view: &View) -> Id {
@@ -41,6 +43,23 @@ pub fn labels(issue: &Issue) -> Cell {
         cell = cell.and(label.name().to_owned(), Role::Label);
     }
     cell
+}
+
+/// Its labels for a line of text, each behind a dot of its color as far as `known` says.
+pub fn label_spans(view: &View, issue: &Issue, known: &Rows<'_, Label>) -> Vec<(Cow<'static, str>, Style)> {
+    let style = view.theme.style(Role::Label);
+    let mut spans: Vec<(Cow<'static, str>, Style)> = Vec::new();
+    for name in issue.label_names() {
+        if !spans.is_empty() {
+            spans.push(("  ".into(), style));
+        }
+        let label = known.iter().find(|label| label.name == name);
+        if let Some(color) = label.and_then(|label| rgb(&label.color)).and_then(|color| view.theme.pixel(color)) {
+            spans.push((glyph::alive().into(), style.fg(color)));
+        }
+        spans.push((name.to_owned().into(), style));
+    }
+    spans
 }
 
 /// The write that closes it, or opens it again.

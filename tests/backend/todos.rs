@@ -70,6 +70,36 @@ async fn an_assignment_waits_until_it_is_approved_or_closed() {
 }
 
 #[tokio::test]
+async fn a_pipeline_that_fails_waits_for_the_author_of_the_request() {
+    let more = r#"
+[[scripts]]
+name = "broken"
+status = "failed"
+text = """
+$ cargo test
+@2 no
+"""
+
+[[templates]]
+name = "fails"
+jobs = [{ name = "unit", stage = "test", script = "broken" }]
+
+[[schedules]]
+project = "ada/hello"
+refs = ["louder"]
+template = "fails"
+user = "bo"
+pause = 1000
+"#;
+    let passed = Arc::default();
+    let server = Server::of(&format!("{WORLD}{more}"), &passed).await;
+    assert!(todo(&server, "ada").await.is_empty());
+    passed.store(30, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(todo(&server, "ada").await, ["build_failed"]);
+    assert!(todo(&server, "bo").await.is_empty());
+}
+
+#[tokio::test]
 async fn one_or_all_are_marked_as_done_by_their_user_alone() {
     let more = r#"
 [[todos]]

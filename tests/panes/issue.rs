@@ -49,6 +49,14 @@ async fn a_wide_screen_has_the_facts_beside_and_a_click_chooses_a_note() {
 }
 
 #[tokio::test]
+async fn labels_have_their_colors_once_those_are_known() {
+    let mut harness = open(160).await;
+    assert!(!harness.line_with("Labels").contains("●bug"), "{}", harness.picture());
+    harness.reply("GET /projects/3/labels", [json!({"id": 1, "name": "bug", "color": "#d9534f"})]).settle().await;
+    assert!(harness.line_with("Labels").contains("●bug"), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
     let mut harness = open(100).await;
     assert!(harness.line_with("Opened").contains("1d ago"));

@@ -37,6 +37,8 @@ fn lists() -> Vec<List> {
             "project_id": 7, "source_branch": "work", "target_branch": "main",
             "author": user(5, "ada"), "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
     };
+    let issue = |id: u64, title: &str| json!({"id": id, "iid": id, "title": title, "state": "opened", "project_id": 7});
+    let todo = |id: u64, title: &str| json!({"id": id, "body": title, "action_name": "marked", "state": "pending"});
     let runner = |id: u64, name: &str| json!({"id": id, "description": name, "active": true, "is_shared": false, "status": "online"});
     let deployment = |id: u64, name: &str| {
         json!({"id": id, "iid": id, "ref": name, "sha": "9f3c2ab8", "created_at": "2026-06-15T09:00:00Z",
@@ -55,6 +57,16 @@ fn lists() -> Vec<List> {
         list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
         list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),
         list(on("members"), "GET /projects/a%2Fb/members/all", two(&user), false, false),
+        list(on("issues"), "GET /projects/a%2Fb/issues", two(&issue), true, true),
+        list(
+            on("labels"),
+            "GET /projects/a%2Fb/labels",
+            two(&|id, name| json!({"id": id, "name": name})),
+            false,
+            false,
+        ),
+        list(on("milestones"), "GET /projects/a%2Fb/milestones", two(&issue), false, true),
+        list(Place::new("todos"), "GET /todos", two(&todo), true, true),
         list(on("deployments"), "GET /projects/a%2Fb/deployments", two(&deployment), false, true),
         list(Place::new("projects"), "GET /projects", two(&project), false, false),
         list(Place::new("users"), "GET /users", two(&user), true, true),

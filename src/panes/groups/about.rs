@@ -14,6 +14,14 @@ use crate::ui::{glyph, text};
 /// Projects that are named; the others are in the tree.
 const NAMED: usize = 12;
 
+/// The places of a group, and what they show.
+const PAGES: &[(&str, &str)] = &[
+    ("issues", "its issues"),
+    ("mrs", "its merge requests"),
+    ("labels", "its labels"),
+    ("milestones", "its milestones"),
+];
+
 /// Writes what is known of a group.
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
     facts.field("name", vec![(group.full_name.clone(), Role::Title)], None);
@@ -62,6 +70,11 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     for (index, attribute) in group.custom_attributes.known().into_iter().flatten().enumerate() {
         let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
         facts.field(if index == 0 { "attributes" } else { "" }, pieces, None);
+    }
+    facts.line(Vec::new());
+    for (name, words) in PAGES {
+        let place = Place::new(name).group(super::tree::path_of(group));
+        facts.field("", vec![((*words).to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }
     for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {
         let all = projects.known().map(Vec::as_slice).unwrap_or_default();
