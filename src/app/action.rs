@@ -1,5 +1,6 @@
 //! What panes and overlays ask of the app, and what the app asks of the runtime: all of it data.
 
+use super::checkout::{Checkout, CheckoutOutcome};
 use super::command::{Disabled, Info, Motion};
 use super::outbox::{Claim, Draft};
 use super::overlay::Overlay;
@@ -128,6 +129,8 @@ pub enum Action {
     Edit { text: String, suffix: Cow<'static, str> },
     /// Show text in the user's own pager.
     Page(PagerText),
+    /// Check out a branch in the clone.
+    CheckOut(Checkout),
     /// Save bytes to a file: asks where.
     Save(Save),
     /// Save them there.
@@ -255,6 +258,8 @@ pub enum Msg {
     Kept(Result<(), String>),
     /// Whether a draft is ours to send.
     Claimed(String, Claim),
+    /// What came of checking out.
+    CheckedOut(Checkout, CheckoutOutcome),
     /// Something the runtime has to say.
     Say(Tone, String),
     /// The program is asked to end.
@@ -317,6 +322,8 @@ pub enum Effect {
     Edit { text: String, suffix: Cow<'static, str> },
     /// Run the user's pager on this text.
     Page(PagerText),
+    /// Check out a branch in the clone. Answered by [`Msg::CheckedOut`].
+    CheckOut(Checkout),
     /// Save bytes to a file.
     Save(u64, SaveOrder),
     /// Stop that.

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod bindings;
+pub mod checkout;
 pub mod command;
 pub mod complete;
 pub mod dates;
@@ -372,6 +373,7 @@ impl App {
             Msg::Interrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
             Msg::Kept(outcome) => self.kept(outcome),
             Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
+            Msg::CheckedOut(order, outcome) => self.checked_out(order, outcome, effects),
             Msg::Say(tone, text) => self.say(tone, text),
             Msg::Quit => self.quit(effects),
         }
@@ -744,6 +746,10 @@ impl App {
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),
             Action::Page(paper) => effects.push(Effect::Page(paper)),
+            Action::CheckOut(order) => {
+                self.say(Tone::Info, "Checking out…".to_owned());
+                effects.push(Effect::CheckOut(order));
+            }
             Action::Save(save) => self.save(save),
             Action::SaveTo(order) => self.save_to(order, effects),
             Action::SaveAgain(number, replace) => self.save_again(number, replace, effects),

@@ -1,6 +1,7 @@
 //! What a place is made of: the trait of panes, what they may see, and what they may ask for.
 
 use super::action::{Action, Answer, Tone};
+use super::checkout::CloneFolder;
 use super::command::{Command, Disabled, Info, Motion};
 use super::hits::Hits;
 use super::outbox::Outbox;
@@ -40,6 +41,8 @@ pub struct Session {
     pub reading: Arc<Reading>,
     /// The other servers that one knows, in order.
     pub others: Vec<OtherServer>,
+    /// The clone that labscope was started in, if it has remotes on this server.
+    pub clone: Option<CloneFolder>,
 }
 
 /// Another server than the one at hand.

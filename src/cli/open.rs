@@ -7,6 +7,7 @@ use super::interface::{self, Opening, Preferences};
 use super::threads;
 use crate::api::client::Server;
 use crate::api::endpoint::encode;
+use crate::app::checkout::CloneFolder;
 use crate::app::pane::Session;
 use crate::app::registry::{self, Subject};
 use crate::app::{Place, target};
@@ -39,6 +40,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         offline: global.offline,
         signed_in: token.is_some(),
         others: connect::others(config, &found.url),
+        clone: clone_folder(&found.url),
         ..Session::default()
     };
     let drafts = drafts(&session.server);
@@ -121,6 +123,15 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
     server.ca_cert = global.ca_cert.clone();
     server.read_only = global.read_only;
     Ok((server, origin))
+}
+
+/// Returns the clone in the current folder, if it has remotes on the server at `url`.
+fn clone_folder(url: &Url) -> Option<CloneFolder> {
+    let here = std::env::current_dir().ok()?;
+    let remotes = remote::Remote::all(&here).into_iter();
+    let remotes: Vec<_> = remotes.filter_map(|remote| Some((remote.name.clone(), remote.project_on(url)?))).collect();
+    let folder = remote::Remote::working_tree(&here).filter(|_| !remotes.is_empty())?;
+    Some(CloneFolder { folder, remotes })
 }
 
 /// Returns the first place: the target, else the project of the clone, else home; all projects where nobody is signed in.

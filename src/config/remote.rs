@@ -1,12 +1,14 @@
 //! The git remotes of a folder: the server and the project that it was cloned from.
 
 use git2::Repository;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use url::Url;
 
 /// A git remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
+    /// What the clone calls it.
+    pub name: String,
     host: String,
     /// The port, only for web URLs: an SSH port says nothing about the web server's.
     port: Option<u16>,
@@ -20,8 +22,16 @@ impl Remote {
         let Ok(names) = repository.remotes() else { return Vec::new() };
         let mut names: Vec<&str> = names.iter().filter_map(|name| name.ok().flatten()).collect();
         names.sort_by_key(|name| *name != "origin");
-        let parsed = |name: &&str| Remote::parse(repository.find_remote(name).ok()?.url().ok()?);
+        let parsed = |name: &&str| {
+            let remote = Remote::parse(repository.find_remote(name).ok()?.url().ok()?)?;
+            Some(Remote { name: (*name).to_owned(), ..remote })
+        };
         names.iter().filter_map(parsed).collect()
+    }
+
+    /// Returns the working tree of the repository that contains `folder`.
+    pub fn working_tree(folder: &Path) -> Option<PathBuf> {
+        Repository::discover(folder).ok()?.workdir().map(Path::to_owned)
     }
 
     /// Parses `https://host/group/project.git`, `ssh://git@host:22/group/project.git`, `git@host:group/project.git`.
@@ -34,7 +44,8 @@ impl Remote {
                 return None;
             }
             let port = url.port_or_known_default().filter(|_| web);
-            return Some(Remote { host: url.host_str()?.to_owned(), port, path: plain(url.path()) });
+            let (name, host) = (String::new(), url.host_str()?.to_owned());
+            return Some(Remote { name, host, port, path: plain(url.path()) });
         }
         let (host, path) = text.split_once(':')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
@@ -42,7 +53,7 @@ impl Remote {
         if host.contains('/') || host.len() < 2 {
             return None;
         }
-        Some(Remote { host: host.to_owned(), port: None, path: plain(path) })
+        Some(Remote { name: String::new(), host: host.to_owned(), port: None, path: plain(path) })
     }
 
     /// Returns the full path of the project if the remote is on the server at `url`.

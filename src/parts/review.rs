@@ -16,6 +16,8 @@ use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeReq
 use crate::api::users::User;
 use crate::app::App;
 use crate::app::action::Action;
+use crate::app::checkout::{Checkout, CheckoutSource};
+use crate::app::command::Disabled;
 use crate::app::outbox::{Draft, Progress, State};
 use crate::app::pane::View;
 use crate::store::Write;
@@ -105,12 +107,29 @@ pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Writ
 }
 
 /// Returns why it can be neither closed nor reopened.
-pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), crate::app::command::Disabled> {
+pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), Disabled> {
     match merge_request {
         None => Err("it has not loaded yet".into()),
         Some(m) if m.state == MergeRequestState::Merged => Err("it is merged".into()),
         Some(_) => Ok(()),
     }
+}
+
+/// Returns what checks out its branch in the clone that one stands in, or why that cannot be.
+pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Result<Checkout, Disabled> {
+    let clone = view.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
+    let of_project = |(_, path): &&(String, String)| path.eq_ignore_ascii_case(project.as_str());
+    let (remote, _) = clone
+        .remotes
+        .iter()
+        .find(of_project)
+        .ok_or_else(|| Disabled::from(format!("the current folder is not a clone of {project}")))?;
+    let branch = merge_request.source_branch();
+    let source = match merge_request.is_from_fork() || branch.is_empty() {
+        true => CheckoutSource::Head(merge_request.iid),
+        false => CheckoutSource::Branch(branch.to_owned()),
+    };
+    Ok(Checkout { folder: clone.folder.clone(), remote: remote.clone(), source, stash: false })
 }
 
 /// Returns what can be copied of it, beside its address.

@@ -1,6 +1,7 @@
 //! Does what the app asks for in the background, and brings back what came of it.
 
 use super::cache::{self, Cache};
+use super::checkout;
 use super::desktop;
 use super::follow::{self, Flow};
 use super::journal::JournalWriter;
@@ -207,6 +208,13 @@ impl Executor {
                 });
             }
             Effect::Section(name, section) => self.configure(name, section),
+            Effect::CheckOut(order) => {
+                let sender = self.sender.clone();
+                tokio::task::spawn_blocking(move || {
+                    let outcome = checkout::run(&order);
+                    let _ = sender.blocking_send(Msg::CheckedOut(order, outcome));
+                });
+            }
             Effect::Copy(_)
             | Effect::Notify(_)
             | Effect::Browse(_)

@@ -2,6 +2,7 @@
 
 pub mod background;
 pub mod cache;
+mod checkout;
 pub mod connections;
 mod desktop;
 pub mod download;

@@ -3,6 +3,8 @@
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
 use labscope::app::Place;
+use labscope::app::action::Msg;
+use labscope::app::checkout::{Checkout, CheckoutOutcome, CheckoutSource, CloneFolder};
 use serde_json::{Value, json};
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
@@ -24,8 +26,14 @@ fn approvals(mine: bool, names: &[&str]) -> Value {
 }
 
 async fn open(request: Value) -> Harness {
+    open_in(None, request).await
+}
+
+async fn open_in(clone: Option<CloneFolder>, request: Value) -> Harness {
     let place = Place::new("mr").project("acme/rocket-ui").item(42);
-    let mut harness = Begin::at(place).size(120, 40).open();
+    let mut begin = Begin::at(place).size(120, 40);
+    begin.clone = clone;
+    let mut harness = begin.open();
     harness
         .reply("GET /user", json!({"id": 1, "username": "ada"}))
         .reply(MR, request)
@@ -148,4 +156,31 @@ async fn a_draft_becomes_ready_and_back_by_its_title() {
     harness.press("a").type_text("draft or ready").press("Enter").settle().await;
     assert_eq!(sent(&harness), [format!("PUT {PATH} title=Draft: Draw only visible rows")]);
     harness.expect("Marked !42 as draft");
+}
+
+#[tokio::test]
+async fn the_branch_is_checked_out_in_the_clone_one_stands_in() {
+    let mut harness = open(request()).await;
+    harness.press("O").expect("the current folder is not a clone of a project on this server");
+    let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![("up".into(), project.into())] };
+    let mut harness = open_in(Some(clone("acme/other")), request()).await;
+    harness.press("O").expect("the current folder is not a clone of acme/rocket-ui");
+    let mut harness = open_in(Some(clone("acme/rocket-ui")), request()).await;
+    harness.press("O").expect("Checking out…");
+    let branch = CheckoutSource::Branch("feature/42".into());
+    let order = Checkout { folder: "/w/ui".into(), remote: "up".into(), source: branch, stash: false };
+    assert_eq!(harness.checked_out.last(), Some(&order));
+    harness.send(Msg::CheckedOut(order.clone(), CheckoutOutcome::Dirty));
+    harness.expect("/w/ui has uncommitted changes. Stash them and check out?").press("y");
+    let stashing = Checkout { stash: true, ..order };
+    assert_eq!(harness.checked_out.last(), Some(&stashing));
+    harness.send(Msg::CheckedOut(stashing.clone(), CheckoutOutcome::Failed("no route to host".into())));
+    harness.expect("Could not check out: no route to host.");
+    harness.send(Msg::CheckedOut(stashing, CheckoutOutcome::Done("Checked out feature/42".into())));
+    harness.expect("Checked out feature/42");
+    let mut fork = request();
+    (fork["source_project_id"], fork["target_project_id"]) = (json!(8), json!(7));
+    let mut harness = open_in(Some(clone("acme/rocket-ui")), fork).await;
+    harness.press("O");
+    assert_eq!(harness.checked_out[0].source, CheckoutSource::Head(42));
 }

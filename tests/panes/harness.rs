@@ -7,6 +7,7 @@ use labscope::api::endpoint::Request;
 use labscope::api::{Error, Fault, Host};
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
+use labscope::app::checkout::{Checkout, CloneFolder};
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
 use labscope::app::pane::{OtherServer, Session};
@@ -72,6 +73,8 @@ pub struct Begin {
     pub states: HashMap<String, State>,
     pub sections: Vec<labscope::app::pane::Section>,
     others: Vec<OtherServer>,
+    /// The clone that the program was started in.
+    pub clone: Option<CloneFolder>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
     pub reading: Arc<labscope::app::pane::Reading>,
@@ -92,6 +95,7 @@ impl Begin {
             account: String::new(),
             states: HashMap::new(),
             sections: Vec::new(),
+            clone: None,
             others: Vec::new(),
             holds: None,
             refuses: None,
@@ -167,6 +171,7 @@ impl Begin {
                 sections: self.sections,
                 reading: self.reading,
                 others: self.others,
+                clone: self.clone,
             },
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,
@@ -194,6 +199,7 @@ impl Begin {
             notified: Vec::new(),
             saves: Vec::new(),
             paged: Vec::new(),
+            checked_out: Vec::new(),
             elsewhere: Vec::new(),
             returned: 0,
             sections: Vec::new(),
@@ -236,6 +242,8 @@ pub struct Harness {
     pub copied: Vec<String>,
     /// What went to the browser.
     pub browsed: Vec<String>,
+    /// What git was to check out.
+    pub checked_out: Vec<Checkout>,
     /// What the user was told by the terminal's own means.
     pub notified: Vec<String>,
     /// What is to be saved, by number; a server's files are saved.
@@ -454,6 +462,7 @@ impl Harness {
                     Answers::Server { executor, .. } => _ = executor.take(Effect::Save(number, order)),
                 },
                 Effect::Page(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
+                Effect::CheckOut(order) => self.checked_out.push(order),
                 Effect::StopSave(number) => self.saves.retain(|(n, _)| *n != number),
                 Effect::Section(name, section) => {
                     self.sections.retain(|known| known.name != name);

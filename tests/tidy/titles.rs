@@ -14,6 +14,7 @@ const VERBS: &[&str] = &[
     "Browse",
     "Cancel",
     "Change",
+    "Check",
     "Cherry-pick",
     "Close",
     "Columns",

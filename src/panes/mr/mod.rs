@@ -18,6 +18,7 @@ use crate::api::merge_requests::{
 };
 use crate::api::notes::Note;
 use crate::app::action::{Action, Answer};
+use crate::app::checkout::Checkout;
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -266,6 +267,11 @@ impl Mr {
         }
     }
 
+    fn checkout(&self, view: &View) -> Result<Checkout, Disabled> {
+        let known = self.known(view).ok_or("it has not loaded yet")?;
+        review::check_out(view, &review::project(known, view), known)
+    }
+
     fn has_steps(&self, _: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Overview | Tab::Changes => Ok(()),
@@ -443,6 +449,12 @@ impl Pane for Mr {
         })
         .writes()
         .when(|pane, view| review::can_close_or_reopen(pane.known(view))),
+        Command::new("mr.check_out", &["O"], "Check out branch", |pane: &mut Self, cx| {
+            if let Ok(checkout) = pane.checkout(&cx.view) {
+                cx.act(Action::CheckOut(checkout));
+            }
+        })
+        .when(|pane, view| pane.checkout(view).map(|_| ())),
         Command::new("mr.approve", &["A"], "Approve or revoke approval", |pane: &mut Self, cx| pane.approve(cx))
             .footer("approve")
             .writes()

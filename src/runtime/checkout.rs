@@ -1,0 +1,163 @@
+//! Checks out a branch in a clone with git. Nothing changes unless all of it can be done.
+
+use crate::app::checkout::{Checkout, CheckoutOutcome, CheckoutSource};
+use crate::system::programs;
+use std::path::Path;
+use std::process::Stdio;
+
+/// Runs git in `folder`; the first line of its output, or of what it complained about.
+fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let mut command = programs::command("git");
+    command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
+    // The terminal is ours: git and ssh must not ask there.
+    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    if std::env::var_os("GIT_SSH_COMMAND").is_none() {
+        command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
+    }
+    let output = command.output().map_err(|error| format!("git cannot be started: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() {
+        return Ok(text(&output.stdout));
+    }
+    let complaint = text(&output.stderr);
+    let said = complaint.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let said = said.or(complaint.lines().next()).unwrap_or("it failed without a word");
+    Err(said.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned())
+}
+
+/// Carries out an order.
+pub fn run(order: &Checkout) -> CheckoutOutcome {
+    match check_out(order) {
+        Ok(outcome) => outcome,
+        Err(why) => CheckoutOutcome::Failed(why),
+    }
+}
+
+fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
+    let git = |arguments: &[&str]| git(&order.folder, arguments);
+    if git(&["rev-parse", "--is-inside-work-tree"])? != "true" {
+        return Err("the clone has no working tree".to_owned());
+    }
+    let (branch, refspec) = match &order.source {
+        CheckoutSource::Branch(name) => (name.clone(), format!("refs/heads/{name}")),
+        CheckoutSource::Head(iid) => (format!("mr-{iid}"), format!("refs/merge-requests/{iid}/head")),
+    };
+    git(&["check-ref-format", "--branch", &branch]).map_err(|_| format!("{branch:?} is not the name of a branch"))?;
+    // A branch of the project is followed under the name that git gives it.
+    let upstream = match &order.source {
+        CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", order.remote)),
+        CheckoutSource::Head(_) => None,
+    };
+    let spec = upstream.as_ref().map_or_else(|| refspec.clone(), |upstream| format!("+{refspec}:{upstream}"));
+    git(&["fetch", "--quiet", &order.remote, &spec])?;
+    let head = git(&["rev-parse", "--verify", upstream.as_deref().unwrap_or("FETCH_HEAD")])?;
+    let local = git(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).ok();
+    let is_ancestor = |of: &str, descendant: &str| git(&["merge-base", "--is-ancestor", of, descendant]).is_ok();
+    let behind = local.as_deref().is_some_and(|local| is_ancestor(local, &head));
+    let ahead = local.as_deref().is_some_and(|local| is_ancestor(&head, local));
+    if local.is_some() && !behind && !ahead {
+        return Err(format!("the local branch {branch} has commits that the merge request lacks, and lacks others"));
+    }
+    if !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty() {
+        if !order.stash {
+            return Ok(CheckoutOutcome::Dirty);
+        }
+        git(&["stash", "push", "--message", &format!("before labscope checked out {branch}")])?;
+    }
+    match (&local, &upstream) {
+        (None, Some(upstream)) => git(&["switch", "--quiet", "--create", &branch, "--track", upstream])?,
+        (None, None) => git(&["switch", "--quiet", "--create", &branch, &head])?,
+        (Some(_), _) => git(&["switch", "--quiet", &branch])?,
+    };
+    if local.is_some() && behind {
+        git(&["merge", "--quiet", "--ff-only", &head])?;
+    }
+    let own = if local.is_some() && ahead && !behind { ", with commits of your own" } else { "" };
+    let stashed = if order.stash { "; your changes are in the stash" } else { "" };
+    Ok(CheckoutOutcome::Done(format!("Checked out {branch}{own}{stashed}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn sh(folder: &Path, line: &str) -> String {
+        let mut command = programs::command("sh");
+        command.arg("-c").arg(line).current_dir(folder);
+        for (name, value) in [("NAME", "A"), ("EMAIL", "a@b")] {
+            command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+        }
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        let output = command.output().expect("sh runs");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// A project with the branch `feature` and the head of !7, and a clone of it.
+    fn world() -> (tempfile::TempDir, PathBuf) {
+        let world = tempfile::tempdir().expect("a folder");
+        sh(
+            world.path(),
+            "git init -q -b main project && cd project && echo one > a && git add a && git commit -qm one \
+             && git switch -qc feature && echo two > a && git commit -qam two \
+             && git update-ref refs/merge-requests/7/head HEAD && git switch -q main \
+             && cd .. && git clone -q project clone && cd clone && git config user.name A && git config user.email a@b",
+        );
+        let clone = world.path().join("clone");
+        (world, clone)
+    }
+
+    fn order(folder: &Path, source: CheckoutSource) -> Checkout {
+        Checkout { folder: folder.to_owned(), remote: "origin".into(), source, stash: false }
+    }
+
+    #[test]
+    fn a_branch_is_checked_out_and_taken_along_when_it_moves() {
+        let (world, clone) = world();
+        let feature = order(&clone, CheckoutSource::Branch("feature".into()));
+        assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature".into()));
+        assert_eq!(sh(&clone, "cat a && git rev-parse --abbrev-ref feature@{upstream}"), "two\norigin/feature");
+        sh(&world.path().join("project"), "git switch -q feature && echo three > a && git commit -qam three");
+        sh(&clone, "git switch -q main");
+        assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature".into()));
+        assert_eq!(sh(&clone, "cat a"), "three");
+        sh(&clone, "echo four > a && git commit -qam four && git switch -q main");
+        assert_eq!(run(&feature), CheckoutOutcome::Done("Checked out feature, with commits of your own".into()));
+    }
+
+    #[test]
+    fn the_head_of_a_fork_becomes_a_branch_of_its_own() {
+        let (_world, clone) = world();
+        assert_eq!(run(&order(&clone, CheckoutSource::Head(7))), CheckoutOutcome::Done("Checked out mr-7".into()));
+        assert_eq!(sh(&clone, "cat a && git branch --show-current"), "two\nmr-7");
+    }
+
+    #[test]
+    fn changes_are_in_the_way_until_they_are_to_be_stashed() {
+        let (_world, clone) = world();
+        sh(&clone, "echo mine > a");
+        let feature = order(&clone, CheckoutSource::Branch("feature".into()));
+        assert_eq!(run(&feature), CheckoutOutcome::Dirty);
+        assert_eq!(sh(&clone, "cat a && git branch --show-current"), "mine\nmain");
+        let done = run(&Checkout { stash: true, ..feature });
+        assert_eq!(done, CheckoutOutcome::Done("Checked out feature; your changes are in the stash".into()));
+        assert_eq!(sh(&clone, "cat a && git stash list | wc -l"), "two\n1");
+    }
+
+    #[test]
+    fn what_cannot_be_done_says_why_and_changes_nothing() {
+        let (world, clone) = world();
+        sh(&clone, "git switch -qc feature && echo other > a && git commit -qam other && git switch -q main");
+        let failed = |source| match run(&order(&clone, source)) {
+            CheckoutOutcome::Failed(why) => why,
+            other => panic!("{other:?}"),
+        };
+        assert!(failed(CheckoutSource::Branch("feature".into())).contains("has commits that the merge request lacks"));
+        assert!(failed(CheckoutSource::Branch("gone".into())).contains("couldn't find remote ref"));
+        assert!(failed(CheckoutSource::Branch("--help".into())).contains("is not the name of a branch"));
+        assert_eq!(sh(&clone, "git branch --show-current"), "main");
+        let bare = order(&world.path().join("project/.git"), CheckoutSource::Head(7));
+        assert_eq!(run(&bare), CheckoutOutcome::Failed("the clone has no working tree".into()));
+    }
+}
