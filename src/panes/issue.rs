@@ -2,7 +2,6 @@
 
 use crate::api::endpoint::encode;
 use crate::api::issues::{GetIssue, Issue};
-use crate::api::labels::ListLabels;
 use crate::api::merge_requests::TimeStats;
 use crate::api::search::{Hit, SearchProject};
 use crate::api::{Fault, Id, Time};
@@ -15,7 +14,7 @@ use crate::app::place::Place;
 use crate::app::target;
 use crate::parts::list::{age, ago};
 use crate::parts::notes::Notes;
-use crate::parts::{breadcrumbs, forms, issues, project, rendered_markdown, sidebar};
+use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar};
 use crate::store::{Load, Revision, Want};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -61,11 +60,6 @@ struct HeadInput {
     ages: [String; 2],
     /// Whether its text is rendered.
     rendered: bool,
-}
-
-/// The labels of the project of an issue.
-fn labels(issue: &Issue) -> ListLabels {
-    ListLabels { id: issue.project_id.into(), ..ListLabels::default() }
 }
 
 impl IssuePane {
@@ -125,7 +119,7 @@ impl IssuePane {
         HeadInput {
             reply: known.map_or((0, None), |known| (known.replies, known.error.map(|error| error.message()))),
             replies: self.searches().iter().map(reply).collect(),
-            labels: issue.map(|issue| view.store.list(&labels(issue)).revision),
+            labels: issue.map(|issue| label_colors::known(view, &issue.project_id.into()).revision),
             widths: (width, view.size.0),
             theme: view.theme.name.clone(),
             ages: [
@@ -243,7 +237,13 @@ impl IssuePane {
             let words = text::fit(&words, width.saturating_sub(LABEL));
             let mut spans = vec![(text::pad(label, LABEL).into(), theme.style(Role::Dim))];
             match role {
-                Role::Label => spans.extend(issues::label_spans(view, issue, &view.store.list(&labels(issue)))),
+                Role::Label => {
+                    let known = label_colors::known(view, &issue.project_id.into());
+                    for (at, name) in issue.label_names().into_iter().enumerate() {
+                        spans.extend((at > 0).then(|| ("  ".into(), theme.style(role))));
+                        spans.extend(label_colors::spans(view, name, &known));
+                    }
+                }
                 role => spans.push((words.into(), theme.style(role))),
             }
             lines.push(DocLine { spans, ..DocLine::default() });
@@ -428,7 +428,7 @@ impl Pane for IssuePane {
             wants.extend(work.map(Want::from));
         }
         let labeled = self.issue(view).filter(|issue| !issue.labels.is_empty());
-        wants.extend(labeled.and_then(|issue| view.aside(Load::list(&labels(issue), 1))));
+        wants.extend(labeled.and_then(|issue| view.aside(label_colors::load(&issue.project_id.into()))));
         wants.extend(self.notes.wants(view));
         wants
     }

@@ -15,7 +15,7 @@ use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::merge_request_query::QueryScope;
-use crate::parts::{breadcrumbs, forms, last_seen, merge_state, rendered_markdown, review};
+use crate::parts::{breadcrumbs, forms, label_colors, last_seen, merge_state, rendered_markdown, review};
 use crate::store::{ListQuery, Rows, Want, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -154,7 +154,7 @@ impl MergeRequests {
     }
 }
 
-fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
+fn row(view: &View, merge_request: &MergeRequest, project: Option<&Id>) -> Row {
     let (mark, _, role) = review::state(merge_request);
     let mut title = Cell::empty();
     if merge_request.is_draft() {
@@ -175,7 +175,12 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
     let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
     let milestone = merge_request.milestone.known();
     let news = last_seen::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));
-    let project = if with_project { review::project(merge_request, view).as_str().to_owned() } else { String::new() };
+    let known = project.map(|project| label_colors::known(view, project));
+    let color = |name: &str| label_colors::color(known.as_ref()?, name);
+    let project = match project {
+        None => review::project(merge_request, view).as_str().to_owned(),
+        Some(_) => String::new(),
+    };
     let author = merge_request.author().map_or("", |user| user.username.as_str());
     let when = merge_request.updated_at.as_ref().or(merge_request.created_at.as_ref());
     Row::new(vec![
@@ -183,7 +188,7 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
         (project, Role::Dim).into(),
         (format!("!{}", merge_request.iid), Role::Dim).into(),
         title,
-        (merge_request.labels().join(" "), Role::Label).into(),
+        label_colors::cell(merge_request.labels().iter().map(|name| (name.as_str(), color(name)))),
         (source, Role::Ref).into(),
         (target, Role::Dim).into(),
         (author.to_owned(), Role::User).into(),
@@ -305,7 +310,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn row(&self, view: &View, _: usize, merge_request: &MergeRequest) -> Row {
-        row(view, merge_request, self.project.is_none())
+        row(view, merge_request, self.project.as_ref())
     }
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
@@ -320,8 +325,11 @@ impl ListSource for MergeRequestSource {
         pane.open_tab(None, cx);
     }
 
-    fn wants(pane: &MergeRequests, _view: &View) -> Vec<Want> {
-        pane.source.scope(0, None).projects_want().into_iter().collect()
+    fn wants(pane: &MergeRequests, view: &View) -> Vec<Want> {
+        let labeled = pane.rows(view).iter().any(|request| !request.labels().is_empty());
+        let project = pane.source.project.as_ref().filter(|_| labeled);
+        let colors = project.and_then(|project| view.aside(label_colors::load(project)));
+        pane.source.scope(0, None).projects_want().into_iter().chain(colors).collect()
     }
 
     fn answer(pane: &mut MergeRequests, answer: Answer, cx: &mut Cx) {

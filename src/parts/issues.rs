@@ -2,19 +2,18 @@
 
 use crate::api::Id;
 use crate::api::issues::{Issue, UpdateIssue};
-use crate::api::labels::{Label, rgb};
+use crate::api::labels::rgb;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::Disabled;
 use crate::app::pane::View;
 use crate::app::target;
-use crate::store::{Rows, Write};
+use crate::parts::label_colors;
+use crate::store::Write;
 use crate::ui::glyph;
 use crate::ui::table::Cell;
 use crate::ui::text;
 use crate::ui::theme::Role;
-use ratatui::style::Style;
-use std::borrow::Cow;
 
 /// The project that it is in: by its path where that is known, else by its number.
 pub fn project(issue: &Issue, view: &View) -> Id {
@@ -31,35 +30,9 @@ pub fn state(issue: &Issue) -> (&'static str, Role) {
     glyph::status(if issue.is_open() { "opened" } else { &issue.state })
 }
 
-/// Its labels, each behind a dot of its color where that is known.
+/// Its labels in their colors.
 pub fn labels(issue: &Issue) -> Cell {
-    let mut cell = Cell::empty();
-    for label in issue.labels.iter().filter(|label| !label.name().is_empty()) {
-        let gap = if cell.spans.is_empty() { "" } else { " " };
-        cell = match label.color().and_then(rgb) {
-            Some(color) => cell.and(gap, Role::Label).tinted(glyph::alive(), color),
-            None => cell.and(gap, Role::Label),
-        };
-        cell = cell.and(label.name().to_owned(), Role::Label);
-    }
-    cell
-}
-
-/// Its labels for a line of text, each behind a dot of its color as far as `known` says.
-pub fn label_spans(view: &View, issue: &Issue, known: &Rows<'_, Label>) -> Vec<(Cow<'static, str>, Style)> {
-    let style = view.theme.style(Role::Label);
-    let mut spans: Vec<(Cow<'static, str>, Style)> = Vec::new();
-    for name in issue.label_names() {
-        if !spans.is_empty() {
-            spans.push(("  ".into(), style));
-        }
-        let label = known.iter().find(|label| label.name == name);
-        if let Some(color) = label.and_then(|label| rgb(&label.color)).and_then(|color| view.theme.pixel(color)) {
-            spans.push((glyph::alive().into(), style.fg(color)));
-        }
-        spans.push((name.to_owned().into(), style));
-    }
-    spans
+    label_colors::cell(issue.labels.iter().map(|label| (label.name(), label.color().and_then(rgb))))
 }
 
 /// The write that closes it, or opens it again.

@@ -17,6 +17,7 @@ pub mod forms;
 pub mod issue_query;
 pub mod issues;
 pub mod job_details;
+pub mod label_colors;
 pub mod last_seen;
 pub mod list;
 pub mod list_detail;

@@ -295,6 +295,62 @@ def other_notes(snippet):
     notes(gitlab.v4.objects.GroupEpic(acme.epics, {"id": 1, "iid": 1, "group_id": acme.id}).notes)
 
 
+def review():
+    mr = ada.projects.get("acme/rocket-ui").mergerequests.get(42)
+    refs = mr.diff_refs
+    path = next(change["new_path"] for change in mr.changes()["changes"] if change["new_file"])
+    position = {**refs, "position_type": "text", "old_path": path, "new_path": path, "new_line": 1}
+    thread = mr.discussions.create({"body": "On a line.", "position": position})
+    note = thread.attributes["notes"][0]
+    same("a thread on a line", (note["type"], note["position"]["new_line"], note["resolved"]), ("DiffNote", 1, False))
+    thread.notes.create({"body": "A reply."})
+    thread.resolved = True
+    thread.save()
+    thread = next(t for t in mr.discussions.list(get_all=True) if t.id == thread.id)
+    same("a resolved thread", [n["resolved"] for n in thread.attributes["notes"]], [True, True])
+    refused(400, mr.discussions.create, {"body": "Nowhere.", "position": {**position, "new_line": 9999}})
+
+    draft = mr.draft_notes.create({"note": "Later."})
+    true("a draft is listed", draft.id in [d.id for d in mr.draft_notes.list()])
+    draft.note = "Later, and better."
+    draft.save()
+    draft.publish()
+    true("a published draft is gone", draft.id not in [d.id for d in mr.draft_notes.list()])
+    mr.draft_notes.create({"note": "With the others."})
+    mr.draft_notes.bulk_publish()
+    same("no draft is left", mr.draft_notes.list(), [])
+    bodies = {n["body"] for t in mr.discussions.list(get_all=True) for n in t.attributes["notes"]}
+    true("what was published", {"Later, and better.", "With the others."} <= bodies)
+    true("versions", len(mr.diffs.list()) > 0)
+    true("reviewers", len(mr.reviewer_details.list()) > 0)
+    true("approvals", mr.approvals.get().approved_by)
+
+
+def planning():
+    rocket = ada.projects.get("acme/rocket-ui")
+    label = rocket.labels.create({"name": "from outside", "color": "#8899aa"})
+    true("a label is listed", "from outside" in [made.name for made in rocket.labels.list(get_all=True)])
+    milestone = rocket.milestones.create({"title": "Someday"})
+    issue = rocket.issues.create({"title": "From outside", "labels": ["from outside"], "milestone_id": milestone.id})
+    same("a created issue", (issue.labels, issue.milestone["title"], issue.state), (["from outside"], "Someday", "opened"))
+    true("a filter of issues", issue.iid in [i.iid for i in rocket.issues.list(labels=["from outside"], get_all=True)])
+    issue.state_event = "close"
+    issue.save()
+    same("a closed issue", issue.state, "closed")
+    thread = issue.discussions.create({"body": "A thread."})
+    thread.notes.create({"body": "A reply."})
+    milestone.state_event = "close"
+    milestone.save()
+    same("a closed milestone", milestone.state, "closed")
+    label.delete()
+    milestone.delete()
+    todos = ada.todos.list(get_all=True)
+    true("to-dos", todos)
+    todos[0].mark_as_done()
+    ada.todos.mark_all_as_done()
+    same("nothing to do", ada.todos.list(), [])
+
+
 def snippets(made):
     snippet = made.snippets.create({"title": "S", "file_name": "s.py", "content": "print(1)\n", "visibility": "private"})
     same("a created snippet", (snippet.title, snippet.file_name), ("S", "s.py"))
@@ -402,7 +458,7 @@ def steps():
     made = root.projects.create({"name": "Client Work", "visibility": "public"})
     for step in [repository, requests, snippets, runners]:
         yield lambda step=step: step(made)
-    for step in [archives, jobs, deployments, search, administration]:
+    for step in [review, planning, archives, jobs, deployments, search, administration]:
         yield step
 
 

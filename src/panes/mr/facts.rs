@@ -3,12 +3,13 @@
 use crate::api::Known;
 use crate::api::decisions::{Approvals, Reviewer};
 use crate::api::jobs::{Job, PipelineBrief};
+use crate::api::labels::Label;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
 use crate::app::pane::View;
 use crate::domain::merge_status::{self, Obstacle};
 use crate::parts::list::{age, ago};
-use crate::parts::{ci, review, sidebar};
+use crate::parts::{ci, label_colors, review, sidebar};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -32,6 +33,8 @@ pub struct Facts<'a> {
     pub jobs: Vec<&'a Job>,
     pub participants: Rows<'a, User>,
     pub approvals: Option<&'a Approvals>,
+    /// The labels of the project, which have colors.
+    pub labels: Rows<'a, Label>,
     /// How far the reviewers are, where the server says.
     pub reviewers: Rows<'a, Reviewer>,
 }
@@ -167,7 +170,7 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     let others = facts.participants.iter().filter(named).take(PARTICIPANTS);
     let others = others.map(|participant| user(&out, &participant.username)).collect();
     out.fact("Participants", others);
-    let labels = m.labels().iter().map(|label| vec![out.span(label.clone(), Role::Label)]).collect();
+    let labels = m.labels().iter().map(|label| label_colors::spans(view, label, &facts.labels)).collect();
     out.fact("Labels", labels);
     if let Some(milestone) = m.milestone.known() {
         let words = vec![vec![out.span(milestone.title.clone(), Role::Text)]];

@@ -29,7 +29,7 @@ use crate::parts::list::{self, Listing, age, failure};
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::threads;
-use crate::parts::{breadcrumbs, forms, last_seen, review, sidebar};
+use crate::parts::{breadcrumbs, forms, label_colors, last_seen, review, sidebar};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
@@ -155,6 +155,7 @@ impl Mr {
                 jobs,
                 participants: view.store.list(&self.participants_of()),
                 approvals: self.approvals(view),
+                labels: label_colors::known(view, &self.project),
                 reviewers: view.store.list(&self.reviewers_of()),
             },
             drafts: self.desk.drafts(),
@@ -538,6 +539,9 @@ impl Pane for Mr {
             Tab::Overview => {
                 wants.extend(self.here().load_conversation(view, self.conversation.pages()).map(Want::from));
                 wants.extend(view.aside(Load::list(&self.participants_of(), 1)));
+                if self.known(view).is_some_and(|known| !known.labels().is_empty()) {
+                    wants.extend(view.aside(label_colors::load(&self.project)));
+                }
                 if self.known(view).is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty())) {
                     wants.extend(view.aside(Load::list(&self.reviewers_of(), 1)));
                 }
