@@ -43,7 +43,7 @@ async fn open_ones_are_listed_first_with_what_matters() {
     harness.expect("draft Retry reads");
     let wide = harness.screen(160, 45);
     let line = wide.iter().find(|l| l.contains("●  !42")).cloned().unwrap_or_default();
-    for part in ["feature/42", "bo", "3 notes"] {
+    for part in ["ui speed", "bo", "ready"] {
         assert!(line.contains(part), "{part} in {line}");
     }
 }

@@ -71,6 +71,7 @@ async fn open(discussions: Vec<Value>, drafts: Option<Vec<Value>>, tab: Option<&
         .reply(&format!("{MR}/pipelines"), json!([]))
         .reply(&format!("{MR}/approvals"), json!({"approved_by": [], "user_can_approve": true}))
         .reply(&format!("{MR}/notes"), json!([]))
+        .reply("GET /projects/acme%2Frocket-ui/labels", [json!({"id": 1, "name": "ui", "color": "#3366ff"})])
         .reply(&format!("{MR}/discussions"), discussions);
     if let Some(drafts) = drafts {
         harness.reply(&format!("{MR}/draft_notes"), drafts);
