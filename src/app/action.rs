@@ -12,7 +12,7 @@ use super::transfer::{Save, SaveOrder, TransferEvent};
 use super::watch::Watched;
 use crate::api::{Error, Host};
 use crate::store::{Arrival, HeldState, Ticket, Value, Want, Write};
-use crate::ui::theme::Background;
+use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
 use std::any::Any;
@@ -78,6 +78,10 @@ pub enum Action {
     Elsewhere(Host, Option<Place>),
     /// The servers there are.
     Hosts,
+    /// The themes there are.
+    Themes,
+    /// Show everything in another theme.
+    Theme(Box<Theme>),
     /// Open a place instead of the present one.
     Replace(Place),
     /// Back to where one came from.

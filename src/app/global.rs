@@ -44,6 +44,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("browse", &["o"], "Open in browser", |(), cx| cx.act(Action::BrowseHere)),
     Command::new("copy", &["y"], "Copy…", |(), cx| cx.act(Action::Copies)),
     Command::new("hosts", &["g H"], "Go to another server…", |(), cx| cx.act(Action::Hosts)),
+    Command::new("theme", &[], "Change theme…", |(), cx| cx.act(Action::Themes)),
     Command::new("transfers", &["g d"], "Show downloads", |(), cx| cx.act(Action::Saves)),
     Command::new("drafts", &["g k"], "Show all drafts", |(), cx| {
         cx.act(Action::Drafts);

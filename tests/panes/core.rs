@@ -220,6 +220,19 @@ async fn help_is_filtered_by_what_is_typed_and_runs_the_row_under_the_cursor() {
 }
 
 #[tokio::test]
+async fn a_theme_is_seen_before_it_is_chosen() {
+    let mut harness = Begin::at(Place::new("projects")).size(100, 30).open();
+    harness.press(":").type_text("theme").press("Enter").expect("Themes").expect("high-contrast");
+    let before = harness.app.theme().clone();
+    harness.press("j j j");
+    assert_eq!(harness.app.theme().name, "high-contrast");
+    harness.press("Esc");
+    assert_eq!(harness.app.theme(), &before);
+    harness.press(":").type_text("theme").press("Enter").press("j Enter").expect("theme = \"light\"");
+    assert_eq!(harness.app.theme().name, "light");
+}
+
+#[tokio::test]
 async fn the_palette_finds_places_and_commands_by_other_words() {
     let mut harness = merge_request().await;
     harness.press(":");

@@ -10,6 +10,7 @@ pub mod form;
 pub mod picker;
 pub mod prompt;
 pub mod query;
+pub mod themes;
 pub mod transfers;
 
 use super::keymap::Key;

@@ -1,0 +1,101 @@
+//! The themes there are: the one under the cursor is shown at once.
+
+use super::{AfterKey, Overlay};
+use crate::app::action::{Action, Tone};
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::{BUILT_IN, Role, Theme};
+use crate::ui::{glyph, line, popup};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+
+/// The themes of the binary.
+pub struct Themes {
+    list: ListState,
+    /// The theme that Esc brings back.
+    before: Theme,
+    area: Shared<Rect>,
+}
+
+impl Themes {
+    /// Begins at the theme of now.
+    pub fn new(view: &View) -> Themes {
+        let mut list = ListState::new();
+        let at = BUILT_IN.iter().position(|(name, _)| *name == view.theme.name);
+        list.select(at.unwrap_or(0), BUILT_IN.len());
+        Themes { list, before: view.theme.clone(), area: Shared::default() }
+    }
+
+    fn selected(&self) -> &'static str {
+        BUILT_IN.get(self.list.selected()).map_or("dark", |(name, _)| name)
+    }
+
+    /// Shows the theme under the cursor.
+    fn preview(&self, cx: &mut Cx) {
+        if let Some(theme) = Theme::built_in(self.selected()) {
+            cx.act(Action::Theme(Box::new(theme.with_depth(self.before.depth()))));
+        }
+    }
+
+    fn keep(&self, cx: &mut Cx) -> AfterKey {
+        let name = self.selected();
+        cx.say(Tone::Good, format!("This is {name}. theme = \"{name}\" in the configuration keeps it."));
+        AfterKey::Close
+    }
+}
+
+impl Overlay for Themes {
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let height = popup::rows(BUILT_IN.len() + 2);
+        let inner = popup::draw(buf, screen, view.theme, "Themes", 36, height);
+        if inner.height < 3 {
+            return None;
+        }
+        let body = Rect { height: inner.height - 2, ..inner };
+        self.area.set(body);
+        let columns = [Column::new("", Size::Fill { min: 10, weight: 1 })];
+        table::draw(buf, body, view.theme, true, &self.list, &columns, BUILT_IN.len(), |row| {
+            Row::new(vec![Cell::from((BUILT_IN.get(row).map_or("", |(name, _)| name), Role::Text))])
+        });
+        let (key, dim) = (view.theme.style(Role::Key), view.theme.style(Role::Dim));
+        let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        line::draw(buf, foot, &[(glyph::enter(), key), (" use  ", dim), ("Esc", key), (" close", dim)]);
+        None
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+        let len = BUILT_IN.len();
+        match key.code {
+            KeyCode::Enter => return self.keep(cx),
+            KeyCode::Esc | KeyCode::Char('q') => {
+                cx.act(Action::Theme(Box::new(self.before.clone())));
+                return AfterKey::Close;
+            }
+            KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
+            KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
+            _ => return AfterKey::Open,
+        }
+        self.preview(cx);
+        AfterKey::Open
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+        let area = self.area.get();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), BUILT_IN.len()),
+            Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
+                let Some(index) = self.list.row_at(row - area.y) else { return AfterKey::Open };
+                self.list.select(index, BUILT_IN.len());
+                if double {
+                    return self.keep(cx);
+                }
+            }
+            _ => return AfterKey::Open,
+        }
+        self.preview(cx);
+        AfterKey::Open
+    }
+}
