@@ -289,3 +289,21 @@ async fn two_versions_are_compared() {
     harness.expect("Compare version 1 with").expect("version 2").press("Enter").settle().await;
     harness.expect("Changes from version 1 to version 2").expect("+ is");
 }
+
+#[tokio::test]
+async fn a_review_is_not_submitted_while_one_of_its_comments_could_not_be_sent() {
+    let mut harness = open(threads(), Some(vec![draft(9, "First.", None)]), None).await;
+    let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
+    harness.fail(&drafts, 422, "too long").press("S").press("Enter").type_text("A summary.").press("Esc");
+    harness.press("Tab").type_text("yes").press("C-s").settle().await;
+    harness.expect("Your review is not submitted").expect("too long");
+    assert!(!harness.asked.contains(&publish), "{:?}", harness.asked);
+    assert_eq!(harness.kept.values().filter(|kept| kept.contains("A summary.")).count(), 1, "{:?}", harness.kept);
+    // Asked again, the same summary goes once, and an approval waits for what is published.
+    harness.reply(&drafts, json!({"id": 10})).fail(&publish, 500, "out of ink");
+    harness.press("Esc").press("S").press("Tab").type_text("yes").press("C-s").settle().await;
+    assert_eq!(harness.asked.iter().filter(|line| line.starts_with(&format!("{drafts} "))).count(), 2);
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+    harness.expect("Could not submit your review of !42");
+    assert!(!harness.asked.iter().any(|line| line.contains("/approve ")), "{:?}", harness.asked);
+}
