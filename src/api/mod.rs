@@ -25,6 +25,7 @@ pub mod milestones;
 pub mod notes;
 pub mod notifications;
 pub mod page;
+pub mod pipelines;
 pub mod projects;
 pub mod repository;
 pub mod runners;
@@ -63,6 +64,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("milestones", milestones::ALL),
     ("notes", notes::ALL),
     ("notifications", notifications::ALL),
+    ("pipelines", pipelines::ALL),
     ("projects", projects::ALL),
     ("repository", repository::ALL),
     ("runners", runners::ALL),

@@ -84,7 +84,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// The project whose jobs the caller may read.
-    fn project_jobs(&self, id: &Id) -> Result<&Project, Reject> {
+    pub fn project_jobs(&self, id: &Id) -> Result<&Project, Reject> {
         let project = self.project(id)?;
         self.signed_in()?;
         let least = if project.public_jobs_disabled { level::REPORTER } else { 0 };

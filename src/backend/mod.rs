@@ -32,6 +32,7 @@ mod notes;
 mod notifications;
 pub mod page;
 pub mod params;
+mod pipelines;
 mod positions;
 mod presenters;
 mod projects;

@@ -665,6 +665,16 @@ record! {
     }
 }
 
+/// A variable that jobs of a pipeline know.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Variable {
+    pub key: String,
+    pub value: String,
+    /// Whether jobs get a file that holds the value.
+    pub is_file: bool,
+}
+
 record! {
     /// The jobs of one commit on one ref.
     Pipeline {
@@ -679,6 +689,10 @@ record! {
         finished_at: Option<Timestamp>,
         /// Made by statuses from outside, without jobs.
         external: bool,
+        /// What started it; empty: a push.
+        source: String,
+        /// What it was run with.
+        variables: Vec<Variable>,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::mount::Mount;
 use super::{
     branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, issues, jobs, keys, labels,
-    license, merge_requests, milestones, notes, notifications, projects, repository, runners, search, snippets, tags,
+    license, merge_requests, milestones, notes, notifications, pipelines, projects, repository, runners, search, snippets, tags,
     todos, users, versions,
 };
 
@@ -26,6 +26,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     milestones::mount,
     notes::mount,
     notifications::mount,
+    pipelines::mount,
     projects::mount,
     repository::mount,
     runners::mount,

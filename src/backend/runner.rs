@@ -286,7 +286,15 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
     };
     let turn = usize::try_from(schedule.turn).unwrap_or(0) % schedule.refs.len().max(1);
     let Some((ref_name, sha)) = schedule.refs.get(turn).cloned() else { return ScheduleStep::Never };
-    let plan = PipelinePlan { project: schedule.project, user: schedule.user, ref_name, sha, tag: false, at };
+    let plan = PipelinePlan {
+        project: schedule.project,
+        user: schedule.user,
+        ref_name,
+        sha,
+        tag: false,
+        at,
+        source: "schedule".into(),
+    };
     let pipeline = start(world, &plan, &schedule.jobs);
     if let Some(schedule) = world.schedules.get_mut(id) {
         schedule.turn += 1;
@@ -309,6 +317,8 @@ pub struct PipelinePlan {
     pub tag: bool,
     /// When it was made.
     pub at: Timestamp,
+    /// What started it; empty: a push.
+    pub source: String,
 }
 
 /// Makes a pipeline whose jobs are all created and wait for their stage.
@@ -320,6 +330,7 @@ pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
         sha: plan.sha.clone(),
         user: Some(plan.user),
         created_at: plan.at,
+        source: plan.source.clone(),
         ..Pipeline::default()
     });
     for job in jobs {
@@ -402,6 +413,29 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
     }
     world.settle_pipeline(old.pipeline);
     Some(new)
+}
+
+/// Cancels the jobs of a pipeline that have not ended.
+pub fn cancel_pipeline(world: &mut World, pipeline: u64, now: Timestamp) {
+    let goes_on = |job: &&Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
+    let ids: Vec<u64> = world.pipeline_jobs(pipeline).filter(goes_on).map(|job| job.id).collect();
+    for id in ids {
+        cancel(world, id, now);
+    }
+}
+
+/// Runs the failed and canceled jobs of a pipeline again, stage by stage.
+pub fn retry_pipeline(world: &mut World, pipeline: u64, user: u64, now: Timestamp) {
+    let is_due = |job: &&Job| matches!(job.status, Status::Failed | Status::Canceled);
+    let ids: Vec<u64> = world.pipeline_jobs(pipeline).filter(is_due).map(|job| job.id).collect();
+    let again: Vec<u64> = ids.into_iter().filter_map(|id| retry(world, id, user, now)).collect();
+    for id in again {
+        if let Some(job) = world.jobs.get_mut(id) {
+            // Its stage begins when those before it have passed, and a manual one waits for a person again.
+            (job.status, job.queued_at) = (Status::Created, None);
+        }
+    }
+    world.settle_pipeline(pipeline);
 }
 
 /// Starts a job that waits for a person; `false` where it does not wait for one.

@@ -16,6 +16,7 @@ mod limits;
 mod listen;
 mod local;
 mod milestones;
+mod pipelines;
 mod projects;
 mod repository;
 mod resume;

@@ -25,6 +25,7 @@ mod milestones;
 mod notes;
 mod notifications;
 mod pages;
+mod pipelines;
 mod projects;
 mod repository;
 mod runners;

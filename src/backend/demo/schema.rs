@@ -372,6 +372,10 @@ form! {
         created: String,
         /// Job to `STATUS` or `STATUS SCRIPT`, if it is not a success.
         outcome: BTreeMap<String, String>,
+        /// What started it: `push` without, `web`, `schedule`, `api`.
+        source: String,
+        /// What it was run with.
+        variables: BTreeMap<String, String>,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
 use super::{Load, Result, age, status};
-use crate::backend::records::{Archive, Planned, Schedule, Script, Status};
+use crate::backend::records::{Archive, Planned, Schedule, Script, Status, Variable};
 use crate::backend::runner::{self, PipelinePlan};
 use jiff::SignedDuration;
 use std::io::{Cursor, Read, Write};
@@ -89,6 +89,7 @@ impl Load {
             sha: commit.to_string(),
             tag: tag.is_some(),
             at,
+            source: one.source.clone(),
         })
     }
 
@@ -97,6 +98,12 @@ impl Load {
         let jobs = self.planned(form, &one.template)?;
         let planned: Vec<Planned> = jobs.iter().map(|(planned, _)| planned.clone()).collect();
         let pipeline = runner::start(&mut self.world, plan, &planned);
+        let is_file = false;
+        let variables =
+            one.variables.iter().map(|(key, value)| Variable { key: key.clone(), value: value.clone(), is_file });
+        if let Some(record) = self.world.pipelines.get_mut(pipeline) {
+            record.variables = variables.collect();
+        }
         let ids: Vec<u64> = self.world.pipeline_jobs(pipeline).map(|job| job.id).collect();
         let mut clock = runner::later(at, SignedDuration::from_secs(2));
         let mut stage = String::new();

@@ -1,0 +1,300 @@
+//! Pipelines: listed with filters, run on a ref, retried, canceled, deleted.
+
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::git::Git;
+use super::mount::Mount;
+use super::records::{self, Job, Planned, Project, Status, level};
+use super::reject::Reject;
+use super::runner::{self, PipelinePlan};
+use super::world::World;
+use crate::api::pipelines::*;
+use crate::api::{Id, Nothing};
+use crate::backend::presenters::{Bounds, time, times};
+use git2::Oid;
+use jiff::Timestamp;
+use serde_json::json;
+use std::collections::HashMap;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<ListPipelines>(list)
+        .read_signed_in::<GetPipeline>(get)
+        .write::<CreatePipeline>(create)
+        .write::<RetryPipeline>(retry)
+        .write::<CancelPipeline>(cancel)
+        .write::<DeletePipeline>(delete)
+        .read_signed_in::<ListPipelineVariables>(variables)
+}
+
+/// What started it.
+fn source(pipeline: &records::Pipeline) -> &str {
+    match pipeline.source.as_str() {
+        "" if pipeline.external => "external",
+        "" => "push",
+        other => other,
+    }
+}
+
+/// When it changed last.
+fn updated_at(pipeline: &records::Pipeline) -> Timestamp {
+    pipeline.finished_at.or(pipeline.started_at).unwrap_or(pipeline.created_at).max(pipeline.created_at)
+}
+
+/// Seconds between two moments.
+fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
+    Some(to?.duration_since(from?).as_secs().max(0) as f64)
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// A pipeline as lists have it.
+    fn show_pipeline(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
+        Pipeline {
+            id: pipeline.id,
+            sha: pipeline.sha.clone(),
+            r#ref: pipeline.ref_name.clone(),
+            status: pipeline.status.as_str().into(),
+            project_id: Some(project.id),
+            source: Some(source(pipeline).to_owned()),
+            created_at: Some(time(pipeline.created_at)),
+            updated_at: Some(time(updated_at(pipeline))),
+            web_url: Some(format!("{}/-/pipelines/{}", self.project_url(project), pipeline.id)),
+            ..Pipeline::default()
+        }
+    }
+
+    /// All that is known of a pipeline.
+    fn show_whole_pipeline(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
+        let covered: Vec<f64> = self.world.pipeline_jobs(pipeline.id).filter_map(|job| job.coverage).collect();
+        let coverage = covered.iter().sum::<f64>() / covered.len().max(1) as f64;
+        Pipeline {
+            tag: Some(pipeline.tag),
+            before_sha: Some("0".repeat(40)),
+            user: pipeline.user.map(|user| self.person(user)),
+            started_at: times(pipeline.started_at),
+            finished_at: times(pipeline.finished_at),
+            duration: seconds(pipeline.started_at, pipeline.finished_at),
+            queued_duration: seconds(Some(pipeline.created_at), pipeline.started_at),
+            coverage: (!covered.is_empty()).then(|| format!("{coverage:.2}")),
+            ..self.show_pipeline(project, pipeline)
+        }
+    }
+
+    /// The pipeline of a project whose jobs the caller may read.
+    fn pipeline(&self, id: &Id, pipeline: u64) -> Result<(&Project, &records::Pipeline), Reject> {
+        let project = self.project_jobs(id)?;
+        let found = self.world.pipelines.get(pipeline).filter(|pipeline| pipeline.project == project.id);
+        Ok((project, found.ok_or_else(Reject::no_record)?))
+    }
+
+    /// The branch or tag of a name, short or full: its short name, its commit, and whether it is a tag.
+    fn ref_of(&self, git: &Git, name: &str) -> Result<(String, Oid, bool), Reject> {
+        let branch = |name: &str| Some((name.to_owned(), git.branch(name)?, false));
+        let tag = |name: &str| Some((name.to_owned(), git.tag(name)?.commit, true));
+        let found = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
+            (Some(name), _) => branch(name),
+            (_, Some(name)) => tag(name),
+            (None, None) => match (branch(name), tag(name)) {
+                (Some(_), Some(_)) => return Err(refused("Ref is ambiguous")),
+                (branch, tag) => branch.or(tag),
+            },
+        };
+        found.ok_or_else(|| refused("Reference not found"))
+    }
+}
+
+/// 400 with what makes it impossible to run a pipeline.
+fn refused(why: &str) -> Reject {
+    Reject::bad(json!({ "base": [why] }))
+}
+
+/// The newest pipeline of each ref that is there, branches or tags.
+fn newest_of_refs(call: &Reading, project: &Project, tags: bool) -> Result<HashMap<String, u64>, Reject> {
+    let git = call.git(project)?;
+    let names: Vec<String> = if tags {
+        git.tags(&call.cache)?.iter().map(|tag| tag.name.clone()).collect()
+    } else {
+        git.branches(&call.cache)?.iter().map(|head| head.name.clone()).collect()
+    };
+    let mut newest: HashMap<String, u64> = names.into_iter().map(|name| (name, 0)).collect();
+    for pipeline in call.world.pipelines.iter().filter(|p| p.project == project.id && p.tag == tags) {
+        if let Some(id) = newest.get_mut(&pipeline.ref_name) {
+            *id = pipeline.id;
+        }
+    }
+    Ok(newest)
+}
+
+fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
+    let any =
+        |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
+    let scope = call.choice("scope", input.scope.as_deref(), &any(SCOPES))?.to_owned();
+    let statuses = any(crate::api::jobs::Status::KNOWN);
+    let status = call.choice("status", input.status.as_deref(), &statuses)?.to_owned();
+    let by = ["id", "status", "ref", "updated_at", "user_id"];
+    let by = call.choice("order_by", input.order_by.as_deref(), &by)?.to_owned();
+    let descending = call.descending(input.sort.as_deref(), "desc")?;
+    let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
+    let project = call.project_jobs(&input.id)?;
+    let newest = match scope.as_str() {
+        "branches" => Some(newest_of_refs(call, project, false)?),
+        "tags" => Some(newest_of_refs(call, project, true)?),
+        _ => None,
+    };
+    let started_by = |pipeline: &records::Pipeline, name: &str| {
+        pipeline.user.and_then(|id| call.world.users.get(id)).is_some_and(|user| user.username == name)
+    };
+    let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|w| w.is_empty() || w == value);
+    let fits = |pipeline: &&records::Pipeline| {
+        pipeline.project == project.id
+            && match scope.as_str() {
+                "running" => pipeline.status == Status::Running,
+                "pending" => pipeline.status == Status::Pending,
+                "finished" => pipeline.status.is_finished(),
+                _ => newest.as_ref().is_none_or(|newest| newest.get(&pipeline.ref_name) == Some(&pipeline.id)),
+            }
+            && (status.is_empty() || pipeline.status.as_str() == status)
+            && is(&input.r#ref, &pipeline.ref_name)
+            && is(&input.sha, &pipeline.sha)
+            && is(&input.source, source(pipeline))
+            && input.username.as_deref().is_none_or(|name| name.is_empty() || started_by(pipeline, name))
+            // Nothing here reads a CI file that could be wrong.
+            && input.yaml_errors != Some(true)
+            && updated.hold(updated_at(pipeline))
+    };
+    let mut rows: Vec<&records::Pipeline> = call.world.pipelines.iter().filter(fits).collect();
+    match by.as_str() {
+        "status" => order(&mut rows, descending, |row| row.status.as_str()),
+        "ref" => order(&mut rows, descending, |row| row.ref_name.clone()),
+        "updated_at" => order(&mut rows, descending, |row| updated_at(row)),
+        "user_id" => order(&mut rows, descending, |row| row.user),
+        _ => order(&mut rows, descending, |row| row.id),
+    }
+    call.page(rows, |pipeline| call.show_pipeline(project, pipeline))
+}
+
+fn get(call: &Reading, input: GetPipeline) -> Outcome<Pipeline> {
+    let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
+    ok(call.show_whole_pipeline(project, pipeline))
+}
+
+/// The project, where the caller may run jobs in it.
+fn to_act(call: &Writing, id: &Id) -> Result<Project, Reject> {
+    let project = call.project_as(id, level::DEVELOPER)?;
+    if project.archived || project.jobs_disabled { Err(Reject::forbidden()) } else { Ok(project.clone()) }
+}
+
+/// The jobs of the next pipeline: those of the project's schedule, else of its newest pipeline that had some.
+fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
+    if let Some(schedule) = world.schedules.iter().find(|schedule| schedule.project == project) {
+        return schedule.jobs.clone();
+    }
+    let has_jobs = |pipeline: &&records::Pipeline| {
+        pipeline.project == project && world.pipeline_jobs(pipeline.id).next().is_some()
+    };
+    let newest = |on_ref: bool| {
+        world.pipelines.iter().rev().filter(has_jobs).find(|pipeline| !on_ref || pipeline.ref_name == ref_name)
+    };
+    let Some(last) = newest(true).or_else(|| newest(false)) else { return Vec::new() };
+    let mut jobs: Vec<&Job> = world.jobs.iter().filter(|job| job.pipeline == last.id).collect();
+    // A job that was retried stands where it stood first, as its newest run.
+    let mut out: Vec<Planned> = Vec::new();
+    jobs.sort_by_key(|job| job.id);
+    for job in jobs {
+        let plan = Planned {
+            name: job.name.clone(),
+            stage: job.stage.clone(),
+            script: job.script.clone(),
+            manual: job.manual,
+            allow_failure: job.allow_failure,
+            environment: job.environment.clone(),
+            runner: None,
+            tag_list: job.tag_list.clone(),
+        };
+        match out.iter_mut().find(|known| known.name == plan.name) {
+            Some(known) => *known = plan,
+            None => out.push(plan),
+        }
+    }
+    out
+}
+
+fn create(call: &mut Writing, input: CreatePipeline) -> Outcome<Pipeline> {
+    let project = to_act(call, &input.id)?;
+    let user = call.signed_in()?.id;
+    let git = call.git(&project)?;
+    let (ref_name, commit, tag) = call.ref_of(&git, &input.r#ref)?;
+    if !tag && !call.rights.merges_into(call.world, &project, &ref_name) {
+        return Err(refused(&format!(
+            "You do not have sufficient permission to run a pipeline on '{ref_name}'. Please select a different branch \
+             or contact your administrator for assistance."
+        )));
+    }
+    let mut variables = Vec::new();
+    for variable in input.variables.unwrap_or_default() {
+        let kind = variable.variable_type.unwrap_or_default();
+        call.choice("variables[variable_type]", Some(&kind), &["env_var", "file"])?;
+        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if variable.key.is_empty() || !variable.key.chars().all(is_key) {
+            return Err(refused("Variables key can contain only letters, digits and '_'."));
+        }
+        variables.push(records::Variable { key: variable.key, value: variable.value, is_file: kind == "file" });
+    }
+    let jobs = planned(call.world, project.id, &ref_name);
+    if jobs.is_empty() {
+        return Err(refused("Missing CI config file"));
+    }
+    let (sha, at, source) = (commit.to_string(), call.now, "api".to_owned());
+    let plan = PipelinePlan { project: project.id, user, ref_name, sha, tag, at, source };
+    let id = runner::start(call.world, &plan, &jobs);
+    if let Some(pipeline) = call.world.pipelines.get_mut(id) {
+        pipeline.variables = variables;
+    }
+    shown(call, &project, id)
+}
+
+fn shown(call: &Writing, project: &Project, id: u64) -> Outcome<Pipeline> {
+    let pipeline = call.world.pipelines.get(id).ok_or_else(Reject::no_record)?;
+    ok(call.show_whole_pipeline(project, pipeline))
+}
+
+fn retry(call: &mut Writing, input: RetryPipeline) -> Outcome<Pipeline> {
+    let project = to_act(call, &input.id)?;
+    let (id, user) = (call.pipeline(&input.id, input.pipeline_id)?.1.id, call.signed_in()?.id);
+    runner::retry_pipeline(call.world, id, user, call.now);
+    shown(call, &project, id)
+}
+
+fn cancel(call: &mut Writing, input: CancelPipeline) -> Outcome<Pipeline> {
+    let project = to_act(call, &input.id)?;
+    let id = call.pipeline(&input.id, input.pipeline_id)?.1.id;
+    runner::cancel_pipeline(call.world, id, call.now);
+    Ok(shown(call, &project, id)?.status(200))
+}
+
+fn delete(call: &mut Writing, input: DeletePipeline) -> Outcome<Nothing> {
+    call.project_as(&input.id, level::OWNER)?;
+    let (_, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
+    call.unmodified(updated_at(pipeline))?;
+    let id = pipeline.id;
+    call.world.pipelines.remove(id);
+    call.world.jobs.remove_where(|job| job.pipeline == id);
+    call.world.commit_statuses.remove_where(|status| status.pipeline == id);
+    Ok(Answer::new(Nothing))
+}
+
+fn variables(call: &Reading, input: ListPipelineVariables) -> Outcome<Vec<Variable>> {
+    let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
+    let level = call.rights.level(call.world, project);
+    let is_own = pipeline.user.is_some() && pipeline.user == call.rights.user;
+    if level < level::DEVELOPER || level < level::MAINTAINER && !is_own {
+        return Err(Reject::forbidden());
+    }
+    let show = |variable: &records::Variable| Variable {
+        key: variable.key.clone(),
+        value: variable.value.clone(),
+        variable_type: if variable.is_file { "file" } else { "env_var" }.into(),
+        raw: Some(false),
+    };
+    ok(pipeline.variables.iter().map(show).collect())
+}

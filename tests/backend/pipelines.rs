@@ -1,0 +1,153 @@
+//! Pipelines: listed, run, retried, canceled and deleted.
+
+use crate::{Server, WORLD, each, header, json};
+use labscope::backend::{Options, WorldKind};
+use reqwest::{Method, Response};
+use serde_json::{Value, json as value};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+const PIPELINES: &str = "/projects/ada%2Fhello/pipelines";
+
+async fn server(passed: &Arc<AtomicI64>) -> Server {
+    Server::of(WORLD, passed).await
+}
+
+async fn run(server: &Server, user: &str, body: &Value) -> Response {
+    server.call(user, Method::POST, "/projects/ada%2Fhello/pipeline").json(body).send().await.unwrap()
+}
+
+/// Name and status of the jobs of a pipeline, first to last.
+async fn jobs(server: &Server, id: &Value) -> Vec<String> {
+    let jobs = server.read("ada", &format!("{PIPELINES}/{id}/jobs")).await;
+    let word = |job: &Value| format!("{} {}", job["name"].as_str().unwrap(), job["status"].as_str().unwrap());
+    jobs.as_array().unwrap().iter().rev().map(word).collect()
+}
+
+#[tokio::test]
+async fn a_pipeline_runs_on_the_clock_with_its_variables() {
+    let passed = Arc::default();
+    let server = server(&passed).await;
+    let body = value!({"ref": "main", "variables": [{"key": "LOUD", "value": "1"}]});
+    let made = json(run(&server, "bo", &body).await, 201).await;
+    assert_eq!(
+        (&made["ref"], &made["source"], &made["user"]["username"]),
+        (&"main".into(), &"api".into(), &"bo".into())
+    );
+    assert_eq!((&made["status"], &made["tag"], &made["duration"]), (&"created".into(), &false.into(), &Value::Null));
+    assert!(made["web_url"].as_str().unwrap().ends_with(&format!("/ada/hello/-/pipelines/{}", made["id"])));
+    let id = &made["id"];
+    passed.store(3, Ordering::Relaxed);
+    assert_eq!(jobs(&server, id).await, ["hello running", "ship created"]);
+    passed.store(30, Ordering::Relaxed);
+    assert_eq!(jobs(&server, id).await, ["hello success", "ship manual"]);
+    let ended = server.read("bo", &format!("{PIPELINES}/{id}")).await;
+    assert_eq!(
+        (&ended["status"], &ended["duration"], &ended["queued_duration"]),
+        (&"success".into(), &6.0.into(), &2.0.into())
+    );
+    let variables = format!("{PIPELINES}/{id}/variables");
+    let wanted = value!([{"key": "LOUD", "value": "1", "variable_type": "env_var", "raw": false}]);
+    for user in ["ada", "bo", "root"] {
+        assert_eq!(server.read(user, &variables).await, wanted, "{user}");
+    }
+    assert_eq!(json(server.get("eve", &variables).await, 403).await["message"], "403 Forbidden");
+    // Bo did not run the other one.
+    let first = server.read("bo", &format!("{PIPELINES}?sort=asc")).await[0]["id"].clone();
+    assert_eq!(server.get("bo", &format!("{PIPELINES}/{first}/variables")).await.status(), 403);
+}
+
+#[tokio::test]
+async fn a_pipeline_that_cannot_run_says_why() {
+    let server = server(&Arc::default()).await;
+    let why = async |user: &str, body: Value, status: u16| json(run(&server, user, &body).await, status).await;
+    assert_eq!(why("bo", value!({"ref": "odd"}), 400).await, value!({"message": {"base": ["Reference not found"]}}));
+    assert_eq!(why("bo", value!({}), 400).await["error"], "ref is missing");
+    assert_eq!(why("eve", value!({"ref": "main"}), 403).await["message"], "403 Forbidden");
+    assert_eq!(why("", value!({"ref": "main"}), 401).await["message"], "401 Unauthorized");
+    let odd = value!({"ref": "main", "variables": [{"key": "A B", "value": "x"}]});
+    assert!(why("bo", odd, 400).await["message"]["base"][0].as_str().unwrap().contains("key"));
+    let protect = "/projects/ada%2Fhello/repository/branches/main/protect";
+    json(server.put("ada", protect, &[]).await, 200).await;
+    let refused = why("bo", value!({"ref": "main"}), 400).await;
+    assert!(refused["message"]["base"][0].as_str().unwrap().contains("sufficient permission"), "{refused}");
+    assert_eq!(why("ada", value!({"ref": "refs/heads/main"}), 201).await["ref"], "main");
+    let empty = server.post("ada", "/projects", &[("name", "none"), ("initialize_with_readme", "true")]).await;
+    let id = json(empty, 201).await["id"].clone();
+    let body = value!({"ref": "main"});
+    let none = server.call("ada", Method::POST, &format!("/projects/{id}/pipeline")).json(&body).send().await.unwrap();
+    let none = json(none, 400).await["message"]["base"][0].clone();
+    assert!(none == "Missing CI config file" || none == "Reference not found", "{none}");
+}
+
+#[tokio::test]
+async fn cancel_ends_what_goes_on_and_retry_brings_it_back_stage_by_stage() {
+    let passed = Arc::default();
+    let server = server(&passed).await;
+    let id = json(run(&server, "bo", &value!({"ref": "main"})).await, 201).await["id"].clone();
+    passed.store(3, Ordering::Relaxed);
+    let canceled = json(server.post("bo", &format!("{PIPELINES}/{id}/cancel"), &[]).await, 200).await;
+    assert_eq!(canceled["status"], "canceled");
+    assert_eq!(jobs(&server, &id).await, ["hello canceled", "ship canceled"]);
+    assert_eq!(server.post("eve", &format!("{PIPELINES}/{id}/retry"), &[]).await.status(), 403);
+    json(server.post("bo", &format!("{PIPELINES}/{id}/retry"), &[]).await, 201).await;
+    assert_eq!(jobs(&server, &id).await, ["hello canceled", "ship canceled", "hello pending", "ship created"]);
+    passed.store(40, Ordering::Relaxed);
+    assert_eq!(jobs(&server, &id).await[2..], ["hello success", "ship manual"]);
+    // There is nothing more to retry or to cancel, which is no error.
+    json(server.post("bo", &format!("{PIPELINES}/{id}/retry"), &[]).await, 201).await;
+    json(server.post("bo", &format!("{PIPELINES}/{id}/cancel"), &[]).await, 200).await;
+    assert_eq!(jobs(&server, &id).await.len(), 4);
+}
+
+#[tokio::test]
+async fn an_owner_deletes_a_pipeline_with_its_jobs() {
+    let server = server(&Arc::default()).await;
+    let id = server.read("ada", PIPELINES).await[0]["id"].clone();
+    let job = server.read("ada", &format!("{PIPELINES}/{id}/jobs")).await[0]["id"].clone();
+    let path = format!("{PIPELINES}/{id}");
+    assert_eq!(json(server.delete("bo", &path).await, 403).await["message"], "403 Forbidden");
+    assert_eq!(server.delete("ada", &path).await.status(), 204);
+    assert_eq!(json(server.get("ada", &path).await, 404).await["message"], "404 Not found");
+    assert_eq!(server.get("ada", &format!("/projects/ada%2Fhello/jobs/{job}")).await.status(), 404);
+    assert!(server.read("ada", PIPELINES).await.as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_demo_lists_its_pipelines_and_each_filter_narrows_them() {
+    let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
+    let path = "/projects/acme%2Frocket-ui/pipelines";
+    let read = async |query: &str| server.read("ada", &format!("{path}?per_page=100&{query}")).await;
+    let all = read("").await;
+    let ids: Vec<u64> = all.as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect();
+    assert!(ids.len() > 10 && ids.is_sorted_by(|a, b| a > b), "{ids:?}");
+    assert_eq!(header(&server.get("ada", path).await, "x-total"), ids.len().to_string());
+    let narrowed = |list: &Value, fits: &dyn Fn(&Value) -> bool| {
+        let rows = list.as_array().unwrap();
+        assert!(!rows.is_empty() && rows.len() < ids.len() && rows.iter().all(fits), "{list}");
+    };
+    narrowed(&read("status=failed").await, &|row| row["status"] == "failed");
+    narrowed(&read("scope=finished").await, &|row| row["status"] != "running");
+    narrowed(&read("scope=tags").await, &|row| row["ref"].as_str().unwrap().starts_with('v'));
+    let branches = read("scope=branches").await;
+    let mut refs = each(&branches, "ref");
+    refs.sort_unstable();
+    let len = refs.len();
+    refs.dedup();
+    assert!(len > 1 && refs.len() == len && !refs.contains(&"v0.3.2"), "{refs:?}");
+    narrowed(&read("ref=feature%2Frows").await, &|row| row["ref"] == "feature/rows");
+    narrowed(&read("source=web").await, &|row| row["source"] == "web");
+    narrowed(&read("username=cem").await, &|row| row.get("user").is_none());
+    let sha = all[0]["sha"].as_str().unwrap();
+    narrowed(&read(&format!("sha={sha}")).await, &|row| row["sha"] == sha);
+    assert_eq!(read("yaml_errors=true").await, value!([]));
+    let by_ref = read("order_by=ref&sort=asc").await;
+    assert!(each(&by_ref, "ref").is_sorted());
+    for (query, name) in [("scope=odd", "scope"), ("status=odd", "status"), ("order_by=odd", "order_by")] {
+        let wrong = json(server.get("ada", &format!("{path}?{query}")).await, 400).await;
+        assert_eq!(wrong["error"], format!("{name} does not have a valid value"));
+    }
+    let web = read("source=web").await[0]["id"].clone();
+    let variables = server.read("ada", &format!("{path}/{web}/variables")).await;
+    assert_eq!(each(&variables, "key"), ["RUST_LOG", "SCREEN_SIZES"]);
+}
