@@ -566,6 +566,7 @@ mod tests {
     use crate::api::issues::{ListGroupIssues, ListIssues, ListProjectIssues};
     use crate::api::jobs::ListJobs;
     use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};
+    use crate::api::pipelines::ListPipelines;
     use crate::api::projects::ListProjects;
     use crate::api::todos::ListTodos;
     use crate::api::users::ListUsers;
@@ -714,6 +715,7 @@ mod tests {
         check::<ListUsers>(USERS);
         check::<ListCommits>(COMMITS);
         check::<ListJobs>(JOBS);
+        check::<ListPipelines>(PIPELINES);
         check::<ListTodos>(TODOS);
         check::<ListIssues>(ISSUES);
         check::<ListGroupIssues>(ISSUES);

@@ -3,8 +3,8 @@
 use super::mount::Mount;
 use super::{
     branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, issues, jobs, keys, labels,
-    license, merge_requests, milestones, notes, notifications, pipelines, projects, repository, runners, search, snippets, tags,
-    todos, users, versions,
+    license, merge_requests, milestones, notes, notifications, pipelines, projects, repository, runners, search,
+    snippets, tags, todos, users, versions,
 };
 
 /// The areas, in the order of their names.

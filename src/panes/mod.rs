@@ -23,6 +23,7 @@ pub mod mr;
 pub mod mrs;
 pub mod notifications;
 pub mod overview;
+pub mod pipelines;
 pub mod projects;
 pub mod runners;
 pub mod search;
@@ -112,9 +113,14 @@ pub const PANES: &[Entry] = &[
     Entry::of::<jobs::Jobs>()
         .known_as(&["jobs", "builds", "ci", "ci/cd"])
         .below(Above::OwnList)
-        .at(&["{project}/-/jobs|builds|pipelines/..", "{project}/-/pipelines/{item:number}/.."])
+        .at(&["{project}/-/jobs|builds/..", "{project}/-/pipelines/{item:number}/.."])
         .lists("jobs")
         .reached_by("go.jobs", &["g j"], "Go to jobs"),
+    Entry::of::<pipelines::Pipelines>()
+        .known_as(&["pipelines", "builds", "ci", "ci/cd"])
+        .at(&["{project}/-/pipelines/..", "{project}/-/pipelines/..?scope={tab}"])
+        .lists("pipelines")
+        .reached_by("go.pipelines", &["g l"], "Go to pipelines"),
     Entry::of::<job::JobTrace>()
         .known_as(&["job", "job log", "log", "trace"])
         .shows(Subject::Job)
@@ -242,5 +248,4 @@ pub const PANES: &[Entry] = &[
             "groups/{group:rest}/-/epics/{item:number}/..",
             "groups/{group:rest}/-/epics/{item:number}/..#note_{note:number}",
         ]),
-    Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines").known_as(&["pipelines", "ci", "ci/cd"]),
 ];

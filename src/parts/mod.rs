@@ -27,6 +27,8 @@ pub mod merge_request_query;
 pub mod merge_state;
 pub mod notes;
 pub mod people;
+pub mod pipeline_variables;
+pub mod pipelines;
 pub mod profile;
 pub mod project;
 pub mod query_list;

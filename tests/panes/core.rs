@@ -105,7 +105,7 @@ fn every_key_of_the_command_tables_can_be_read_and_means_one_thing_in_its_place(
 const SHARED: &[(&str, &[&str])] = &[
     ("Enter", &["open", "owner", "edit"]),
     ("Space", &["mark"]),
-    ("+", &["create", "add", "add_key", "branch", "enable", "section"]),
+    ("+", &["create", "add", "add_key", "branch", "enable", "section", "run"]),
     ("c", &["comment"]),
     ("e", &["edit", "release", "next_error"]),
     ("W", &["wrap", "watch_pipeline"]),

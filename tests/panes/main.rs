@@ -30,6 +30,7 @@ mod monkey;
 mod mr;
 mod mrs;
 mod people;
+mod pipelines;
 mod reach;
 mod refusals;
 mod review;

@@ -53,6 +53,7 @@ const VERBS: &[&str] = &[
     "Reply",
     "Resolve",
     "Retry",
+    "Run",
     "Save",
     "Search",
     "Set",

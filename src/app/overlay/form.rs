@@ -275,7 +275,7 @@ impl Form {
     }
 
     fn keep(&mut self, cx: &mut Cx) {
-        let typed = |field: &&Field| field.is_dirty() && field.widget != Widget::Secret;
+        let typed = |field: &&Field| field.is_dirty() && field.is_kept && field.widget != Widget::Secret;
         let mut texts: Map<String, Value> =
             self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.input.text().into())).collect();
         if self.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
@@ -361,8 +361,11 @@ impl Form {
 
     fn leave(&mut self, cx: &mut Cx) -> AfterKey {
         self.keep(cx);
-        if self.kept.is_some() {
-            cx.say(Tone::Info, "Draft saved: the same command opens it again.");
+        let lost = self.fields.iter().find(|field| !field.is_kept && field.is_dirty());
+        match (lost, self.kept.is_some()) {
+            (Some(field), _) => cx.say(Tone::Warning, format!("The {} are not stored: type them again.", field.label)),
+            (None, true) => cx.say(Tone::Info, "Draft saved: the same command opens it again."),
+            (None, false) => {}
         }
         AfterKey::Close
     }

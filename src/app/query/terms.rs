@@ -1,7 +1,7 @@
 //! What may be typed to find things, by what is looked for.
 
 use super::{Term, ValueKind};
-use crate::api::{issues, todos};
+use crate::api::{issues, pipelines, todos};
 
 /// Directions and orders that lists of merge requests know.
 const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
@@ -123,6 +123,38 @@ pub const JOBS_LOOKED: &[Term] = &[
     Term::new("runner", "", ValueKind::Text, "run by the runner"),
     Term::new("by", "", ValueKind::UserName, "started by the user"),
     Term::new("commit", "", ValueKind::Text, "for the commit"),
+];
+
+/// States of pipelines that servers list by.
+const PIPELINE_STATES: &[&str] = &[
+    "running",
+    "pending",
+    "success",
+    "failed",
+    "canceled",
+    "skipped",
+    "manual",
+    "created",
+    "scheduled",
+    "preparing",
+    "waiting_for_resource",
+    "waiting_for_callback",
+    "canceling",
+];
+const PIPELINE_ORDERS: &[(&str, &str)] =
+    &[("id", "id"), ("status", "status"), ("ref", "ref"), ("updated", "updated_at"), ("user", "user_id")];
+
+/// What may be asked of pipelines.
+pub const PIPELINES: &[Term] = &[
+    Term::new("ref", "ref", ValueKind::Ref, "on that branch or tag"),
+    Term::new("status", "status", ValueKind::Words(PIPELINE_STATES), "in that state"),
+    Term::new("source", "source", ValueKind::Words(pipelines::SOURCES), "started by: push, web, schedule, …"),
+    Term::new("user", "username", ValueKind::UserName, "started by the user"),
+    Term::new("scope", "scope", ValueKind::Words(pipelines::SCOPES), "running, finished, newest of each branch or tag"),
+    Term::new("commit", "sha", ValueKind::Text, "for the commit, by its whole SHA"),
+    Term::new("errors", "yaml_errors", ValueKind::YesNo, "with an invalid CI file"),
+    Term::new("updated", "", ValueKind::Dates("updated_after", "updated_before"), "last updated: >2w"),
+    Term::new("sort", "", ValueKind::Sort(PIPELINE_ORDERS), "sort order: updated, ref-asc"),
 ];
 
 /// What may be asked of to-dos.

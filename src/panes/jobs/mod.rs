@@ -2,6 +2,7 @@
 
 mod job_query;
 mod lines;
+mod pipeline_head;
 
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
@@ -15,6 +16,8 @@ use crate::parts::board::Board;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
 use crate::parts::list::{self, age, trouble, without_rows};
+use crate::parts::pipeline_variables::PipelineVariables;
+use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{project, query_list};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -173,6 +176,28 @@ impl Jobs {
 
     fn pipeline_here(&self, view: &View) -> Option<u64> {
         self.current(view).and_then(|job| job.pipeline.as_ref()).map(|pipeline| pipeline.id).or(self.pipeline)
+    }
+
+    /// Number, ref and status of the pipeline that is shown, or of the one whose job is selected.
+    fn pipeline_facts(&self, view: &View) -> Option<(u64, String, Status)> {
+        let known = self.pipeline.and_then(|id| pipelines::known(view, &self.project, id).value);
+        if let Some(known) = known {
+            return Some((known.id, pipelines::ref_name(known), known.status.clone()));
+        }
+        let brief = self.current(view)?.pipeline.as_ref()?;
+        Some((brief.id, brief.r#ref.clone(), brief.status.clone()))
+    }
+
+    fn can_pipeline(&self, view: &View, action: PipelineAction) -> Result<(), Disabled> {
+        let facts = self.pipeline_facts(view);
+        let (id, _, status) = list::need(facts, &self.rows(view), "no job of a pipeline is selected")?;
+        action.can(id, &status)
+    }
+
+    fn act_on_pipeline(&mut self, action: PipelineAction, cx: &mut Cx) {
+        if let Some((id, ref_name, _)) = self.pipeline_facts(&cx.view) {
+            action.to(&self.project, id, &ref_name, cx);
+        }
     }
 
     fn has_job(&self, view: &View) -> Result<(), Disabled> {
@@ -376,6 +401,24 @@ impl Pane for Jobs {
                 list::need(here, &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
             }
         }),
+        Command::new("jobs.retry_pipeline", &[], "Retry failed jobs of pipeline", |pane: &mut Self, cx| {
+            pane.act_on_pipeline(PipelineAction::Retry, cx);
+        })
+        .writes()
+        .when(|pane, view| pane.can_pipeline(view, PipelineAction::Retry)),
+        Command::new("jobs.cancel_pipeline", &[], "Cancel pipeline…", |pane: &mut Self, cx| {
+            pane.act_on_pipeline(PipelineAction::Cancel, cx);
+        })
+        .writes()
+        .when(|pane, view| pane.can_pipeline(view, PipelineAction::Cancel)),
+        Command::new("jobs.variables", &["v"], "Show variables of pipeline", |pane: &mut Self, cx| {
+            if let Some(id) = pane.pipeline_here(&cx.view) {
+                cx.act(Action::Open(Box::new(PipelineVariables::of(&pane.project, id))));
+            }
+        })
+        .when(|pane, view| {
+            list::need(pane.pipeline_here(view), &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
+        }),
         Command::new("jobs.commit", &["S"], "Open commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view).and_then(|job| job.commit.as_ref()) {
                 cx.go(Place::new("commit").project(pane.project.clone()).item(&commit.id));
@@ -442,6 +485,8 @@ impl Pane for Jobs {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![self.load(self.pages).into()];
         wants.extend(ci::want_path(&self.project));
+        let is_live = self.lines.last_live.is_some();
+        wants.extend(self.pipeline.and_then(|id| pipeline_head::want(view, &self.project, id, is_live)));
         // What lives is asked for again as far down as it stands; where nothing does, nothing is.
         if let Some(row) = self.lines.last_live {
             // Pages are of one size, but for the last: this is the page of the row, or the one after it.
@@ -463,6 +508,10 @@ impl Pane for Jobs {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.board.hide();
         self.area.set(Rect::default());
+        let area = match self.pipeline {
+            Some(id) => pipeline_head::draw(view, area, buf, &self.project, id),
+            None => area,
+        };
         if area.width < WIDE {
             // One at a time, on the whole width; the layout is still asked, so that no divider can be held.
             self.panels.layout(Rect { width: 1, ..area }, &[]);

@@ -8,6 +8,7 @@ pub mod label;
 pub mod merge_request;
 pub mod milestone;
 pub mod notification;
+pub mod pipeline;
 pub mod project;
 pub mod refs;
 pub mod snippet;

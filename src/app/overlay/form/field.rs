@@ -42,6 +42,9 @@ pub enum Widget {
 /// Looks at a text beyond its form; the error is shown at the field.
 pub type Validate = fn(&str) -> Result<(), String>;
 
+/// Reads what is sent from a text of several lines; the error is shown at the field, and repeats none of the text.
+pub type Parse = fn(&str) -> Result<Value, String>;
+
 /// One field.
 pub struct Field {
     /// The input of the operation.
@@ -66,7 +69,10 @@ pub struct Field {
     pub error: Option<String>,
     /// Another input that takes the same value.
     pub twin: Option<&'static str>,
+    /// Whether its text is kept on this machine until it is sent.
+    pub is_kept: bool,
     check: Option<Validate>,
+    parse: Option<Parse>,
     kind: InputKind,
     /// Counts the times that a file is looked at: it may be another one each time.
     looks: u32,
@@ -96,7 +102,9 @@ impl Field {
             before: String::new(),
             error: None,
             twin: None,
+            is_kept: true,
             check: None,
+            parse: None,
             kind: input.kind,
             looks: 0,
         }
@@ -160,6 +168,18 @@ impl Field {
     /// Is looked at by `check` as it is typed.
     pub fn check(&mut self, check: Validate) -> &mut Field {
         self.check = Some(check);
+        self
+    }
+
+    /// Sends what `parse` reads from the text.
+    pub fn parsed(&mut self, parse: Parse) -> &mut Field {
+        self.parse = Some(parse);
+        self
+    }
+
+    /// Holds what may be secret: its text is kept nowhere, nor given to another program.
+    pub fn unkept(&mut self) -> &mut Field {
+        self.is_kept = false;
         self
     }
 
@@ -311,7 +331,10 @@ impl Field {
             return Err(NoValue::Wrong(why));
         }
         let value = match &self.widget {
-            Widget::Line(_) | Widget::Long | Widget::Secret => json!(text),
+            Widget::Line(_) | Widget::Long | Widget::Secret => match self.parse {
+                Some(parse) => parse(text).map_err(NoValue::Wrong)?,
+                None => json!(text),
+            },
             Widget::Words(_) => {
                 let words: Vec<&str> = self.names().collect();
                 if self.kind == InputKind::List { json!(words) } else { json!(words.join(",")) }

@@ -1,7 +1,7 @@
 //! The keys and the mouse in a form.
 
 use super::{Form, State, SuggestionList, Widget};
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::complete::Complete;
 use crate::app::keymap::Key;
 use crate::app::overlay::picker::edit;
@@ -48,6 +48,9 @@ impl Form {
     fn edit_outside(&mut self, cx: &mut Cx) {
         self.go_on();
         if let Some(field) = self.fields.get(self.focus) {
+            if !field.is_kept {
+                return cx.say(Tone::Warning, "An editor would store this text: type it here.");
+            }
             let text = field.input.text().to_owned();
             self.outside = Some((self.focus, text.clone()));
             cx.act(Action::Edit { text, suffix: ".md".into() });

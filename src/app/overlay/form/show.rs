@@ -29,6 +29,7 @@ impl Form {
             Widget::Words(_) | Widget::Names(_) => "Separate several with commas.",
             Widget::YesNo => "Space toggles it.",
             Widget::Choice(_) => "Space cycles through the values.",
+            Widget::Long if !field.is_kept => "Enter writes.",
             Widget::Long => "Enter writes, C-o opens $EDITOR.",
             Widget::Picture => "Path of an image on this machine, at most 200 KB; it is uploaded too.",
             Widget::Secret => "Hidden, not stored on this machine, and never shown again.",
@@ -51,6 +52,9 @@ impl Form {
         let verb = self.what.split(' ').next().unwrap_or("send").to_owned();
         let count = [(format!("{} of {}", self.focus + 1, self.fields.len()), dim)];
         let mut left: Vec<(String, _)> = match &self.state {
+            _ if self.writing.is_some() && self.fields.get(self.focus).is_some_and(|field| !field.is_kept) => {
+                vec![("Esc".into(), key), (" back to the form".into(), dim)]
+            }
             _ if self.writing.is_some() => {
                 vec![
                     ("Esc".into(), key),

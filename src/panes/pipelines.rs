@@ -1,0 +1,299 @@
+//! Pipelines of a project: listed with filters, run on a ref, retried, canceled, deleted.
+
+use crate::api::jobs::Status;
+use crate::api::pipelines::{CreatePipeline, ListPipelines, Pipeline};
+use crate::api::{Error, Id};
+use crate::app::action::Action;
+use crate::app::command::{Command, Disabled};
+use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::place::Place;
+use crate::app::query::{self, Grammar, QueryResult};
+use crate::app::watch::Watched;
+use crate::parts::ci::{self, PULSE};
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::list::age;
+use crate::parts::list_pane::ListPane;
+use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::pipeline_variables::PipelineVariables;
+use crate::parts::pipelines::{self, PipelineAction};
+use crate::parts::{forms, project, query_list};
+use crate::store::{ListQuery, Load, Rows, Want};
+use crate::ui::glyph;
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long a row is rested on before all that is known of its pipeline is asked for.
+const PAUSE: Duration = Duration::from_millis(120);
+/// What the server calls what the tabs after the first show.
+const SCOPES: &[&str] = &["", "running", "pending", "finished", "branches", "tags"];
+
+const COLUMNS: Columns<Pipeline> = Columns {
+    place: "pipelines",
+    fields: &[
+        Field::new("status", Column::new("Status", Size::Fit { min: 8, max: 18 })).server("status"),
+        Field::new("ID", Column::new("ID", Size::Fit { min: 3, max: 12 }).right()).server("id").newest_first(),
+        Field::new("ref", Column::new("Ref", Size::Fill { min: 14, weight: 1 }).middle()).server("ref"),
+        Field::new("source", Column::new("Source", Size::Fit { min: 4, max: 16 }).priority(3))
+            .loaded(|a: &Pipeline, b| a.source.cmp(&b.source)),
+        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(4)),
+        Field::new("user", Column::new("User", Size::Fit { min: 4, max: 14 }).priority(5)),
+        Field::new("duration", Column::new("Duration", Size::Fit { min: 6, max: 9 }).right().priority(2)),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(1))
+            .loaded(|a: &Pipeline, b| a.id.cmp(&b.id))
+            .newest_first(),
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(6))
+            .server("updated_at")
+            .hidden()
+            .newest_first(),
+    ],
+    order: Some(("ID", true)),
+};
+
+/// The pipelines of a project.
+pub struct PipelineSource {
+    project: Id,
+}
+
+/// The list of pipelines.
+pub type Pipelines = ListPane<PipelineSource>;
+
+/// The index in [`SCOPES`] of what is listed: the scope that the filter names, else that of the tab.
+fn scope(input: &Input<'_>) -> usize {
+    let named = query::get(input.filter, "scope");
+    named.and_then(|named| SCOPES.iter().position(|scope| *scope == named)).unwrap_or(input.tab)
+}
+
+fn holds(pipeline: &Pipeline, word: &str) -> bool {
+    let texts = [pipelines::ref_name(pipeline), pipelines::source(pipeline), pipeline.name.clone().unwrap_or_default()];
+    texts.iter().any(|text| text.to_lowercase().contains(word))
+        || pipeline.sha.starts_with(word)
+        || pipeline.id.to_string() == word.trim_start_matches('#')
+}
+
+impl PipelineSource {
+    fn grammar(&self) -> Grammar {
+        // Words without a key are looked for in what the server answers.
+        Grammar::new(query::PIPELINES, Some("words"), Some(self.project.clone()))
+    }
+
+    /// All that is known of a row: lists leave out who started it and how long it took.
+    fn whole<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a Pipeline {
+        let known = pipelines::known(view, &self.project, row.id).value;
+        known.filter(|known| known.status == row.status).unwrap_or(row)
+    }
+}
+
+impl Pipelines {
+    fn open_pipeline(&mut self, cx: &mut Cx) {
+        if let Some(pipeline) = self.current(&cx.view) {
+            cx.go(pipelines::place(&self.source.project, pipeline.id));
+        }
+    }
+
+    fn run(&mut self, cx: &mut Cx) {
+        let on = self.current(&cx.view).map(|pipeline| pipeline.r#ref.clone()).filter(|on| !on.starts_with("refs/"));
+        forms::pipeline::run(&self.source.project, on.as_deref().unwrap_or_default()).open(cx);
+    }
+
+    fn can_run(&self, view: &View) -> Result<(), Disabled> {
+        forms::signed_in(view)?;
+        match view.store.is_unsupported::<CreatePipeline>() {
+            true => Err("this server cannot run pipelines".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn can(&self, view: &View, action: PipelineAction) -> Result<(), Disabled> {
+        let pipeline = self.need_row(view)?;
+        action.can(pipeline.id, &pipeline.status)
+    }
+
+    fn act_on(&mut self, action: PipelineAction, cx: &mut Cx) {
+        if let Some(pipeline) = self.current(&cx.view) {
+            action.to(&self.source.project, pipeline.id, &pipelines::ref_name(pipeline), cx);
+        }
+    }
+
+    fn show_variables(&mut self, cx: &mut Cx) {
+        if let Some(pipeline) = self.current(&cx.view) {
+            let variables = PipelineVariables::of(&self.source.project, pipeline.id);
+            cx.act(Action::Open(Box::new(variables)));
+        }
+    }
+
+    fn watch(&mut self, cx: &mut Cx) {
+        if let Some(pipeline) = self.current(&cx.view) {
+            let project = self.source.project.clone();
+            cx.act(Action::Watch(Watched::Pipeline { project, id: pipeline.id }));
+        }
+    }
+
+    fn open_commit(&mut self, cx: &mut Cx) {
+        if let Some(pipeline) = self.current(&cx.view) {
+            cx.go(Place::new("commit").project(self.source.project.clone()).item(&pipeline.sha));
+        }
+    }
+}
+
+impl ListSource for PipelineSource {
+    type Row = Pipeline;
+    type Detail = NoDetail;
+    const ID: &'static str = "pipelines";
+    const TITLE: &'static str = "Pipelines";
+    const NEEDS: Needs = Needs::Project;
+    const COLUMNS: Columns<Pipeline> = COLUMNS;
+    const COMMANDS: &'static [Command<Pipelines>] = &[
+        Command::new("pipelines.open", &["Enter"], "Open pipeline", Pipelines::open_pipeline)
+            .footer("jobs")
+            .when(Pipelines::has_row),
+        Command::new("pipelines.run", &["+"], "Run pipeline…", Pipelines::run)
+            .writes()
+            .footer("run")
+            .when(Pipelines::can_run),
+        Command::new("pipelines.retry", &["R"], "Retry failed jobs", |pane: &mut Pipelines, cx| {
+            pane.act_on(PipelineAction::Retry, cx);
+        })
+        .writes()
+        .footer("retry")
+        .when(|pane, view| pane.can(view, PipelineAction::Retry)),
+        Command::new("pipelines.cancel", &["X"], "Cancel pipeline…", |pane: &mut Pipelines, cx| {
+            pane.act_on(PipelineAction::Cancel, cx);
+        })
+        .writes()
+        .footer("cancel")
+        .when(|pane, view| pane.can(view, PipelineAction::Cancel)),
+        Command::new("pipelines.delete", &["Delete"], "Delete pipeline…", |pane: &mut Pipelines, cx| {
+            pane.act_on(PipelineAction::Delete, cx);
+        })
+        .writes()
+        .when(|pane, view| pane.can(view, PipelineAction::Delete)),
+        Command::new("pipelines.variables", &["v"], "Show variables", Pipelines::show_variables)
+            .when(Pipelines::has_row),
+        Command::new("pipelines.watch", &["w"], "Watch pipeline", Pipelines::watch).when(Pipelines::has_row),
+        Command::new("pipelines.commit", &["S"], "Open commit", Pipelines::open_commit).when(Pipelines::has_row),
+        Pipelines::columns_command("pipelines.columns"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> PipelineSource {
+        PipelineSource { project: place.project.clone().unwrap_or_default() }
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        breadcrumbs.push(Breadcrumb::new("pipelines", Role::Title));
+        breadcrumbs
+    }
+
+    fn tabs(&self) -> &'static [&'static str] {
+        &["All", "Running", "Pending", "Finished", "Branches", "Tags"]
+    }
+
+    fn shown_tab(&self, input: &Input<'_>) -> usize {
+        scope(input)
+    }
+
+    fn select_tab(pane: &mut Pipelines, index: usize) {
+        let Some(word) = SCOPES.get(index).filter(|_| index != scope(&pane.input())) else { return };
+        let text = pane.list.filter_text().to_owned();
+        match query::get(&text, "scope") {
+            Some(_) => {
+                pane.show_tab(index);
+                pane.set_filter(&query::with(&text, "scope", word));
+            }
+            None => pane.set_tab(index),
+        }
+    }
+
+    fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Pipeline>> {
+        // Newest first is the order that servers have where none is named.
+        let order = order.filter(|order| *order != ("id", "desc"));
+        let scope = SCOPES.get(input.tab).filter(|scope| !scope.is_empty());
+        let given = query_list::given([
+            ("id", json!(self.project.as_str())),
+            ("scope", scope.map_or(Value::Null, |scope| json!(scope))),
+            ("order_by", order.map_or(Value::Null, |(word, _)| json!(word))),
+            ("sort", order.map_or(Value::Null, |(_, way)| json!(way))),
+        ]);
+        let (keyed, _) = query::keyed_and_plain(input.filter);
+        let asked: QueryResult<ListPipelines> = self.grammar().ask(&keyed, given, view);
+        Some(ListQuery::new(&asked.ready()?))
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<Pipeline> {
+        Filter::Query(self.grammar())
+    }
+
+    fn pulse(pane: &Pipelines, view: &View) -> Option<Duration> {
+        pane.rows(view).iter().any(|pipeline| pipeline.status.is_live()).then_some(PULSE)
+    }
+
+    fn narrow(pane: &mut Pipelines, rows: &Rows<'_, Pipeline>, _view: &View) {
+        let (_, words) = query::keyed_and_plain(pane.list.shown());
+        let narrowed = words.join(" ");
+        pane.list.narrow_to(rows, &narrowed, |pipeline| words.iter().all(|word| holds(pipeline, word)));
+    }
+
+    fn key(pipeline: &Pipeline) -> String {
+        pipeline.id.to_string()
+    }
+
+    fn row(&self, view: &View, _: usize, row: &Pipeline) -> Row {
+        let whole = self.whole(view, row);
+        let (sign, role) = glyph::status(row.status.as_str());
+        let is_errored = whole.yaml_errors.as_deref().is_some_and(|errors| !errors.is_empty());
+        let status = Cell::from((format!("{sign} {}", ci::status_word(&row.status)), role));
+        Row::new(vec![
+            if is_errored { status.and(" YAML", Role::Failed) } else { status },
+            Cell::from((format!("#{}", row.id), Role::Dim)),
+            Cell::from((pipelines::ref_name(row), Role::Ref))
+                .and(row.name.as_ref().map(|name| format!("  {name}")).unwrap_or_default(), Role::Text),
+            Cell::from((pipelines::source(row), Role::Dim)),
+            Cell::from((row.sha.get(..8).unwrap_or(&row.sha).to_owned(), Role::Ref)),
+            Cell::from((whole.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User)),
+            Cell::from((pipelines::took(whole, view.now), Role::Text)),
+            Cell::from((age(view, row.created_at.as_ref()), Role::Dim)),
+            Cell::from((age(view, row.updated_at.as_ref()), Role::Dim)),
+        ])
+        .dim(row.status == Status::Skipped)
+    }
+
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
+        match (input.filter.is_empty(), input.tab) {
+            (false, _) => ("No pipeline matches the filter.", "/ changes it, Esc clears it"),
+            (true, 0) => ("There are no pipelines here.", "+ runs one; a commit with a CI file starts one, too"),
+            (true, _) => ("No pipeline is in that state.", "1 shows all of them"),
+        }
+    }
+
+    fn refused(&self, _: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
+        pipelines::refused(error)
+    }
+
+    fn enter(pane: &mut Pipelines, cx: &mut Cx) {
+        pane.open_pipeline(cx);
+    }
+
+    fn wants(pane: &Pipelines, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = ci::want_path(&pane.source.project).into_iter().collect();
+        if let Some(pipeline) = pane.current(view) {
+            let load = Load::one(&pipelines::whole(&pane.source.project, pipeline.id)).after(PAUSE);
+            wants.push(if pipeline.status.is_live() { load.every(PULSE).into() } else { load.into() });
+        }
+        wants
+    }
+
+    fn url(&self, view: &View, pipeline: &Pipeline) -> Option<String> {
+        let known = pipeline.web_url.clone().filter(|url| !url.is_empty());
+        known.or_else(|| Some(project::page(view, &self.project, &format!("/-/pipelines/{}", pipeline.id))))
+    }
+
+    fn copies(&self, _view: &View, pipeline: &Pipeline) -> Vec<(&'static str, String)> {
+        vec![("ID", pipeline.id.to_string()), ("ref", pipeline.r#ref.clone()), ("SHA", pipeline.sha.clone())]
+    }
+}

@@ -1,0 +1,54 @@
+//! A new pipeline, with variables that are kept nowhere.
+
+use crate::api::Id;
+use crate::api::pipelines::{CreatePipeline, Pipeline};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Form, Widget};
+use crate::parts::pipelines;
+use serde_json::{Value, json};
+
+/// Runs a pipeline on a ref, and goes to it.
+pub fn run(id: &Id, on: &str) -> Form {
+    let project = id.clone();
+    Form::of::<CreatePipeline>(format!("Run pipeline in {id}"), "run the pipeline", format!("run pipeline {id}"))
+        .fixed("id", id)
+        .field("ref", |field| {
+            field.label("branch or tag").widget(Widget::Line(Complete::Refs(id.clone()))).text(on);
+        })
+        .field("variables", |field| {
+            field.widget(Widget::Long).parsed(variables).unkept();
+            field.help("KEY=value, one a line. Not stored on this machine.").default("none");
+        })
+        .then(move |answer| {
+            let made = answer.downcast_ref::<Pipeline>()?;
+            Some(Action::Go(pipelines::place(&project, made.id)))
+        })
+}
+
+/// The variables of a text with one on each line.
+fn variables(text: &str) -> Result<Value, String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let variable = |(index, line): (usize, &str)| {
+        let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        match line.split_once('=').map(|(key, value)| (key.trim(), value)) {
+            Some((key, value)) if is_key(key) => Ok(json!({ "key": key, "value": value })),
+            // The line itself may hold a secret.
+            _ => Err(format!("line {} is not KEY=value", index + 1)),
+        }
+    };
+    lines.map(variable).collect::<Result<Vec<Value>, String>>().map(Value::Array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_a_variable_and_a_wrong_one_is_not_repeated() {
+        let read = variables("A=1\n\nLONG_NAME = a=b \n").unwrap();
+        assert_eq!(read, json!([{"key": "A", "value": "1"}, {"key": "LONG_NAME", "value": " a=b "}]));
+        assert_eq!(variables("A=1\ns3cret").unwrap_err(), "line 2 is not KEY=value");
+        assert_eq!(variables("A B=1").unwrap_err(), "line 1 is not KEY=value");
+    }
+}

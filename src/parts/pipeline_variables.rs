@@ -1,0 +1,99 @@
+//! The variables that a pipeline was run with, hidden until somebody asks for their values.
+
+use crate::api::Id;
+use crate::api::pipelines::{ListPipelineVariables, Variable};
+use crate::app::keymap::Key;
+use crate::app::overlay::{AfterKey, Overlay};
+use crate::app::pane::{Cx, Pointer, View};
+use crate::parts::list::without_rows;
+use crate::store::{Load, Want};
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{line, popup};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// The list of variables.
+pub struct PipelineVariables {
+    pipeline: u64,
+    list: ListPipelineVariables,
+    state: ListState,
+    shows_values: bool,
+}
+
+impl PipelineVariables {
+    /// The variables of a pipeline.
+    pub fn of(project: &Id, pipeline: u64) -> PipelineVariables {
+        let list = ListPipelineVariables { id: project.clone(), pipeline_id: pipeline };
+        PipelineVariables { pipeline, list, state: ListState::new(), shows_values: false }
+    }
+
+    fn row(&self, variable: &Variable) -> Row {
+        // A line end in a value must not end its row.
+        let value =
+            if self.shows_values { variable.value.replace('\n', " ") } else { "••••••••".to_owned() };
+        let kind = if variable.variable_type == "file" { "file" } else { "" };
+        Row::new(vec![
+            Cell::from((variable.key.clone(), Role::Label)),
+            Cell::from((value, if self.shows_values { Role::Text } else { Role::Dim })),
+            Cell::from((kind, Role::Dim)),
+        ])
+    }
+}
+
+impl Overlay for PipelineVariables {
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        vec![Load::list(&self.list, 1).into()]
+    }
+
+    fn gives_way(&self) -> bool {
+        true
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let (theme, rows) = (view.theme, view.store.list(&self.list));
+        let height = popup::rows(rows.len().max(4) + 2).min(screen.height.saturating_sub(4));
+        let title = format!("Variables of pipeline {}", self.pipeline);
+        let inner = popup::draw(buf, screen, theme, &title, (screen.width * 3 / 5).clamp(40, 96), height);
+        let body = Rect { height: inner.height.saturating_sub(2), ..inner };
+        if rows.is_empty() {
+            let empty = ("It was run without variables of its own.", "Those of the project are not listed here");
+            without_rows(view, body, buf, &rows, empty);
+        } else {
+            let columns = [
+                Column::new("", Size::Fit { min: 6, max: 32 }),
+                Column::new("", Size::Fill { min: 10, weight: 1 }),
+                Column::new("", Size::Fit { min: 0, max: 4 }),
+            ];
+            table::draw(buf, body, theme, true, &self.state, &columns, rows.len(), |at| {
+                rows.get(at).map(|variable| self.row(variable)).unwrap_or_default()
+            });
+        }
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
+        let words = if self.shows_values { " hide values   " } else { " show values   " };
+        line::draw(buf, foot, &[("v", key), (words, dim), ("Esc", key), (" close", dim)]);
+        None
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+        let len = cx.view.store.list(&self.list).len();
+        match key.code {
+            KeyCode::Esc | KeyCode::Char('q') => return AfterKey::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Char('v') => self.shows_values = !self.shows_values,
+            KeyCode::Up | KeyCode::Char('k') => self.state.move_by(-1, len),
+            KeyCode::Down | KeyCode::Char('j') => self.state.move_by(1, len),
+            _ => {}
+        }
+        AfterKey::Open
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+        if let Pointer::Wheel { rows, .. } = pointer {
+            self.state.move_by(rows.into(), cx.view.store.list(&self.list).len());
+        }
+        AfterKey::Open
+    }
+}

@@ -1,0 +1,148 @@
+//! Pipelines as places show them: how long one took, where it is shown, and what can be done with one.
+
+use crate::api::jobs::Status;
+use crate::api::pipelines::{CancelPipeline, DeletePipeline, GetPipeline, Pipeline, RetryPipeline};
+use crate::api::{Error, Id, Time};
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::command::Disabled;
+use crate::app::pane::{Cx, View};
+use crate::app::place::Place;
+use crate::parts::ci;
+use crate::store::{Remote, Write};
+use crate::ui::text;
+use jiff::Timestamp;
+
+/// The request for all that is known of a pipeline.
+pub fn whole(project: &Id, pipeline_id: u64) -> GetPipeline {
+    GetPipeline { id: project.clone(), pipeline_id }
+}
+
+/// Returns all that is known of a pipeline so far.
+pub fn known<'a>(view: &View<'a>, project: &Id, pipeline_id: u64) -> Remote<'a, Pipeline> {
+    view.store.get(&whole(project, pipeline_id))
+}
+
+/// The place of a pipeline: its jobs, with the board of its stages.
+pub fn place(project: &Id, pipeline: u64) -> Place {
+    Place::new("jobs").project(project.clone()).item(pipeline)
+}
+
+/// How long it took, or has been there at `now`; empty for what never ran. Lists leave the duration out: then what lies
+/// between its first and its last change tells.
+pub fn took(pipeline: &Pipeline, now: Timestamp) -> String {
+    let at = |time: &Option<Time>| time.as_ref().and_then(Time::instant);
+    let began = at(&pipeline.started_at).or_else(|| at(&pipeline.created_at));
+    let ended = match &pipeline.status {
+        status if status.is_live() => Some(now),
+        Status::Success | Status::Failed | Status::Canceled => at(&pipeline.finished_at).or(at(&pipeline.updated_at)),
+        _ => None,
+    };
+    let between = began.zip(ended).map(|(from, to)| to.duration_since(from).as_secs_f64().max(0.0));
+    let seconds = pipeline.duration.filter(|_| !pipeline.status.is_live()).or(between);
+    seconds.map(text::duration).unwrap_or_default()
+}
+
+/// What started it, in words.
+pub fn source(pipeline: &Pipeline) -> String {
+    match pipeline.source.as_deref().unwrap_or_default() {
+        "merge_request_event" => "merge request".into(),
+        "external_pull_request_event" => "external pull request".into(),
+        "webide" => "Web IDE".into(),
+        "api" => "API".into(),
+        other => other.replace('_', " "),
+    }
+}
+
+/// Its ref, shortened where it is that of a merge request.
+pub fn ref_name(pipeline: &Pipeline) -> String {
+    let number = pipeline.r#ref.strip_prefix("refs/merge-requests/").and_then(|rest| rest.split('/').next());
+    number.map_or_else(|| pipeline.r#ref.clone(), |iid| format!("!{iid}"))
+}
+
+/// Something the user may do with a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PipelineAction {
+    Retry,
+    Cancel,
+    Delete,
+}
+
+impl PipelineAction {
+    /// Returns whether the status allows it, or why not.
+    pub fn can(self, id: u64, status: &Status) -> Result<(), Disabled> {
+        let refuse = |why: &str| Err(Disabled::Owned(format!("pipeline {id} is {}: {why}", ci::status_word(status))));
+        match self {
+            // One that runs or waits for a person may have jobs that failed.
+            PipelineAction::Retry if matches!(status, Status::Success | Status::Skipped) => refuse("nothing failed"),
+            PipelineAction::Cancel if *status == Status::Canceling => refuse("it is already being canceled"),
+            PipelineAction::Cancel if !status.is_live() && !matches!(status, Status::Manual | Status::Scheduled) => {
+                refuse("it is not running")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Does it; asks first where something is lost.
+    pub fn to(self, project: &Id, id: u64, ref_name: &str, cx: &mut Cx) {
+        let (project, pipeline_id) = (project.clone(), id);
+        let of = if ref_name.is_empty() { String::new() } else { format!(" of {}", text::sanitize(ref_name)) };
+        let what = |verb: &str| format!("{verb} pipeline {id}{of}");
+        let (title, question, write) = match self {
+            PipelineAction::Retry => {
+                let write = Write::new(&RetryPipeline { id: project, pipeline_id }, what("retry"));
+                return cx.act(Action::Send(write));
+            }
+            PipelineAction::Cancel => {
+                let write = Write::new(&CancelPipeline { id: project, pipeline_id }, what("cancel"));
+                ("Cancel", format!("Cancel pipeline {id}{of}? What was done so far is kept."), write)
+            }
+            PipelineAction::Delete => {
+                let write = Write::new(&DeletePipeline { id: project, pipeline_id }, what("delete"));
+                let question = format!("Delete pipeline {id}{of}? Its jobs, traces and artifacts are lost for good.");
+                ("Delete", question, write)
+            }
+        };
+        cx.act(App::confirm(title, question, Action::Send(write)));
+    }
+}
+
+/// Returns what stands where the server has no list of pipelines.
+pub fn refused(error: &Error) -> Option<(String, &'static str)> {
+    use crate::api::Fault;
+    let why = "This server has no list of pipelines.".to_owned();
+    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "g j lists the jobs by pipeline (:jobs)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipeline_has_a_clock_while_it_runs_and_then_its_duration() {
+        let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
+        let mut one = Pipeline { status: Status::Running, ..Pipeline::default() };
+        one.created_at = Some("2026-01-01T00:00:30Z".into());
+        assert_eq!(took(&one, now), "1m 30s");
+        one.status = Status::Success;
+        one.updated_at = Some("2026-01-01T00:00:50Z".into());
+        assert_eq!(took(&one, now), "20s");
+        one.duration = Some(12.0);
+        assert_eq!(took(&one, now), "12s");
+        one = Pipeline { status: Status::Manual, ..one };
+        one.duration = None;
+        assert_eq!(took(&one, now), "");
+    }
+
+    #[test]
+    fn what_cannot_be_done_says_why() {
+        use PipelineAction::*;
+        let why = |action: PipelineAction, status| action.can(7, &status).unwrap_err();
+        assert_eq!(why(Retry, Status::Success), "pipeline 7 is success: nothing failed");
+        assert_eq!(why(Cancel, Status::Failed), "pipeline 7 is failed: it is not running");
+        for (action, status) in [(Retry, Status::Failed), (Retry, Status::Running), (Cancel, Status::Created)] {
+            assert!(action.can(7, &status).is_ok(), "{action:?} {status}");
+        }
+        assert!(Cancel.can(7, &Status::from("quite_new")).is_err() && Delete.can(7, &Status::Success).is_ok());
+    }
+}

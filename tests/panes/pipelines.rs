@@ -1,0 +1,219 @@
+//! Pipelines: the list and its filters, what can be done with one, and what is never kept.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const LIST: &str = "GET /projects/acme%2Frocket-ui/pipelines";
+
+fn pipeline(id: u64, git_ref: &str, status: &str) -> Value {
+    json!({"id": id, "project_id": 7, "ref": git_ref, "sha": format!("{id:0>40}"), "status": status, "source": "web",
+        "created_at": "2026-06-15T11:58:00Z", "updated_at": "2026-06-15T11:59:30Z"})
+}
+
+fn whole(id: u64, git_ref: &str, status: &str) -> Value {
+    let mut whole = pipeline(id, git_ref, status);
+    whole["user"] = json!({"id": 4, "username": "cem"});
+    whole["started_at"] = json!("2026-06-15T11:58:10Z");
+    whole["duration"] = json!(72);
+    whole
+}
+
+fn world() -> Vec<Value> {
+    vec![pipeline(320, "main", "running"), pipeline(319, "feature/rows", "failed"), pipeline(318, "v1.0", "success")]
+}
+
+fn place() -> Place {
+    Place::new("pipelines").project("acme/rocket-ui")
+}
+
+async fn open() -> Harness {
+    let mut harness = Begin::at(place()).size(120, 30).open();
+    harness.reply(LIST, world());
+    for (id, git_ref, status) in [(320, "main", "running"), (319, "feature/rows", "failed"), (318, "v1.0", "success")] {
+        harness.reply(&format!("{LIST}/{id}"), whole(id, git_ref, status));
+    }
+    harness.settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect()
+}
+
+#[tokio::test]
+async fn each_row_says_where_it_stands_and_enter_opens_its_jobs() {
+    let mut harness = open().await;
+    for words in ["● running", "main", "web", "00000000", "cem"] {
+        assert!(harness.line_with("#320").contains(words), "{words}\n{}", harness.picture());
+    }
+    assert!(harness.line_with("#319").contains("1m 30s"), "{}", harness.picture());
+    // All that is known of the selected one: its own duration.
+    harness.press("j").settle().await;
+    assert!(harness.line_with("#319").contains("1m 12s"), "{}", harness.picture());
+    harness.press("Enter");
+    assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(319));
+    harness.press("q").settle().await.press("S");
+    assert_eq!(harness.app.place().pane, "commit");
+    let mut elsewhere = Begin::at(Place::new("branches").project("acme/rocket-ui")).open();
+    elsewhere.press("g l");
+    assert_eq!(elsewhere.app.place(), place());
+}
+
+#[tokio::test]
+async fn the_list_is_asked_for_again_while_one_runs() {
+    let mut harness = open().await;
+    let before = harness.asked.len();
+    let done = [pipeline(320, "main", "success"), pipeline(319, "feature/rows", "failed")];
+    harness.reply(LIST, done).reply(&format!("{LIST}/320"), whole(320, "main", "success")).pass(3).settle().await;
+    assert!(harness.asked[before..].iter().any(|line| line.starts_with(LIST)), "{:?}", harness.asked);
+    harness.expect_no("running");
+    let before = harness.asked.len();
+    harness.pass(5).settle().await;
+    assert_eq!(harness.asked[before..], [""; 0], "nothing runs");
+}
+
+#[tokio::test]
+async fn tabs_and_typed_keys_are_asked_of_the_server_and_words_are_looked_for() {
+    let mut harness = open().await;
+    harness.press("4").settle().await;
+    assert!(
+        harness.asked.iter().any(|line| line.starts_with(&format!("{LIST}?scope=finished"))),
+        "{:?}",
+        harness.asked
+    );
+    harness.press("1 /").type_text("status:failed ref:main source:web user:ada sort:ref-asc").press("Enter");
+    harness.settle().await;
+    let wanted =
+        format!("{LIST}?order_by=ref&ref=main&sort=asc&source=web&status=failed&username=ada&page=1&per_page=100");
+    assert!(harness.asked.contains(&wanted), "{:?}", harness.asked);
+    harness.press("Esc /").type_text("rows").settle().await;
+    harness.expect("#319").expect_no("#318").press("Esc").settle().await;
+    harness.press("/").type_text("status:odd").press("Enter").settle().await;
+    harness.expect("status must be one of");
+}
+
+#[tokio::test]
+async fn failed_jobs_are_retried_and_what_is_lost_is_asked_about_by_name() {
+    let mut harness = open().await;
+    harness.press("j");
+    harness.reply("POST /projects/acme%2Frocket-ui/pipelines/319/retry", whole(319, "feature/rows", "running"));
+    harness.press("R").settle().await;
+    harness.expect("Retried pipeline 319 of feature/rows");
+    harness.press("k X").expect("Cancel pipeline 320 of main?").press("n");
+    harness.press("j j R").expect("pipeline 318 is success: nothing failed");
+    harness.press("X").expect("it is not running");
+    harness.press("Delete").expect("Delete pipeline 318 of v1.0?").expect("lost for good");
+    harness.reply("DELETE /projects/acme%2Frocket-ui/pipelines/318", json!(null)).press("y").settle().await;
+    assert_eq!(sent(&harness).len(), 2, "{:?}", sent(&harness));
+    assert_eq!(sent(&harness)[1], "DELETE /projects/acme%2Frocket-ui/pipelines/318");
+}
+
+#[tokio::test]
+async fn a_pipeline_runs_with_variables_that_are_kept_nowhere() {
+    let mut harness = open().await;
+    harness.press("+").expect("Run pipeline in acme/rocket-ui").expect("main");
+    harness.press("C-u").type_text("odd").press("Tab Enter").type_text("TOKEN=s3cret").press("Enter");
+    harness.type_text("LOUD=1").press("C-o");
+    assert!(harness.kept.values().all(|text| !text.contains("s3cret")), "{:?}", harness.kept);
+    assert!(harness.kept.values().any(|text| text.contains("odd")), "the ref is kept");
+    harness.press("Esc");
+    let run = "POST /projects/acme%2Frocket-ui/pipeline";
+    harness.fail(run, 400, "base: Reference not found");
+    harness.press("C-s").settle().await;
+    harness.expect("Reference not found").expect("TOKEN=s3cret");
+    harness.press("S-Tab C-u").type_text("main").reply(run, whole(321, "main", "created"));
+    harness.press("C-s").settle().await;
+    let line = sent(&harness).pop().expect("a write");
+    let body = r#"{"ref":"main","variables":[{"key":"TOKEN","value":"s3cret"},{"key":"LOUD","value":"1"}]}"#;
+    assert_eq!(line, format!("{run} {body}"));
+    assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(321));
+    assert!(harness.kept.values().all(|text| !text.contains("s3cret")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn variables_are_hidden_until_they_are_asked_for() {
+    let mut harness = open().await;
+    harness.reply(
+        &format!("{LIST}/320/variables"),
+        json!([{"key": "TOKEN", "value": "s3\u{1b}cret\nx", "variable_type": "file"}]),
+    );
+    harness.press("v").settle().await;
+    harness.expect("Variables of pipeline 320").expect("TOKEN").expect("file").expect_no("cret");
+    harness.press("v").expect("cret x").press("v").expect_no("cret").press("Esc").expect_no("TOKEN");
+    harness.fail(&format!("{LIST}/318/variables"), 403, "403 Forbidden");
+    harness.press("G v").settle().await;
+    harness.expect("403 Forbidden");
+}
+
+#[tokio::test]
+async fn a_server_without_the_list_names_the_jobs() {
+    let mut harness = Begin::at(place()).size(100, 20).open();
+    harness.unsupported(LIST).settle().await;
+    harness.expect("This server has no list of pipelines.").expect(":jobs");
+    let mut harness = Begin::at(place()).size(100, 20).open();
+    harness.reply(LIST, json!([])).settle().await;
+    harness.expect("There are no pipelines here.");
+}
+
+#[tokio::test]
+async fn strange_values_are_shown_and_not_obeyed_on_any_size() {
+    let mut evil = pipeline(9, "re\u{1b}[31mf\u{7}\u{202e}", "quite_new");
+    evil["source"] = json!("ondemand\u{1b}_scan");
+    evil["name"] = json!("Na\u{7}me");
+    evil["created_at"] = json!("soon");
+    let mut harness = Begin::at(place()).size(160, 30).open();
+    harness.reply(LIST, [evil, json!({"id": 8, "ref": "refs/merge-requests/42/head"})]).settle().await;
+    harness.expect("quite new").expect("!42");
+    assert!(!harness.picture().contains(['\u{1b}', '\u{7}', '\u{202e}']), "{:?}", harness.picture());
+    for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("Tab j z k z");
+    }
+}
+
+#[tokio::test]
+async fn a_pipeline_is_run_and_canceled_on_a_server() {
+    let server = demo().await;
+    let mut app = Begin::at(place()).size(140, 40).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("running").expect("schedule").press("+").press("C-u").type_text("feature/mouse").press("Tab Enter");
+    app.type_text("LOUD=1").press("Esc C-s").until("pipeline").await;
+    app.settle().await;
+    assert_eq!(app.app.place().pane, "jobs");
+    app.expect("feature/mouse").expect("compile").press("q").settle().await;
+    app.press("g g v").settle().await;
+    app.expect("LOUD").press("Esc X y").until("Canceled pipeline").await;
+    app.settle().await;
+    assert!(app.line_with("feature/mouse").contains("canceled"), "{}", app.picture());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_place_of_one_pipeline_says_what_is_known_of_it_and_acts_on_it() {
+    let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "failed", "ref": "feature/rows",
+        "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "failed"}});
+    let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(120, 30).open();
+    let mut known = whole(319, "feature/rows", "failed");
+    known["coverage"] = json!("84.20");
+    known["yaml_errors"] = json!("jobs:unit config is\u{1b} odd");
+    harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), known).settle().await;
+    harness.expect("feature/rows · web · by cem · 1m 12s · coverage 84.20 %").expect("jobs:unit config is");
+    harness.reply(&format!("{LIST}/319/variables"), json!([])).press("v").settle().await;
+    harness.expect("It was run without variables of its own.").press("Esc");
+    harness.reply("POST /projects/acme%2Frocket-ui/pipelines/319/retry", whole(319, "feature/rows", "running"));
+    harness.press("a").type_text("Retry failed jobs").press("Enter").settle().await;
+    assert_eq!(sent(&harness), ["POST /projects/acme%2Frocket-ui/pipelines/319/retry"]);
+    harness.press("a").type_text("Cancel pipeline").press("Enter");
+    assert_eq!(sent(&harness).len(), 1, "a pipeline that failed is not canceled");
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_read_one_pipeline_shows_its_jobs_as_before() {
+    let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success",
+        "pipeline": {"id": 319, "ref": "main", "sha": "9f3c2ab0", "status": "success"}});
+    let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(80, 24).open();
+    harness.reply(&format!("{LIST}/319/jobs"), [job]).unsupported(&format!("{LIST}/319")).settle().await;
+    harness.expect("unit").expect_no("Not supported");
+}
