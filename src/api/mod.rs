@@ -15,6 +15,7 @@ pub mod error;
 pub mod groups;
 pub mod hooks;
 pub mod host;
+pub mod identity;
 pub mod issues;
 pub mod jobs;
 pub mod json_path;
@@ -56,6 +57,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("draft_notes", draft_notes::ALL),
     ("groups", groups::ALL),
     ("hooks", hooks::ALL),
+    ("identity", identity::ALL),
     ("issues", issues::ALL),
     ("jobs", jobs::ALL),
     ("labels", labels::ALL),

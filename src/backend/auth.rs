@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 pub struct Rights {
     /// `None`: nobody is signed in.
     pub user: Option<u64>,
+    /// The token of the request, where it is a user's.
+    pub token: Option<u64>,
     pub admin: bool,
     /// Sees only what they are a member of, and what is public.
     external: bool,
@@ -78,7 +80,7 @@ pub fn authenticate(
         return Err(Reject::forbidden_because("User is blocked"));
     }
     let Some(sudo) = header("sudo").or_else(|| input("sudo")).filter(|who| !who.is_empty()) else {
-        return Ok(Rights::of(world, user.id));
+        return Ok(Rights { token: Some(token.id), ..Rights::of(world, user.id) });
     };
     if !user.admin {
         return Err(Reject::forbidden_because("Must be admin to use sudo"));
@@ -88,7 +90,7 @@ pub fn authenticate(
         Err(_) => world.user_named(&sudo),
     };
     match other {
-        Some(other) => Ok(Rights::of(world, other.id)),
+        Some(other) => Ok(Rights { token: Some(token.id), ..Rights::of(world, other.id) }),
         None => Err(Reject::not_found(&format!("User with ID or username '{sudo}'"))),
     }
 }

@@ -18,6 +18,7 @@ mod ghost;
 pub mod git;
 mod groups;
 mod hooks;
+mod identity;
 mod issues;
 mod jobs;
 mod keys;

@@ -2,9 +2,9 @@
 
 use super::mount::Mount;
 use super::{
-    branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, issues, jobs, keys, labels,
-    license, merge_requests, milestones, notes, notifications, pipelines, projects, repository, runners, search,
-    snippets, tags, todos, users, versions,
+    branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, identity, issues, jobs, keys,
+    labels, license, merge_requests, milestones, notes, notifications, pipelines, projects, repository, runners,
+    search, snippets, tags, todos, users, versions,
 };
 
 /// The areas, in the order of their names.
@@ -17,6 +17,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     draft_notes::mount,
     groups::mount,
     hooks::mount,
+    identity::mount,
     issues::mount,
     jobs::mount,
     keys::mount,

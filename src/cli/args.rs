@@ -164,10 +164,12 @@ pub struct Api {
 pub enum Auth {
     /// Read a token from the terminal or standard input, verify it, and store it
     ///
+    /// In a terminal, the page of the server that creates a token is opened in the browser first.
+    ///
     /// The token is stored in the keyring of the system. If there is none, or the configuration says keyring = false, it is
     /// stored in tokens.toml in the configuration folder, which only you can read (mode 0600).
     Login,
-    /// Show which server and token are used, and who is signed in
+    /// Show which server and token are used, who is signed in, and what the token may do until when
     Status,
     /// Remove the stored token
     Logout,

@@ -29,6 +29,11 @@ fn a_token_is_tried_kept_used_and_forgotten() {
     assert!(is_private(&home.path("config/labscope/tokens.toml")));
     let status = auth("status", "");
     assert!(status.out.contains("as root (token from labscope auth login"), "{status:?}");
+    assert!(
+        status.out.contains("\nVersion: 18.") && status.out.ends_with("\nScopes: api\nExpires: never\n"),
+        "{status:?}"
+    );
+    assert!(!login.err.contains("personal_access_tokens"), "a script is sent to no page: {login:?}");
 
     let offline = home.run(&[&host[..], &["--offline", "auth", "status"]].concat());
     assert!(offline.code == Some(0) && offline.out.contains("not verified"), "{offline:?}");
@@ -36,6 +41,17 @@ fn a_token_is_tried_kept_used_and_forgotten() {
     assert_eq!(auth("logout", "").code, Some(0));
     assert_eq!(auth("status", "").code, Some(1));
     assert_eq!(auth("logout", "").code, Some(1));
+}
+
+#[test]
+fn what_an_old_server_does_not_say_is_unknown() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "empty", "--api", "10.6"]);
+    let token = home.write("token", served.token("root"));
+    let status = home.run(&["--host", served.url(), "--token-file", &token.to_string_lossy(), "auth", "status"]);
+    assert_eq!(status.code, Some(0), "{status:?}");
+    assert!(status.out.contains(" as root (token from the file "), "{status:?}");
+    assert!(status.out.contains("\nVersion: unknown\nScopes and expiry of the token: unknown;"), "{status:?}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod follow;
 mod groups;
 mod hooks;
 mod hosts;
+mod identity;
 mod issues;
 mod jobs;
 mod labels;

@@ -71,6 +71,29 @@ fn no_program_inherits_a_token() {
 }
 
 #[test]
+fn signing_in_opens_the_page_that_creates_a_token() {
+    for (api, page) in [("today", "-/user_settings/"), ("10.6", "profile/")] {
+        let home = Home::new();
+        std::fs::write(home.path("config/labscope/config.toml"), "keyring = false\n").expect("written");
+        program(&home, "xdg-open", "(echo; echo \"gets $1\"; echo end) > \"$HOME/xdg-open\"\n");
+        let options: &[&str] = if api == "10.6" { &["--api", api] } else { &[] };
+        let served = Served::start(&home, options);
+        let arguments = ["--host", served.url(), "auth", "login"];
+        let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &[]);
+        let url = served.url().trim_end_matches('/');
+        let address = format!("{url}/{page}personal_access_tokens?name=labscope&scopes=api");
+        screen.wait("the page is named", |screen| screen.contents().replace('\n', "").contains(&address));
+        assert!(written(&home.path("xdg-open")).contains(&format!("gets {address}\n")));
+        screen.wait("the token is asked for", |screen| screen.contents().contains("(not shown"));
+        screen.keys(&format!("{}\r", served.token("ada")));
+        screen.wait("one is signed in", |screen| screen.contents().contains("as ada."));
+        let shown = screen.at_rest(|screen| screen.contents());
+        assert!(!shown.contains(served.token("ada")), "the token is not shown: {shown}");
+        assert_eq!(screen.exit_code(), 0);
+    }
+}
+
+#[test]
 fn a_signal_during_the_editor_ends_both_and_keeps_what_was_written() {
     // One that ends when it is told to, and one that does not, each with the terminal in hand.
     for ends in ["exec sleep 1000", "trap '' TERM HUP; while :; do sleep 1; done"] {

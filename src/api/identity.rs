@@ -1,0 +1,64 @@
+//! Identity: the version of the server, and what the token may do. Not in the specification; see each operation for the
+//! first version that has it.
+
+use crate::api::Time;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+crate::resource! {
+    /// The version of a server.
+    pub struct Version {
+        /// `18.9.0-ee`, `17.2.1-pre`: the front is `major.minor`.
+        version: String,
+        revision: String,
+    }
+    newer {
+        /// The build, which does not say whether it is licensed.
+        enterprise: bool,
+    }
+}
+
+crate::resource! {
+    /// A personal, project or group access token, without its secret.
+    pub struct AccessToken {
+        id: u64,
+        name: String,
+        revoked: bool,
+        created_at: Option<Time>,
+        /// `api`, `read_api`, `read_user`, ….
+        scopes: Vec<String>,
+        user_id: u64,
+        active: bool,
+        /// The date from whose first moment on (UTC) it is refused; `None` if it never expires.
+        expires_at: Option<Time>,
+    }
+    newer {
+        description: String,
+        last_used_at: Time,
+    }
+}
+
+impl AccessToken {
+    /// Returns the days from the date of `now` (UTC) until the token is refused; `None` if it never is.
+    pub fn days_left(&self, now: Timestamp) -> Option<i64> {
+        let date = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
+        let expiry = date(self.expires_at.as_ref()?.instant()?);
+        Some(date(now).until(expiry).ok()?.get_days().into())
+    }
+}
+
+crate::endpoints! {
+    newer section "Identity";
+
+    /// Returns the version; since 15.2.
+    GET "/metadata" => Version;
+    struct GetMetadata {}
+
+    /// Returns the version; since 8.13.
+    GET "/version" => Version;
+    struct GetVersion {}
+
+    /// Returns the token that the request carries; since 15.5. An OAuth token is refused with 400.
+    GET "/personal_access_tokens/self" => AccessToken;
+    struct GetOwnToken {}
+}

@@ -1,0 +1,33 @@
+//! Identity: the version of the server, and what the caller's token may do.
+
+use super::call::{Outcome, Reading, ok};
+use super::mount::Mount;
+use super::reject::Reject;
+use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken, GetVersion, Version};
+
+/// The version whose operations the server follows, for clients that choose by it.
+const VERSION: &str = "18.9.0-labscope";
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<GetMetadata>(|_, _| ok(version()))
+        .read_signed_in::<GetVersion>(|_, _| ok(Version { enterprise: None, ..version() }))
+        .read_signed_in::<GetOwnToken>(own_token)
+}
+
+fn version() -> Version {
+    Version { version: VERSION.into(), revision: env!("CARGO_PKG_VERSION").into(), enterprise: Some(true) }
+}
+
+/// A token may do all that its user may, and never expires.
+fn own_token(call: &Reading, _: GetOwnToken) -> Outcome<AccessToken> {
+    let token = call.rights.token.and_then(|id| call.world.tokens.get(id)).ok_or_else(Reject::unauthorized)?;
+    ok(AccessToken {
+        id: token.id,
+        name: token.name.clone(),
+        scopes: vec!["api".into()],
+        user_id: token.user,
+        active: true,
+        ..AccessToken::default()
+    })
+}

@@ -1,0 +1,119 @@
+//! What a server says about the caller, the token and itself, and where its users create tokens.
+
+use crate::api::client::{Client, Server};
+use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken, GetVersion};
+use crate::api::users::GetCurrentUser;
+use crate::api::{Error, Fault};
+use crate::cli::failure::Failure;
+use crate::config::host;
+use crate::ui::text::sanitize;
+use jiff::Timestamp;
+use std::path::PathBuf;
+use url::Url;
+
+/// The page for access tokens, and its name on servers without `/metadata`.
+const PAGES: [&str; 2] = ["-/user_settings/personal_access_tokens", "profile/personal_access_tokens"];
+
+/// Asks for the user name of the token's owner.
+///
+/// # Errors
+/// The server refuses the token, or its response is not a user.
+pub async fn username(client: &Client) -> Result<String, Failure> {
+    let user = client.call(&GetCurrentUser::default()).await?;
+    if user.id == 0 || user.username.trim().is_empty() {
+        let name = host::display_name(&client.server().base_url);
+        return Err(Failure::failed(format!("{name} did not return a user; check that it is a GitLab server")));
+    }
+    Ok(sanitize(&user.username).into_owned())
+}
+
+/// Returns the page that creates a token, with name and scope filled in. Servers that know no `/metadata` have it
+/// elsewhere.
+///
+/// # Errors
+/// No connection to the server.
+pub async fn token_page(url: &Url, ca_cert: Option<PathBuf>) -> Result<Url, Error> {
+    let server = Server { ca_cert, ..Server::new(url.clone()) };
+    let answer = Client::new(server)?.call(&GetMetadata {}).await;
+    let path = match answer {
+        Err(error) if is_unknown_route(&error) => PAGES[1],
+        Err(error) if matches!(error.fault, Fault::Offline(_) | Fault::Tls(_) | Fault::Timeout(_)) => {
+            return Err(error);
+        }
+        _ => PAGES[0],
+    };
+    Ok(page_at(url, path))
+}
+
+/// Like [`token_page`], without a request.
+pub fn current_token_page(url: &Url) -> Url {
+    page_at(url, PAGES[0])
+}
+
+fn page_at(url: &Url, path: &str) -> Url {
+    let mut page = url.clone();
+    page.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
+    page.set_query(Some("name=labscope&scopes=api"));
+    page
+}
+
+fn is_unknown_route(error: &Error) -> bool {
+    matches!(error.fault, Fault::Unsupported(_) | Fault::Missing(_) | Fault::Refused(405, _))
+}
+
+/// Describes server and token, one fact a line; what the server does not say is unknown.
+pub async fn describe(client: &Client, now: Timestamp) -> String {
+    let version = match client.call(&GetMetadata {}).await {
+        Err(error) if is_unknown_route(&error) => client.call(&GetVersion {}).await,
+        answer => answer,
+    };
+    let version = version.ok().map(|found| found.version).filter(|version| !version.is_empty());
+    let version = version.unwrap_or_else(|| "unknown".into());
+    let token = match client.call(&GetOwnToken {}).await {
+        Ok(token) => describe_token(&token, now),
+        Err(_) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
+    };
+    format!("Version: {}\n{token}", sanitize(&version))
+}
+
+fn describe_token(token: &AccessToken, now: Timestamp) -> String {
+    let expiry = match (&token.expires_at, token.days_left(now)) {
+        (None, _) => "never".to_owned(),
+        (Some(date), Some(1)) => format!("{date} (in 1 day)"),
+        (Some(date), Some(days)) if days > 0 => format!("{date} (in {days} days)"),
+        (Some(date), Some(_)) => format!("{date} (expired)"),
+        (Some(date), None) => date.to_string(),
+    };
+    let scopes = if token.scopes.is_empty() { "none".to_owned() } else { token.scopes.join(", ") };
+    let lines = [("Token", token.name.as_str()), ("Scopes", &scopes), ("Expires", &expiry)];
+    lines.iter().map(|(label, value)| format!("{label}: {}\n", sanitize(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expiry_is_a_date_and_the_days_until_then() {
+        let now: Timestamp = "2026-11-23T23:00:00Z".parse().expect("a time");
+        for (date, says) in [
+            (Some("2026-11-26"), "Expires: 2026-11-26 (in 3 days)\n"),
+            (Some("2026-11-24"), "Expires: 2026-11-24 (in 1 day)\n"),
+            (Some("2026-11-23"), "Expires: 2026-11-23 (expired)\n"),
+            (Some("soon"), "Expires: soon\n"),
+            (None, "Expires: never\n"),
+        ] {
+            let scopes = vec!["read_api".into(), "a\u{1b}b".into()];
+            let token = AccessToken { scopes, expires_at: date.map(Into::into), ..AccessToken::default() };
+            let text = describe_token(&token, now);
+            assert!(text.ends_with(says) && text.contains("Scopes: read_api, a\u{241b}b\n"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_root_below_the_host_is_part_of_the_page() {
+        let url = host::address("https://h.example/gitlab").expect("an address");
+        let page = "https://h.example/gitlab/-/user_settings/personal_access_tokens?name=labscope&scopes=api";
+        assert_eq!(current_token_page(&url).as_str(), page);
+    }
+}
