@@ -33,6 +33,7 @@ pub mod runners;
 pub mod search;
 pub mod snippets;
 pub mod tags;
+pub mod test_reports;
 pub mod todos;
 pub mod types;
 pub mod users;
@@ -73,6 +74,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("search", search::ALL),
     ("snippets", snippets::ALL),
     ("tags", tags::ALL),
+    ("test_reports", test_reports::ALL),
     ("todos", todos::ALL),
     ("users", users::ALL),
     ("versions", versions::ALL),

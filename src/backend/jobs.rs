@@ -98,7 +98,7 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 /// Returns what a job left, unless it has expired.
-fn kept(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
+pub fn kept(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
     job.artifacts.as_ref().filter(|artifacts| artifacts.expire_at.is_none_or(|end| end > now))
 }
 
@@ -220,7 +220,7 @@ fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
 }
 
 /// An archive's bytes, shared.
-struct Packed(Arc<records::Archive>);
+pub struct Packed(pub Arc<records::Archive>);
 
 impl AsRef<[u8]> for Packed {
     fn as_ref(&self) -> &[u8] {

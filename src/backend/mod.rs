@@ -54,6 +54,7 @@ mod stream;
 mod suggestions;
 mod tags;
 mod temporary;
+mod test_reports;
 mod todos;
 mod users;
 mod versions;

@@ -81,7 +81,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// The pipeline of a project whose jobs the caller may read.
-    fn pipeline(&self, id: &Id, pipeline: u64) -> Result<(&Project, &records::Pipeline), Reject> {
+    pub fn pipeline(&self, id: &Id, pipeline: u64) -> Result<(&Project, &records::Pipeline), Reject> {
         let project = self.project_jobs(id)?;
         let found = self.world.pipelines.get(pipeline).filter(|pipeline| pipeline.project == project.id);
         Ok((project, found.ok_or_else(Reject::no_record)?))

@@ -4,7 +4,7 @@ use super::mount::Mount;
 use super::{
     branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, identity, issues, jobs, keys,
     labels, license, merge_requests, milestones, notes, notifications, pipelines, projects, repository, runners,
-    search, snippets, tags, todos, users, versions,
+    search, snippets, tags, test_reports, todos, users, versions,
 };
 
 /// The areas, in the order of their names.
@@ -34,6 +34,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     search::mount,
     snippets::mount,
     tags::mount,
+    test_reports::mount,
     todos::mount,
     users::mount,
     versions::mount,

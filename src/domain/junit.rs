@@ -1,7 +1,9 @@
-//! Reads test reports in the form of JUnit: suites of cases, what failed of them, and the places that failures name.
+//! Reads test reports, in the form of JUnit or as servers tell them: cases, what failed of them, and the places that
+//! failures name.
 //!
 //! Nothing that a document type declares is ever looked at: entities of its own stay as they are written.
 
+use crate::api::test_reports::{TestCase, TestReport};
 use crate::ui::text;
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
@@ -34,6 +36,8 @@ pub enum Verdict {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {
     pub name: String,
+    /// The job that it ran in, where the report is one of a pipeline.
+    pub suite: String,
     /// The class or module that it is in; of a case that names none, its suite.
     pub class: String,
     /// Seconds.
@@ -45,7 +49,8 @@ pub struct Case {
     pub text: String,
     /// What it printed.
     pub output: String,
-    file: String,
+    /// The file that it names as its own, or nothing.
+    pub file: String,
     line: Option<u32>,
 }
 
@@ -84,6 +89,12 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 impl Case {
+    /// Job and class, as many of them as there are.
+    pub fn within(&self) -> String {
+        let parts: Vec<&str> = [self.suite.as_str(), &self.class].into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(": ")
+    }
+
     /// The places that it names: its own first, then those in what it says, each once.
     pub fn spots(&self) -> Vec<SourceLocation> {
         let mut spots = Vec::new();
@@ -107,6 +118,64 @@ impl Case {
             add(&self.file, None);
         }
         spots
+    }
+}
+
+impl From<TestReport> for Report {
+    fn from(report: TestReport) -> Report {
+        let errors = report.test_suites.iter().filter_map(|suite| {
+            let error = suite.suite_error.as_ref().filter(|error| !error.is_empty())?;
+            Some(format!("{}: {error}", suite.name))
+        });
+        let broken = Some(errors.collect::<Vec<_>>().join(", ")).filter(|errors| !errors.is_empty());
+        let suites = report.test_suites.into_iter();
+        let cases = suites.flat_map(|suite| suite.test_cases.into_iter().map(move |case| case_of(&suite.name, case)));
+        let mut cases: Vec<Case> = cases.take(MOST).collect();
+        cases.sort_by_key(|case| case.verdict);
+        Report { cases, broken }
+    }
+}
+
+/// A test as a server tells it.
+fn case_of(suite: &str, told: TestCase) -> Case {
+    let cut = |text: &str, most: usize| text::start(text, most).to_owned();
+    let verdict = match told.status.as_str() {
+        "success" => Verdict::Passed,
+        "failed" => Verdict::Failed,
+        "error" => Verdict::Error,
+        // A later word is shown, in the place of a message.
+        _ => Verdict::Skipped,
+    };
+    let mut said = match &told.system_output {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => cut(text.trim(), LONGEST),
+        // Some skipped ones have `{"message": "…"}`.
+        other => cut(other.get("message").and_then(|said| said.as_str()).unwrap_or(&other.to_string()), LONGEST),
+    };
+    if said.is_empty() && !matches!(told.status.as_str(), "success" | "failed" | "error" | "skipped") {
+        said.clone_from(&told.status);
+    }
+    let message = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
+    let mut text = String::new();
+    if let Some(recent) = told.recent_failures.filter(|recent| recent.count > 0) {
+        let times = if recent.count == 1 { "once".to_owned() } else { format!("{} times", recent.count) };
+        text = format!("Failed {times} lately on {}.\n", cut(&recent.base_branch, NAME));
+    }
+    append(&mut text, &said);
+    if let Some(trace) = told.stack_trace.filter(|trace| !trace.trim().is_empty()) {
+        append(&mut text, "\n");
+        append(&mut text, trace.trim_end());
+    }
+    Case {
+        name: cut(&told.name, NAME),
+        suite: cut(suite, NAME),
+        class: cut(&told.classname.unwrap_or_default(), NAME),
+        time: Some(told.execution_time).filter(|time| time.is_finite()),
+        verdict,
+        message,
+        text,
+        file: cut(&told.file.unwrap_or_default(), NAME),
+        ..Case::default()
     }
 }
 

@@ -30,6 +30,7 @@ pub mod search;
 pub mod snippets;
 pub mod staged_changes;
 pub mod tags;
+pub mod tests;
 pub mod todos;
 pub mod traces;
 pub mod user;
@@ -121,6 +122,10 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/pipelines/..", "{project}/-/pipelines/..?scope={tab}"])
         .lists("pipelines")
         .reached_by("go.pipelines", &["g l"], "Go to pipelines"),
+    Entry::of::<tests::Tests>()
+        .known_as(&["test report", "tests", "junit"])
+        .below(Above::SameThing("jobs"))
+        .at(&["{project}/-/pipelines/{item:number}/test_report"]),
     Entry::of::<job::JobTrace>()
         .known_as(&["job", "job log", "log", "trace"])
         .shows(Subject::Job)

@@ -123,6 +123,12 @@ impl Pipelines {
         }
     }
 
+    fn open_tests(&mut self, cx: &mut Cx) {
+        if let Some(pipeline) = self.current(&cx.view) {
+            cx.go(pipelines::tests(&self.source.project, pipeline.id));
+        }
+    }
+
     fn watch(&mut self, cx: &mut Cx) {
         if let Some(pipeline) = self.current(&cx.view) {
             let project = self.source.project.clone();
@@ -171,6 +177,7 @@ impl ListSource for PipelineSource {
         .when(|pane, view| pane.can(view, PipelineAction::Delete)),
         Command::new("pipelines.variables", &["v"], "Show variables", Pipelines::show_variables)
             .when(Pipelines::has_row),
+        Command::new("pipelines.tests", &["t"], "Open test report", Pipelines::open_tests).when(Pipelines::has_row),
         Command::new("pipelines.watch", &["w"], "Watch pipeline", Pipelines::watch).when(Pipelines::has_row),
         Command::new("pipelines.commit", &["S"], "Open commit", Pipelines::open_commit).when(Pipelines::has_row),
         Pipelines::columns_command("pipelines.columns"),

@@ -38,5 +38,6 @@ pub mod rendered_markdown;
 pub mod review;
 pub mod sidebar;
 pub mod staging_area;
+pub mod test_report;
 pub mod todos;
 pub mod trace;

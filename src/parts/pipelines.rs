@@ -28,6 +28,11 @@ pub fn place(project: &Id, pipeline: u64) -> Place {
     Place::new("jobs").project(project.clone()).item(pipeline)
 }
 
+/// The place of a pipeline's test report.
+pub fn tests(project: &Id, pipeline: u64) -> Place {
+    Place::new("tests").project(project.clone()).item(pipeline)
+}
+
 /// How long it took, or has been there at `now`; empty for what never ran. Lists leave the duration out: then what lies
 /// between its first and its last change tells.
 pub fn took(pipeline: &Pipeline, now: Timestamp) -> String {

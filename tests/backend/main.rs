@@ -26,6 +26,7 @@ mod search;
 mod shapes;
 mod storage;
 mod suggestions;
+mod test_reports;
 mod todos;
 mod watch;
 

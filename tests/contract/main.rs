@@ -35,6 +35,7 @@ mod scripted;
 mod search;
 mod snippets;
 mod tags;
+mod test_reports;
 mod today;
 mod todos;
 mod transfers;

@@ -45,6 +45,7 @@ mod sending;
 mod served;
 mod snippets;
 mod stage;
+mod tests;
 mod threads;
 mod todos;
 mod trace;

@@ -7,12 +7,12 @@ use crate::app::action::{Action, Tone};
 use crate::app::command::Disabled;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
-use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
 use crate::app::transfer::Save;
+use crate::domain::unpack;
 use crate::domain::zip::Entry;
-use crate::domain::{junit, unpack};
+use crate::parts::test_report;
 use ci::JobAction;
 
 impl Artifacts {
@@ -45,22 +45,8 @@ impl Artifacts {
             (None, ArtifactSource::Ref { git_ref, .. }) => Some(git_ref.clone()),
             _ => commit.clone(),
         };
-        let place = |spot: &junit::SourceLocation| Place {
-            git_ref: git_ref.clone(),
-            line: spot.line,
-            ..Place::new("files").project(self.project.clone()).path(spot.path.clone())
-        };
-        let spots = case.spots();
-        match spots.as_slice() {
-            [] => self.report.turn_whole(),
-            [one] => cx.go(place(one)),
-            many => {
-                let items = many.iter().map(|spot| {
-                    let line = spot.line.map_or_else(String::new, |line| format!(":{line}"));
-                    Item::act(format!("{}{line}", spot.path), Action::Go(place(spot)))
-                });
-                cx.act(Action::Open(Box::new(Picker::new("Open the source of", items.collect()))));
-            }
+        if !test_report::open_source(case, &self.project, git_ref.as_deref(), cx) {
+            self.report.turn_whole();
         }
     }
 

@@ -1,12 +1,12 @@
 //! How artifacts are drawn: the way to them, the tree, the file, and what stands where there is none.
 
-use super::{ArtifactSource, Artifacts, FILE, TREE, ci, project, refused, report};
+use super::{ArtifactSource, Artifacts, FILE, TREE, ci, project, refused};
 use crate::api::client::Progress;
 use crate::app::pane::{Breadcrumb, View};
 use crate::domain::zip::Refusal;
 use crate::panes::artifacts::archive;
 use crate::panes::artifacts::archive::{Archive, LARGEST_FILE};
-use crate::parts::list;
+use crate::parts::{list, test_report};
 use crate::ui::panels;
 use crate::ui::table::{self, Column, Size};
 use crate::ui::theme::Role;
@@ -141,7 +141,7 @@ impl Artifacts {
             return;
         };
         let report = self.table(view);
-        let facts = report.map_or_else(|| self.blob.facts(view), |report| report::summary(report));
+        let facts = report.map_or_else(|| self.blob.facts(view), |report| test_report::summary(report));
         let area = panels::title(buf, area, theme, focused, &entry.path, &facts);
         let refusal = refused(entry).or_else(|| self.taken(view).and_then(|taken| taken.as_ref().err().cloned()));
         if let Some(refusal) = refusal {

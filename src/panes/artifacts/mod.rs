@@ -3,7 +3,6 @@
 mod actions;
 mod archive;
 mod draw;
-mod report;
 mod tree;
 
 use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs, Status};
@@ -17,6 +16,7 @@ use crate::domain::junit::Report;
 use crate::domain::zip::{Entry, Refusal};
 use crate::parts::blob::work::ReadBytes;
 use crate::parts::blob::{BlobView, File};
+use crate::parts::test_report::Table;
 use crate::parts::{ci, list, project};
 use crate::store::{AnyRangeRead, Load, Want, Work};
 use crate::ui::panels::{PanelRequest, Panels};
@@ -26,7 +26,6 @@ use archive::{Archive, FetchFile, FetchPart, FileContent, FindNames, LARGEST_FIL
 use ci::JobAction;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use report::Table;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -419,6 +419,14 @@ impl Pane for Jobs {
         .when(|pane, view| {
             list::need(pane.pipeline_here(view), &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
         }),
+        Command::new("jobs.tests", &["t"], "Open test report of pipeline", |pane: &mut Self, cx| {
+            if let Some(id) = pane.pipeline_here(&cx.view) {
+                cx.go(pipelines::tests(&pane.project, id));
+            }
+        })
+        .when(|pane, view| {
+            list::need(pane.pipeline_here(view), &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
+        }),
         Command::new("jobs.commit", &["S"], "Open commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view).and_then(|job| job.commit.as_ref()) {
                 cx.go(Place::new("commit").project(pane.project.clone()).item(&commit.id));
@@ -486,7 +494,9 @@ impl Pane for Jobs {
         let mut wants = vec![self.load(self.pages).into()];
         wants.extend(ci::want_path(&self.project));
         let is_live = self.lines.last_live.is_some();
-        wants.extend(self.pipeline.and_then(|id| pipeline_head::want(view, &self.project, id, is_live)));
+        if let Some(id) = self.pipeline {
+            wants.extend(pipeline_head::wants(view, &self.project, id, is_live));
+        }
         // What lives is asked for again as far down as it stands; where nothing does, nothing is.
         if let Some(row) = self.lines.last_live {
             // Pages are of one size, but for the last: this is the page of the row, or the one after it.

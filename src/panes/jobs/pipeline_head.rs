@@ -1,10 +1,11 @@
-//! What stands above the jobs of one pipeline: what is known of it, and what is wrong with its CI file.
+//! What stands above the jobs of one pipeline: what is known of it and its tests, and what is wrong with its CI file.
 
-use crate::api::Id;
 use crate::api::pipelines::{GetPipeline, Pipeline};
+use crate::api::test_reports::GetTestReportSummary;
+use crate::api::{Fault, Id};
 use crate::app::pane::View;
 use crate::parts::ci::{self, PULSE};
-use crate::parts::pipelines;
+use crate::parts::{pipelines, test_report};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, text};
@@ -16,15 +17,52 @@ const LEAST: u16 = 10;
 /// Rows that an error takes at most.
 const ERROR_ROWS: usize = 2;
 
-/// Returns what it needs; nothing where the server does not have it.
-pub fn want(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Option<Want> {
-    if view.store.is_unsupported::<GetPipeline>() {
-        return None;
-    }
-    let load = Load::one(&pipelines::whole(project, pipeline));
+/// Returns what it needs: each a request of its own, and none that the server does not have.
+pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Want> {
+    let mut wants = Vec::new();
     let known = pipelines::known(view, project, pipeline).value;
     let is_live = is_live || known.is_some_and(|known| known.status.is_live());
-    Some(if is_live { load.every(PULSE).into() } else { load.into() })
+    if !view.store.is_unsupported::<GetPipeline>() {
+        let load = Load::one(&pipelines::whole(project, pipeline));
+        wants.push(if is_live { load.every(PULSE).into() } else { load.into() });
+    }
+    // Its tests are counted when it has finished.
+    if !is_live && known.is_some() && !view.store.is_unsupported::<GetTestReportSummary>() {
+        wants.push(Load::one(&tests(project, pipeline)).into());
+    }
+    wants
+}
+
+/// The request for its tests in numbers.
+fn tests(project: &Id, pipeline_id: u64) -> GetTestReportSummary {
+    GetTestReportSummary { id: project.clone(), pipeline_id }
+}
+
+/// Returns what is known of its tests, in words; nothing where there are none.
+fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
+    let summary = view.store.get(&tests(project, pipeline));
+    let refused = summary.error.filter(|error| !matches!(error.fault, Fault::Unsupported(_)) && !error.is_missing());
+    let Some(known) = summary.value else {
+        return refused.map(|error| vec![(format!("test report: {}", error.message()), Role::Dim)]).unwrap_or_default();
+    };
+    let broken: Vec<&str> = known.test_suites.iter().filter_map(|suite| suite.suite_error.as_deref()).collect();
+    if known.total.count == 0 && broken.is_empty() {
+        return Vec::new();
+    }
+    let failed = known.total.failed.saturating_add(known.total.error);
+    let (sign, role) = match failed {
+        0 if broken.is_empty() => (glyph::done(), Role::Success),
+        0 => (glyph::warning(), Role::Warning),
+        _ => (glyph::wrong(), Role::Failed),
+    };
+    let mut facts = vec![(format!("{sign} {}", test_report::totals(&known.total)), role)];
+    let in_suites = known.test_suites.iter().filter(|suite| suite.failed_count > 0 || suite.error_count > 0);
+    let names: Vec<&str> = in_suites.map(|suite| suite.name.as_str()).collect();
+    if !names.is_empty() {
+        facts.push((format!("in {}", names.join(", ")), Role::Text));
+    }
+    facts.extend(broken.first().map(|error| ((*error).to_owned(), Role::Warning)));
+    facts
 }
 
 /// Returns what is known of a pipeline, in words.
@@ -54,20 +92,27 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u
         return area;
     };
     let theme = view.theme;
-    let mut spans = Vec::new();
-    for (index, (words, role)) in facts(view, known).into_iter().enumerate() {
-        let gap = if index == 0 { " " } else { " · " };
-        spans.push((gap.to_owned(), theme.style(Role::Dim)));
-        spans.push((text::sanitize(&words).into_owned(), theme.style(role)));
+    let mut row = Rect { height: 1, ..area };
+    for facts in [facts(view, known), test_facts(view, project, pipeline)] {
+        if facts.is_empty() {
+            continue;
+        }
+        let mut spans = Vec::new();
+        for (index, (words, role)) in facts.into_iter().enumerate() {
+            let gap = if index == 0 { " " } else { " · " };
+            spans.push((gap.to_owned(), theme.style(Role::Dim)));
+            spans.push((text::sanitize(&words).into_owned(), theme.style(role)));
+        }
+        line::draw(buf, row, &spans);
+        row.y += 1;
     }
-    line::draw(buf, Rect { height: 1, ..area }, &spans);
     let errors = known.yaml_errors.as_deref().unwrap_or_default();
     let width = usize::from(area.width.saturating_sub(2));
     let errors = if errors.is_empty() { Vec::new() } else { text::wrap(errors, width, ERROR_ROWS) };
-    for (words, y) in errors.iter().zip(area.y + 1..) {
-        let row = Rect { x: area.x + 1, y, width: area.width.saturating_sub(1), height: 1 };
-        line::draw(buf, row, &[(words.as_str(), theme.style(Role::Failed))]);
+    for words in &errors {
+        let at = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..row };
+        line::draw(buf, at, &[(words.as_str(), theme.style(Role::Failed))]);
+        row.y += 1;
     }
-    let used = 1 + errors.len() as u16;
-    Rect { y: area.y + used, height: area.height - used, ..area }
+    Rect { y: row.y, height: area.bottom().saturating_sub(row.y), ..area }
 }

@@ -1,7 +1,12 @@
 //! A test report as a table, what failed first; below it, or in its place, all that the selected test says.
 
+use crate::api::test_reports::TestTotals;
+use crate::api::{Error, Fault, Id};
+use crate::app::action::Action;
 use crate::app::command::Motion;
-use crate::app::pane::{Pointer, View};
+use crate::app::overlay::picker::{Item, Picker};
+use crate::app::pane::{Cx, Pointer, View};
+use crate::app::place::Place;
 use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::table::{self, Column, ListState, Row, Size};
@@ -43,20 +48,37 @@ pub fn sign(verdict: Verdict) -> (&'static str, Role) {
 
 /// The whole of a report in a line.
 pub fn summary(report: &Report) -> String {
-    let mut facts = Vec::new();
-    let all = report.cases.len() as u64;
-    facts.push(format!("{} test{}", text::count(all), if all == 1 { "" } else { "s" }));
-    let failed = report.count(Verdict::Failed) + report.count(Verdict::Error);
-    for (count, word) in [(failed, "failed"), (report.count(Verdict::Skipped), "skipped")] {
+    let count = |verdict: Verdict| report.count(verdict) as u64;
+    totals(&TestTotals {
+        time: report.time(),
+        count: report.cases.len() as u64,
+        failed: count(Verdict::Failed),
+        error: count(Verdict::Error),
+        skipped: count(Verdict::Skipped),
+        ..TestTotals::default()
+    })
+}
+
+/// Returns what stands where the server has no test reports.
+pub fn refused(error: &Error) -> Option<(&'static str, &'static str)> {
+    let why = "This server has no test reports of pipelines.";
+    matches!(error.fault, Fault::Unsupported(_)).then_some((why, "Artifacts of a job (A) show the report that it left"))
+}
+
+/// The whole of a report in a line, from its numbers.
+pub fn totals(totals: &TestTotals) -> String {
+    let failed = totals.failed.saturating_add(totals.error);
+    let mut facts = vec![text::things(totals.count, "test")];
+    for (count, word) in [(failed, "failed"), (totals.skipped, "skipped")] {
         if count > 0 {
-            facts.push(format!("{} {word}", text::count(count as u64)));
+            facts.push(format!("{} {word}", text::count(count)));
         }
     }
-    if failed == 0 && all > 0 {
+    if failed == 0 && totals.count > 0 {
         facts.push("all passed".into());
     }
-    if report.time() > 0.0 {
-        facts.push(seconds(report.time()));
+    if totals.time > 0.0 {
+        facts.push(seconds(totals.time));
     }
     facts.join(" · ")
 }
@@ -69,6 +91,28 @@ fn seconds(time: f64) -> String {
         ..60.0 => format!("{time:.1}s"),
         _ => text::duration(time),
     }
+}
+
+/// Opens the source that a test names, or asks which; `false` where it names none.
+pub fn open_source(case: &Case, project: &Id, git_ref: Option<&str>, cx: &mut Cx) -> bool {
+    let place = |spot: &SourceLocation| Place {
+        git_ref: git_ref.map(str::to_owned),
+        line: spot.line,
+        ..Place::new("files").project(project.clone()).path(spot.path.clone())
+    };
+    let spots = case.spots();
+    match spots.as_slice() {
+        [] => return false,
+        [one] => cx.go(place(one)),
+        many => {
+            let items = many.iter().map(|spot| {
+                let line = spot.line.map_or_else(String::new, |line| format!(":{line}"));
+                Item::act(format!("{}{line}", spot.path), Action::Go(place(spot)))
+            });
+            cx.act(Action::Open(Box::new(Picker::new("Open the source of", items.collect()))));
+        }
+    }
+    true
 }
 
 impl Table {
@@ -116,7 +160,9 @@ impl Table {
         let at = self.list.selected().min(len);
         let fits = |index: &usize| {
             report.cases.get(*index).is_some_and(|case| {
-                [&case.name, &case.class, &case.message].iter().any(|text| text.to_lowercase().contains(&words))
+                [&case.name, &case.suite, &case.class, &case.message]
+                    .iter()
+                    .any(|text| text.to_lowercase().contains(&words))
             })
         };
         let found = match forward {
@@ -258,7 +304,7 @@ fn row(case: &Case) -> Row {
     Row::new(vec![
         (sign, role).into(),
         (case.name.clone(), name).into(),
-        (case.class.clone(), Role::Dim).into(),
+        (case.within(), Role::Dim).into(),
         (case.message.clone(), said).into(),
         (case.time.map(seconds).unwrap_or_default(), Role::Dim).into(),
     ])

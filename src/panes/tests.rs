@@ -1,0 +1,203 @@
+//! The test report of a pipeline, as the server tells it: what failed first, and what each test says.
+
+use crate::api::Id;
+use crate::api::test_reports::{GetTestReport, TestReport};
+use crate::app::action::Tone;
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::place::Place;
+use crate::domain::junit::{Case, Report};
+use crate::parts::list::{self, failure};
+use crate::parts::{ci, pipelines, project, test_report};
+use crate::store::{Load, Want};
+use crate::ui::state;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// The tests of a pipeline.
+pub struct Tests {
+    project: Id,
+    pipeline: u64,
+    table: test_report::Table,
+    /// What is sought.
+    sought: String,
+}
+
+impl Tests {
+    /// The request of the report, whose reply is read off the loop as what the table shows.
+    fn load(&self) -> Load {
+        let load = Load::one(&GetTestReport { id: self.project.clone(), pipeline_id: self.pipeline });
+        Load {
+            request: load.request.read_as::<Report>(),
+            read: |body, kind| {
+                <TestReport as crate::api::Reply>::read(body, kind).map(|told| (Arc::new(Report::from(told)) as _, 1))
+            },
+            ..load
+        }
+    }
+
+    fn report<'a>(&self, view: &View<'a>) -> Option<&'a Report> {
+        view.store.read_as(&self.load().request)
+    }
+
+    fn case<'a>(&self, view: &View<'a>) -> Option<&'a Case> {
+        self.table.case(self.report(view)?)
+    }
+
+    fn has_case(&self, view: &View) -> Result<(), Disabled> {
+        self.case(view).map(|_| ()).ok_or_else(|| "no test is selected".into())
+    }
+
+    fn open_case(&mut self, cx: &mut Cx) {
+        let Some(case) = self.case(&cx.view) else { return };
+        let sha = pipelines::known(&cx.view, &self.project, self.pipeline).value.map(|pipeline| pipeline.sha.clone());
+        let sha = sha.filter(|sha| !sha.is_empty());
+        if !test_report::open_source(case, &self.project, sha.as_deref(), cx) {
+            self.table.turn_whole();
+        }
+    }
+
+    fn failed(&mut self, forward: bool, cx: &mut Cx) {
+        if let Some(report) = self.report(&cx.view)
+            && !self.table.seek_failed(report, forward)
+        {
+            cx.say(Tone::Good, "No failed tests.");
+        }
+    }
+
+    fn seek(&mut self, forward: bool, from_here: bool, view: &View) -> bool {
+        self.report(view).is_some_and(|report| self.table.seek(report, &self.sought, forward, from_here))
+    }
+}
+
+impl Pane for Tests {
+    const ID: &'static str = "tests";
+    const TITLE: &'static str = "Test report of a pipeline";
+    const NEEDS: Needs = Needs::Item;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("tests.open", &["Enter"], "Open source of test", Self::open_case)
+            .footer("source")
+            .when(Self::has_case),
+        Command::new("tests.expand", &["x"], "Toggle full test output", |pane: &mut Self, _| pane.table.turn_whole())
+            .footer("output")
+            .when(Self::has_case),
+        Command::new("tests.next_error", &["e"], "Next failed test", |pane: &mut Self, cx| pane.failed(true, cx))
+            .footer("failed")
+            .when(Self::has_case),
+        Command::new("tests.previous_error", &["E"], "Previous failed test", |pane: &mut Self, cx| {
+            pane.failed(false, cx);
+        })
+        .when(Self::has_case),
+        Command::new("tests.pipeline", &["p"], "Open pipeline", |pane: &mut Self, cx| {
+            cx.go(pipelines::place(&pane.project, pane.pipeline));
+        })
+        .footer("pipeline"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        Tests {
+            project: place.project.clone().unwrap_or_default(),
+            pipeline: place.item.as_deref().and_then(|id| id.parse().ok()).unwrap_or_default(),
+            table: test_report::Table::default(),
+            sought: String::new(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        pipelines::tests(&self.project, self.pipeline)
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        let name = format!("pipeline {}", self.pipeline);
+        breadcrumbs.push(Breadcrumb::new(name, Role::Link).to(pipelines::place(&self.project, self.pipeline)));
+        breadcrumbs.push(Breadcrumb::new("test report", Role::Title));
+        breadcrumbs.extend(self.report(view).map(|report| Breadcrumb::new(test_report::summary(report), Role::Dim)));
+        breadcrumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = vec![self.load().into()];
+        wants.extend(ci::want_path(&self.project));
+        wants.extend(view.aside(Load::one(&pipelines::whole(&self.project, self.pipeline))));
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.table.hide();
+        let load = self.load();
+        match (self.report(view), view.store.error_of(&load.request)) {
+            (Some(report), error) if !report.cases.is_empty() || report.broken.is_some() => {
+                let area = list::trouble(view, area, buf, error);
+                self.table.draw(view, area, buf, true, report);
+            }
+            (_, Some(error)) => match test_report::refused(error) {
+                Some((why, hint)) => state::empty(buf, area, view.theme, why, hint),
+                None => failure(view, area, buf, error),
+            },
+            (Some(_), None) => {
+                let why = "This pipeline has no test report.";
+                state::empty(
+                    buf,
+                    area,
+                    view.theme,
+                    why,
+                    "Reports are there once a pipeline with `artifacts:reports:junit` has finished",
+                );
+            }
+            (None, None) => state::skeleton(buf, area, view.theme),
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if let Some(report) = self.report(&cx.view) {
+            self.table.motion(motion, report);
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        if let Some(report) = self.report(&cx.view)
+            && self.table.pointer(pointer, report)
+        {
+            self.open_case(cx);
+        }
+    }
+
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Search)
+    }
+
+    fn filter_text(&self) -> String {
+        self.sought.clone()
+    }
+
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        self.sought = text.to_owned();
+        if !text.is_empty() {
+            self.seek(true, true, &cx.view);
+        }
+    }
+
+    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+        if self.sought.is_empty() {
+            return cx.say(Tone::Info, "No search yet: / starts one.");
+        }
+        if !self.seek(forward, false, &cx.view) {
+            cx.say(Tone::Info, list::not_found(&self.sought, false));
+        }
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        self.table.leave_whole() || !std::mem::take(&mut self.sought).is_empty()
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        Some(project::page(view, &self.project, &format!("/-/pipelines/{}/test_report", self.pipeline)))
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        self.case(view).map(|case| vec![("the test's name", case.name.clone())]).unwrap_or_default()
+    }
+}
