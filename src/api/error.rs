@@ -30,6 +30,8 @@ pub enum Fault {
     Unauthorized(String),
     /// 403: the caller may not.
     Denied(String),
+    /// 403: the token has none of these scopes, any of which would do.
+    Scope(Vec<String>),
     /// 404: it does not exist, or the caller may not know of it.
     Missing(String),
     /// 404 for a route that the server does not know: it is older, or another edition. What the server said.
@@ -88,6 +90,7 @@ impl Error {
             Fault::Timeout(_) => "Timed out",
             Fault::Unauthorized(_) => "Not signed in",
             Fault::Denied(_) => "Not allowed",
+            Fault::Scope(_) => "Token scope missing",
             Fault::Missing(_) => "Not found",
             Fault::Unsupported(_) => "Not supported by this server",
             Fault::Limited(_) => "Too many requests",
@@ -117,6 +120,7 @@ impl Error {
             Fault::Unauthorized(said) | Fault::Denied(said) | Fault::Missing(said) | Fault::Unsupported(said) => {
                 said.clone()
             }
+            Fault::Scope(scopes) => format!("the token lacks the scope {}", scopes.join(" or ")),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
             Fault::Limited(None) => "the server asks to slow down".into(),
             Fault::Refused(status, said) | Fault::Server(status, said) => {
@@ -142,6 +146,7 @@ impl Error {
                 path if path.starts_with("/groups/") => "You don't have permission; ask an owner of the group.",
                 _ => "You don't have permission; ask an administrator of the server.",
             },
+            Fault::Scope(_) => "Create a token with that scope, and store it with labscope auth login.",
             Fault::Missing(_) => "It may have been moved or deleted, or be hidden from your account.",
             Fault::Unsupported(_) => "A later version or another edition of the server has it.",
             Fault::Limited(_) => "Pages reload by themselves; a change was not made, send it again later.",
@@ -215,6 +220,18 @@ pub fn is_unknown_route(body: &[u8]) -> bool {
         .is_ok_and(|value| value.get("error").is_some_and(|said| said == "404 Not Found"))
 }
 
+/// Returns the scopes of which the token has none, if the body of a 403 says so.
+pub fn missing_scopes(body: &[u8]) -> Option<Vec<String>> {
+    let value: Value = serde_json::from_slice(body.get(..LONGEST_ERROR).unwrap_or(body)).ok()?;
+    if value.get("error")? != "insufficient_scope" {
+        return None;
+    }
+    let scopes = value.get("scope")?.as_str()?.split_whitespace().take(MOST_SCOPES);
+    Some(scopes.map(|scope| words_of(scope.as_bytes())).collect()).filter(|scopes: &Vec<String>| !scopes.is_empty())
+}
+
+/// How many scopes are named.
+const MOST_SCOPES: usize = 5;
 /// Bytes of an error that are looked at for words.
 const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a server's words is kept.

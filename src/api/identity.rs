@@ -38,7 +38,22 @@ crate::resource! {
     }
 }
 
+/// The scopes that allow no change over the REST API; that of git is not part of it.
+const READ_ONLY: &[&str] =
+    &["read_api", "read_user", "read_repository", "write_repository", "read_registry", "write_registry"];
+
 impl AccessToken {
+    /// Returns the scope that the token lacks for changes; `None` if it has it, or has scopes that are not known here.
+    pub fn missing_scope(&self) -> Option<&'static str> {
+        let only_reads = self.scopes.iter().all(|scope| READ_ONLY.contains(&scope.as_str()));
+        (only_reads && !self.scopes.is_empty()).then_some("api")
+    }
+
+    /// Returns the days until it is refused, if that is a week at most.
+    pub fn expires_soon(&self, now: Timestamp) -> Option<i64> {
+        self.days_left(now).filter(|days| *days <= 7)
+    }
+
     /// Returns the days from the date of `now` (UTC) until the token is refused; `None` if it never is.
     pub fn days_left(&self, now: Timestamp) -> Option<i64> {
         let date = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();

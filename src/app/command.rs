@@ -59,13 +59,10 @@ impl<P> Command<P> {
         Info { id: self.id, keys: self.keys, title: self.title, short: self.short, writes: self.writes }
     }
 
-    /// Returns whether it can be run now: read-only first, then its own reason.
+    /// Returns whether it can be run now: whether anything can be changed first, then its own reason.
     pub fn can(&self, pane: &P, view: &View) -> Result<(), Disabled> {
-        if self.writes && view.session.read_only {
-            return Err("labscope is read-only".into());
-        }
-        if self.writes && view.session.offline {
-            return Err("labscope is offline".into());
+        if self.writes {
+            view.can_write()?;
         }
         (self.enabled)(pane, view)
     }

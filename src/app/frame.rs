@@ -121,6 +121,8 @@ impl App {
         right.push((text::sanitize(&self.session.server).into_owned(), dim));
         if self.session.read_only {
             right.push((" · read-only".into(), theme.style(Role::Warning)));
+        } else if view.token().is_some_and(|token| token.missing_scope().is_some()) {
+            right.push((" · read-only token".into(), theme.style(Role::Warning)));
         }
         right.push(("  ".into(), dim));
         right.push(self.network(view));

@@ -34,6 +34,7 @@ pub mod transfer;
 pub mod watch;
 
 use crate::api::Fault;
+use crate::api::identity::AccessToken;
 use crate::store::{Store, Ticket, Want, Write, earliest};
 use crate::ui::image::Pictures;
 use crate::ui::theme::Theme;
@@ -162,6 +163,8 @@ pub struct App {
     dirty: bool,
     quitting: bool,
     wake: Option<Timestamp>,
+    /// Whether the user was told when the token expires.
+    expiry_is_told: bool,
     /// Messages were received since panes learnt what changed.
     unsettled: bool,
 }
@@ -233,6 +236,7 @@ impl App {
             dirty: true,
             quitting: false,
             wake: None,
+            expiry_is_told: false,
             unsettled: false,
         };
         let mut effects = Vec::new();
@@ -772,7 +776,8 @@ impl App {
             Action::Refuse(command, why) => self.refuse(&command, why),
             Action::Watch(watched) => self.watch(watched),
             Action::Refresh => {
-                let wants = self.wants();
+                let mut wants = self.wants();
+                wants.retain(|want| *want != reconcile::token_want());
                 self.store.refresh(&wants);
             }
             Action::Renew(wants) => self.store.refresh(&wants),
@@ -849,7 +854,11 @@ impl App {
         let refused = match (self.session.read_only, self.session.offline) {
             (true, _) => Some(Fault::ReadOnly),
             (_, true) => Some(reconcile::offline()),
-            _ => None,
+            _ => self
+                .view_of()
+                .token()
+                .and_then(AccessToken::missing_scope)
+                .map(|scope| Fault::Scope(vec![scope.into()])),
         };
         if let Some(fault) = refused {
             let error = crate::api::Error { tried: write.request.line(), fault };

@@ -11,6 +11,7 @@ use super::registry::Entry;
 use super::state::{Recents, Seen, Settings};
 use super::transfer::Transfers;
 use crate::api::Host;
+use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::store::{Load, Store, Want};
 use crate::ui::image::Pictures;
 use crate::ui::panels::Panels;
@@ -124,6 +125,25 @@ impl View<'_> {
     pub fn aside(&self, load: Load) -> Option<Want> {
         let missing = self.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
         (!missing).then(|| load.into())
+    }
+
+    /// Returns whether anything can be changed on the server, or why not.
+    pub fn can_write(&self) -> Result<(), Disabled> {
+        if self.session.read_only {
+            return Err("labscope is read-only".into());
+        }
+        if self.session.offline {
+            return Err("labscope is offline".into());
+        }
+        match self.token().and_then(AccessToken::missing_scope) {
+            Some(scope) => Err(format!("the token lacks the scope {scope}").into()),
+            None => Ok(()),
+        }
+    }
+
+    /// What the server says of the token, if it does.
+    pub fn token(&self) -> Option<&AccessToken> {
+        self.store.get(&GetOwnToken {}).value
     }
 
     /// The signed-in user, once known.

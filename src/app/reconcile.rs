@@ -3,8 +3,9 @@
 use super::action::{Effect, Tone};
 use super::pane::View;
 use super::{AnyPane, App, Cx, registry};
+use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
-use crate::api::{Fault, Id};
+use crate::api::{Endpoint, Fault, Id};
 use crate::store::{HeldState, Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
@@ -15,9 +16,17 @@ pub fn offline() -> Fault {
     Fault::Offline("labscope was started with --offline".into())
 }
 
-/// Returns what every place needs: who is signed in.
+/// Returns what every place needs: who is signed in, and what the token may do.
 pub fn session_wants(view: &View) -> Vec<Want> {
-    if view.session.signed_in { vec![Load::one(&GetCurrentUser::default()).into()] } else { Vec::new() }
+    match view.session.signed_in {
+        true => vec![Load::one(&GetCurrentUser::default()).into(), token_want()],
+        false => Vec::new(),
+    }
+}
+
+/// Returns what asks for the facts of the token: once, since they do not change.
+pub fn token_want() -> Want {
+    Load::one(&GetOwnToken {}).into()
 }
 
 impl App {
@@ -29,6 +38,7 @@ impl App {
         self.claim(effects);
         self.deliver(effects);
         self.tell_ends(effects);
+        self.tell_expiry();
         if let Some(mut pane) = self.panes.pop() {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             pane.changed(&mut cx);
@@ -58,6 +68,25 @@ impl App {
         self.give_way(effects);
         self.reconcile(effects);
         self.check_refusal();
+    }
+
+    /// Says once that the token expires soon.
+    fn tell_expiry(&mut self) {
+        if self.expiry_is_told || !self.store.is_fresh(&GetOwnToken {}.request()) {
+            return;
+        }
+        self.expiry_is_told = true;
+        let view = self.view_of();
+        let Some((token, days)) = view.token().and_then(|token| Some((token, token.expires_soon(view.now)?))) else {
+            return;
+        };
+        let when = match days {
+            ..=0 => "today".to_owned(),
+            1 => "tomorrow".to_owned(),
+            _ => format!("in {days} days"),
+        };
+        let date = token.expires_at.as_ref().map(ToString::to_string).unwrap_or_default();
+        self.say(Tone::Warning, format!("Your token expires {when} ({date}). Create another: labscope auth login"));
     }
 
     /// A place named by a target that does not exist gives way to the nearest that does, and says so.

@@ -10,6 +10,7 @@ use super::reject::Reject;
 use super::world::World;
 use axum::http::HeaderMap;
 use git2::{ObjectType, Oid};
+use jiff::Timestamp;
 use rustls::crypto::ring;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -92,6 +93,22 @@ pub fn authenticate(
     match other {
         Some(other) => Ok(Rights { token: Some(token.id), ..Rights::of(world, other.id) }),
         None => Err(Reject::not_found(&format!("User with ID or username '{sudo}'"))),
+    }
+}
+
+/// That the token of a request has not expired, and that it may write, if that is what the request does.
+///
+/// # Errors
+/// 401 for a token that has expired, 403 for one whose scopes are too narrow.
+pub fn check_token(world: &World, rights: &Rights, writes: bool, now: Timestamp) -> Result<(), Reject> {
+    let Some(token) = rights.token.and_then(|id| world.tokens.get(id)) else { return Ok(()) };
+    if token.expires_at.is_some_and(|at| at <= now) {
+        return Err(Reject::expired());
+    }
+    let may = |scope: &str| token.scopes.is_empty() || token.scopes.iter().any(|known| known == scope);
+    match may("api") || (!writes && may("read_api")) {
+        true => Ok(()),
+        false => Err(Reject::insufficient_scope(if writes { "api" } else { "api read_api" })),
     }
 }
 

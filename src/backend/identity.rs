@@ -19,15 +19,15 @@ fn version() -> Version {
     Version { version: VERSION.into(), revision: env!("CARGO_PKG_VERSION").into(), enterprise: Some(true) }
 }
 
-/// A token may do all that its user may, and never expires.
 fn own_token(call: &Reading, _: GetOwnToken) -> Outcome<AccessToken> {
     let token = call.rights.token.and_then(|id| call.world.tokens.get(id)).ok_or_else(Reject::unauthorized)?;
     ok(AccessToken {
         id: token.id,
         name: token.name.clone(),
-        scopes: vec!["api".into()],
+        scopes: if token.scopes.is_empty() { vec!["api".into()] } else { token.scopes.clone() },
         user_id: token.user,
         active: true,
+        expires_at: token.expires_at.map(|at| at.strftime("%Y-%m-%d").to_string().as_str().into()),
         ..AccessToken::default()
     })
 }

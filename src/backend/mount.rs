@@ -1,6 +1,6 @@
 //! Mounts handlers by the type of their endpoint, and does for each request what all have in common.
 
-use super::auth::{Credentials, authenticate};
+use super::auth::{Credentials, authenticate, check_token};
 use super::avatars;
 use super::body::{self, Purpose};
 use super::call::{Answer, Outcome, Reading, Writing};
@@ -265,7 +265,7 @@ where
 {
     Arc::new(move |engine, mut incoming| {
         let (response, events) = engine.write(|world| {
-            let mut call = incoming.call(engine, world, true, Credentials::Users)?;
+            let mut call = incoming.call(engine, world, Needs::Write, Credentials::Users)?;
             let inputs = params::read(&call.inputs)?;
             let answer = handler(&mut call, inputs)?;
             let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
@@ -283,7 +283,8 @@ where
     Arc::new(move |engine, mut incoming| {
         engine.tick();
         let world = engine.snapshot();
-        let mut call = incoming.call(engine, &world, needs_caller, Credentials::Users)?;
+        let needs = if needs_caller { Needs::Caller } else { Needs::Nothing };
+        let mut call = incoming.call(engine, &world, needs, Credentials::Users)?;
         let inputs = params::read(&call.inputs)?;
         call.paging = Paging::read(&call.inputs)?;
         let paging = call.paging;
@@ -295,7 +296,8 @@ fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, needs_caller: bool
     Arc::new(move |engine, mut incoming| {
         engine.tick();
         let world = engine.snapshot();
-        let call = incoming.call(engine, &world, needs_caller, credentials)?;
+        let needs = if needs_caller { Needs::Caller } else { Needs::Nothing };
+        let call = incoming.call(engine, &world, needs, credentials)?;
         let inputs = params::read(&call.inputs)?;
         let Answer { body, status, headers, .. } = handler(&call, inputs)?;
         let permit = engine.streams.admit(call.rights.user)?;
@@ -314,6 +316,16 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bo
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_part = headers.contains_key(header::CONTENT_RANGE);
     !is_part && (content_type.starts_with("text/") || content_type.starts_with("application/json"))
+}
+
+/// Who may make a call.
+#[derive(Clone, Copy, PartialEq)]
+enum Needs {
+    Nothing,
+    /// Somebody who is signed in.
+    Caller,
+    /// Somebody who is signed in, with a token that may change things.
+    Write,
 }
 
 /// A request that has arrived.
@@ -358,20 +370,22 @@ impl Incoming {
         &mut self,
         engine: &Engine,
         world: W,
-        needs_caller: bool,
+        needs: Needs,
         credentials: Credentials,
     ) -> Result<super::call::Call<W>, Reject> {
         let rights = authenticate(&world, &self.headers, &self.inputs, credentials)?;
-        if needs_caller && rights.user.is_none() {
+        if needs != Needs::Nothing && rights.user.is_none() {
             return Err(Reject::unauthorized());
         }
+        let now = engine.clock.now();
+        check_token(&world, &rights, needs == Needs::Write, now)?;
         // Credentials have done their work; an endpoint need not understand them.
         let mut inputs = std::mem::take(&mut self.inputs);
         inputs.retain(|name, _| !matches!(name.as_str(), "sudo" | "private_token" | "access_token" | "job-token"));
         Ok(super::call::Call {
             world,
             rights,
-            now: engine.clock.now(),
+            now,
             base_url: self.base_url().unwrap_or_else(|| engine.base_url.clone()),
             inputs,
             paging: Paging { page: 1, per_page: 20 },

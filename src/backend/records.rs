@@ -201,7 +201,15 @@ record! {
 
 record! {
     /// A credential of a user.
-    Token { user: u64, name: String, secret: String }
+    Token {
+        user: u64,
+        name: String,
+        secret: String,
+        /// What it may do; everything, where none is named.
+        scopes: Vec<String>,
+        /// From when on it is refused.
+        expires_at: Option<Timestamp>,
+    }
 }
 
 /// What a directory says about who is in a group.

@@ -28,6 +28,19 @@ impl Reject {
         Reject::message(401, "401 Unauthorized")
     }
 
+    /// 401: the token was good until some moment ago.
+    pub fn expired() -> Reject {
+        let description = "Token is expired. You can either do re-authentication or token refresh.";
+        Reject { status: 401, body: json!({ "error": "invalid_token", "error_description": description }) }
+    }
+
+    /// 403: the token has none of these scopes, which stand apart by blanks.
+    pub fn insufficient_scope(scopes: &str) -> Reject {
+        let description = "The request requires higher privileges than provided by the access token.";
+        let body = json!({ "error": "insufficient_scope", "error_description": description, "scope": scopes });
+        Reject { status: 403, body }
+    }
+
     /// 403: the caller sees it and lacks the right.
     pub fn forbidden() -> Reject {
         Reject::message(403, "403 Forbidden")

@@ -2,6 +2,9 @@
 
 use crate::{Server, each, json};
 use reqwest::Method;
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 #[tokio::test]
 async fn an_unknown_token_is_refused_everywhere() {
@@ -21,6 +24,39 @@ async fn a_token_is_taken_in_a_header_or_a_parameter() {
     assert_eq!(server.read("", &format!("/user?private_token={token}")).await["username"], "ada");
     assert_eq!(json(server.get("", "/user").await, 401).await["message"], "401 Unauthorized");
 }
+
+#[tokio::test]
+async fn a_token_does_what_its_scopes_say_until_it_expires() {
+    let passed = Arc::new(AtomicI64::new(0));
+    let server = Server::of(TOKENS, &passed).await;
+    let own = server.read("reader", "/personal_access_tokens/self").await;
+    assert_eq!((&own["scopes"], &own["expires_at"]), (&json!(["read_api"]), &json!("2026-11-21")));
+    assert_eq!(server.read("root", "/personal_access_tokens/self").await["scopes"], json!(["api"]));
+    let refused = json(server.post("reader", "/projects", &[("name", "mine")]).await, 403).await;
+    assert_eq!((&refused["error"], &refused["scope"]), (&json!("insufficient_scope"), &json!("api")));
+    let refused = json(server.get("pusher", "/user").await, 403).await;
+    assert_eq!(refused["scope"], "api read_api");
+    passed.store(86_400, Ordering::Relaxed);
+    let refused = json(server.get("reader", "/user").await, 401).await;
+    assert_eq!(refused["error"], "invalid_token");
+    assert!(refused["error_description"].as_str().unwrap().starts_with("Token is expired."), "{refused}");
+}
+
+const TOKENS: &str = r#"
+now = "2026-11-20T16:00:00Z"
+[[users]]
+username = "root"
+admin = true
+[[users]]
+username = "reader"
+token = "reads"
+token_scopes = ["read_api"]
+token_expires = "2026-11-21T00:00:00Z"
+[[users]]
+username = "pusher"
+token = "pushes"
+token_scopes = ["write_repository"]
+"#;
 
 #[tokio::test]
 async fn an_administrator_sees_more_of_users_than_others() {

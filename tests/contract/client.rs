@@ -354,3 +354,20 @@ async fn a_small_reply_that_would_be_large_in_memory_is_refused_in_a_sentence() 
     assert_eq!(error.fault, Fault::TooLarge("the reply contains more than 100000 objects".into()));
     assert!(!error.is_passing(), "it is not asked for again and again");
 }
+
+#[tokio::test]
+async fn a_scope_that_the_token_lacks_is_named() {
+    let body = r#"{"error":"insufficient_scope","error_description":"higher privileges","scope":"api read_api"}"#;
+    let other = r#"{"error":"insufficient_granular_scope","error_description":"no"}"#;
+    let server = Scripted::start([answer(403, body), answer(403, other)]).await;
+    let client = client(&server);
+    let error = client.call(&project()).await.expect_err("too narrow");
+    assert_eq!(error.fault, Fault::Scope(vec!["api".into(), "read_api".into()]));
+    assert_eq!(
+        error.to_string(),
+        "Token scope missing: the token lacks the scope api or read_api (GET /projects/a%2Fb). \
+         Create a token with that scope, and store it with labscope auth login."
+    );
+    let error = client.call(&project()).await.expect_err("too narrow");
+    assert_eq!(error.fault, Fault::Denied("no".into()));
+}

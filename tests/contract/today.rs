@@ -59,7 +59,7 @@ async fn a_refusal_is_said_in_the_words_of_either_age() {
     let scope = r#"{"error":"insufficient_scope","error_description":"It needs more rights.","scope":"api"}"#;
     let (_server, client) = one(403, scope).await;
     let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2 }).await.unwrap_err();
-    assert_eq!(error.fault, Fault::Denied("It needs more rights.".into()));
+    assert_eq!(error.fault, Fault::Scope(vec!["api".into()]));
 }
 
 #[tokio::test]

@@ -48,6 +48,7 @@ mod stage;
 mod tests;
 mod threads;
 mod todos;
+mod token;
 mod trace;
 #[path = "../support/reach.rs"]
 mod ways;

@@ -4,7 +4,7 @@ use super::clock;
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
-use crate::api::error::{Error, Fault, Unreadable, is_unknown_route, network_fault, words_of};
+use crate::api::error::{Error, Fault, Unreadable, is_unknown_route, missing_scopes, network_fault, words_of};
 use crate::api::page::PageInfo;
 use crate::api::weight::Weight;
 use jiff::Timestamp;
@@ -220,10 +220,14 @@ impl Client {
             }
         }
         let mut error = Error::from_status(call.line(), status.as_u16(), words_of(&body), wait);
-        if let Fault::Missing(said) = &mut error.fault
-            && is_unknown_route(&body)
-        {
-            error.fault = Fault::Unsupported(std::mem::take(said));
+        match &mut error.fault {
+            Fault::Missing(said) if is_unknown_route(&body) => error.fault = Fault::Unsupported(std::mem::take(said)),
+            Fault::Denied(_) => {
+                if let Some(scopes) = missing_scopes(&body) {
+                    error.fault = Fault::Scope(scopes);
+                }
+            }
+            _ => {}
         }
         Err(error)
     }

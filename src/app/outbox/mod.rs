@@ -371,6 +371,7 @@ impl Outbox {
             Fault::Tls(_)
             | Fault::Unauthorized(_)
             | Fault::Denied(_)
+            | Fault::Scope(_)
             | Fault::Missing(_)
             | Fault::Unsupported(_)
             | Fault::Refused(..)

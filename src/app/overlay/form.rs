@@ -243,9 +243,8 @@ impl Form {
 
     /// Opens it, with what was typed into it before.
     pub fn open(mut self, cx: &mut Cx) {
-        if cx.view.session.read_only || cx.view.session.offline {
-            let why = if cx.view.session.offline { "offline" } else { "read-only" };
-            return cx.say(Tone::Warning, format!("{}: labscope is {why}", self.title));
+        if let Err(why) = cx.view.can_write() {
+            return cx.say(Tone::Warning, format!("{}: {why}", self.title));
         }
         self.key = format!("{} form {}", cx.view.session.server, self.key);
         self.resume(&cx.view);

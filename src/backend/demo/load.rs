@@ -210,10 +210,14 @@ impl Load {
             ..User::default()
         });
         if let Some(secret) = &form.token {
+            let expires = form.token_expires.as_ref();
+            let expires_at = expires.map(|text| self.when(text).map_err(|e| format!("token_expires: {e}")));
             self.world.tokens.add(Token {
                 user: id,
                 name: "world file".into(),
                 secret: secret.clone(),
+                scopes: form.token_scopes.clone(),
+                expires_at: expires_at.transpose()?,
                 ..Token::default()
             });
         }

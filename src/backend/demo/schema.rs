@@ -64,6 +64,10 @@ form! {
         external: bool,
         /// A credential with a known secret; without one the server makes its own.
         token: Option<String>,
+        /// What the token may do: `api`, `read_api`, …; everything, where none is named.
+        token_scopes: Vec<String>,
+        /// When the token expires.
+        token_expires: Option<String>,
         /// Minutes east of UTC, for commits.
         offset: i32,
         bio: Option<String>,

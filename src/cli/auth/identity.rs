@@ -86,7 +86,14 @@ fn describe_token(token: &AccessToken, now: Timestamp) -> String {
     };
     let scopes = if token.scopes.is_empty() { "none".to_owned() } else { token.scopes.join(", ") };
     let lines = [("Token", token.name.as_str()), ("Scopes", &scopes), ("Expires", &expiry)];
-    lines.iter().map(|(label, value)| format!("{label}: {}\n", sanitize(value))).collect()
+    let mut text: String = lines.iter().map(|(label, value)| format!("{label}: {}\n", sanitize(value))).collect();
+    if let Some(scope) = token.missing_scope() {
+        text += &format!("The token can only read: changes need the scope {scope}.\n");
+    }
+    if token.expires_soon(now).is_some() {
+        text += "The token expires soon: create another, and store it with labscope auth login.\n";
+    }
+    text
 }
 
 #[cfg(test)]
@@ -97,16 +104,33 @@ mod tests {
     fn an_expiry_is_a_date_and_the_days_until_then() {
         let now: Timestamp = "2026-11-23T23:00:00Z".parse().expect("a time");
         for (date, says) in [
-            (Some("2026-11-26"), "Expires: 2026-11-26 (in 3 days)\n"),
-            (Some("2026-11-24"), "Expires: 2026-11-24 (in 1 day)\n"),
-            (Some("2026-11-23"), "Expires: 2026-11-23 (expired)\n"),
+            (Some("2026-12-01"), "Expires: 2026-12-01 (in 8 days)\n"),
+            (Some("2026-11-26"), "Expires: 2026-11-26 (in 3 days)\nsoon"),
+            (Some("2026-11-24"), "Expires: 2026-11-24 (in 1 day)\nsoon"),
+            (Some("2026-11-23"), "Expires: 2026-11-23 (expired)\nsoon"),
             (Some("soon"), "Expires: soon\n"),
             (None, "Expires: never\n"),
         ] {
-            let scopes = vec!["read_api".into(), "a\u{1b}b".into()];
+            let warning = "The token expires soon: create another, and store it with labscope auth login.\n";
+            let says = says.replace("\nsoon", &format!("\n{warning}"));
+            let scopes = vec!["api".into(), "a\u{1b}b".into()];
             let token = AccessToken { scopes, expires_at: date.map(Into::into), ..AccessToken::default() };
             let text = describe_token(&token, now);
-            assert!(text.ends_with(says) && text.contains("Scopes: read_api, a\u{241b}b\n"), "{text}");
+            assert!(text.ends_with(&says) && text.contains("Scopes: api, a\u{241b}b\n"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_can_only_read_is_named_as_one() {
+        let says = |scopes: &[&str]| {
+            let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+            describe_token(&AccessToken { scopes, ..AccessToken::default() }, Timestamp::UNIX_EPOCH)
+        };
+        let note = "The token can only read: changes need the scope api.\n";
+        assert!(says(&["read_api", "read_user"]).ends_with(note));
+        // Scopes that are not known here may allow it.
+        for scopes in [&["read_api", "api"][..], &["granular"], &["read_api", "create_something"], &[]] {
+            assert!(!says(scopes).contains(note), "{scopes:?}");
         }
     }
 

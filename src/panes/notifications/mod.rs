@@ -332,7 +332,7 @@ impl Pane for Notifications {
         let len = self.len(&cx.view);
         if facts {
             self.facts.pointer(pointer, cx);
-        } else if self.list().pointer(pointer, len) && self.may_edit(&cx.view).is_ok() && !cx.view.session.read_only {
+        } else if self.list().pointer(pointer, len) && self.may_edit(&cx.view).is_ok() && cx.view.can_write().is_ok() {
             self.edit(cx);
         }
     }

@@ -144,7 +144,7 @@ impl Overlay for DraftList {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let len = self.entries.len();
-        let writes = !cx.view.session.read_only && !cx.view.session.offline;
+        let writes = cx.view.can_write().is_ok();
         match key.code {
             KeyCode::Esc | KeyCode::Char('q') => return AfterKey::Close,
             KeyCode::Char('c') if key.ctrl => return AfterKey::Close,

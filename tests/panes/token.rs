@@ -1,0 +1,79 @@
+//! What a token may do, and until when: named before a change is tried.
+
+use crate::harness::{Begin, Harness};
+use labscope::api::Fault;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const TOKEN: &str = "GET /personal_access_tokens/self";
+
+async fn labels(token: Option<Value>) -> Harness {
+    let mut harness = Begin::at(Place::new("labels").project("a/b")).size(120, 20).open();
+    let bug = json!({"id": 1, "name": "bug", "color": "#d9534f", "is_project_label": true});
+    harness.reply("GET /projects/a%2Fb/labels?with_counts=true", [bug]);
+    if let Some(token) = token {
+        harness.reply(TOKEN, token);
+    }
+    harness.settle().await;
+    harness
+}
+
+fn asked(harness: &Harness) -> usize {
+    harness.asked.iter().filter(|line| *line == TOKEN).count()
+}
+
+#[tokio::test]
+async fn a_token_that_only_reads_is_named_before_anything_is_tried() {
+    let mut harness = labels(Some(json!({"id": 3, "scopes": ["read_api", "read_user"]}))).await;
+    harness.expect("read-only token");
+    for key in ["+", "e", "D"] {
+        harness.press(key).expect("the token lacks the scope api");
+        harness.press("j");
+    }
+    harness.press("a").expect("the token lacks the scope api").press("Esc");
+    assert!(harness.asked.iter().all(|line| line.starts_with("GET ")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn scopes_that_may_write_or_are_not_known_forbid_nothing() {
+    for scopes in [json!(["api"]), json!(["read_api", "granular"]), json!([])] {
+        let mut harness = labels(Some(json!({"id": 3, "scopes": scopes}))).await;
+        harness.press("+").expect("New label in a/b");
+        assert!(!harness.shows("read-only"), "{}", harness.picture());
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_token_is_told_a_week_before_and_once() {
+    for (date, says) in [
+        ("2026-06-22", "Your token expires in 7 days (2026-06-22). Create another: labscope auth login"),
+        ("2026-06-16", "Your token expires tomorrow (2026-06-16)."),
+        ("2026-06-23", ""),
+        ("nonsense", ""),
+    ] {
+        let mut harness = labels(Some(json!({"id": 3, "scopes": ["api"], "expires_at": date}))).await;
+        assert_eq!(harness.shows("Your token expires"), !says.is_empty(), "{}", harness.picture());
+        assert!(harness.shows(says), "{}", harness.picture());
+        harness.pass(7).press("r").settle().await;
+        assert!(!harness.shows("Your token expires"), "{}", harness.picture());
+        assert_eq!(asked(&harness), 1, "{:?}", harness.asked);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_say_is_asked_once_and_forbids_nothing() {
+    let mut harness = labels(None).await;
+    harness.press("r").settle().await;
+    harness.press("+").expect("New label in a/b");
+    assert_eq!(asked(&harness), 1, "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn a_server_that_misses_a_scope_has_it_named() {
+    let mut harness = Begin::at(Place::new("labels").project("a/b")).size(120, 20).refusing(|_| true).open();
+    let bug = json!({"id": 1, "name": "bug", "color": "#d9534f", "is_project_label": true});
+    harness.reply("GET /projects/a%2Fb/labels?with_counts=true", [bug]).settle().await;
+    harness.press("D y");
+    harness.refuse(Fault::Scope(vec!["api".into()]));
+    harness.expect("the token lacks the scope api");
+}
