@@ -165,9 +165,9 @@ pub enum Action {
     Zoom,
     /// The tab of that number, from 0.
     Tab(usize),
-    /// The innermost thing that is on, else back.
-    Escape,
-    /// Esc: the same, but what is being saved is stopped before one goes back.
+    /// The innermost thing that is on ends, else back; at the first place, it asks to quit.
+    Close,
+    /// Esc: the same, but what is being saved is stopped before one goes back, and it never quits.
     Halt,
     /// Go to the sleep of C-z.
     Suspend,

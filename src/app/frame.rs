@@ -67,6 +67,9 @@ impl App {
         }
         let view = self.view_of();
         self.hits.clear();
+        if let Some((_, seen)) = self.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
+            seen.set(true);
+        }
         self.pictures.begin(!(self.overlays.is_empty() && self.pressed.is_empty()));
         self.top_line(&view, Rect { height: 1, ..area }, buf);
         let tabs = self.tabs_line(&view, Rect { y: area.y + 1, height: 1, ..area }, buf);

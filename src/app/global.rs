@@ -33,9 +33,10 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("tab.7", &["7"], "Go to seventh tab", |(), cx| cx.act(Action::Tab(6))),
     Command::new("tab.8", &["8"], "Go to eighth tab", |(), cx| cx.act(Action::Tab(7))),
     Command::new("tab.9", &["9"], "Go to ninth tab", |(), cx| cx.act(Action::Tab(8))),
-    Command::new("back", &["q", "Backspace", "C-o"], "Go back", |(), cx| cx.act(Action::Escape)),
+    Command::new("close", &["q"], "Close or go back", |(), cx| cx.act(Action::Close)),
+    Command::new("back", &["Backspace", "C-o", "M-Left"], "Go back", |(), cx| cx.act(Action::Back)),
     Command::new("escape", &["Esc"], "Cancel search or go back", |(), cx| cx.act(Action::Halt)),
-    Command::new("forward", &["M-Right"], "Go forward", |(), cx| cx.act(Action::Forward)),
+    Command::new("forward", &["C-i", "M-Right"], "Go forward", |(), cx| cx.act(Action::Forward)),
     Command::new("palette", &[":"], "Open command palette", |(), cx| cx.act(Action::Palette)),
     Command::new("anything", &["C-p"], "Go to anything…", |(), cx| cx.act(Action::Anything)),
     Command::new("actions", &["a"], "List actions", |(), cx| cx.act(Action::Menu)),
@@ -56,4 +57,17 @@ pub const GLOBAL: &[Command<()>] = &[
 /// Returns what can be done in every place: [`GLOBAL`], and going to places that have keys for it.
 pub fn infos(panes: &[Entry]) -> impl Iterator<Item = Info> {
     GLOBAL.iter().map(Command::info).chain(panes.iter().filter_map(|entry| entry.go))
+}
+
+/// The heading that a command of every place stands under where commands are listed.
+pub fn group(panes: &[Entry], id: &str) -> &'static str {
+    if panes.iter().any(|entry| entry.go.is_some_and(|go| go.id == id)) {
+        return "Go to";
+    }
+    match id.split('.').next().unwrap_or_default() {
+        "move" => "Move",
+        "seek" => "Search",
+        "panel" | "tab" => "Panels and tabs",
+        _ => "Everywhere",
+    }
 }

@@ -33,8 +33,8 @@ mod tests;
 pub mod transfer;
 pub mod watch;
 
-use crate::api::Fault;
 use crate::api::identity::AccessToken;
+use crate::api::{Fault, Id};
 use crate::store::{Store, Ticket, Want, Write, earliest};
 use crate::ui::image::Pictures;
 use crate::ui::theme::Theme;
@@ -59,6 +59,7 @@ pub use place::Place;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
 use state::{Change, Kept, State};
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use target::TargetError;
 use transfer::Transfers;
@@ -158,8 +159,8 @@ pub struct App {
     now: Timestamp,
     size: (u16, u16),
     last_press: Option<(u16, u16, Timestamp)>,
-    /// When an overlay last closed by itself.
-    closed_at: Option<Timestamp>,
+    /// When an overlay last closed by itself, and whether the screen has shown that since.
+    closed_at: Option<(Timestamp, Cell<bool>)>,
     dirty: bool,
     quitting: bool,
     wake: Option<Timestamp>,
@@ -566,9 +567,13 @@ impl App {
         if !self.overlays.is_empty() {
             return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
         }
+        // What was pressed before the screen showed that an overlay is gone was meant for the overlay.
+        if self.closed_at.as_ref().is_some_and(|(_, seen)| !seen.get()) {
+            return;
+        }
         let closed_at = self.closed_at.take();
         let is_late = |at: Timestamp| self.now.duration_since(at) < LATE_ESC;
-        if key.code == KeyCode::Esc && closed_at.is_some_and(is_late) {
+        if key.code == KeyCode::Esc && closed_at.is_some_and(|(at, _)| is_late(at)) {
             return;
         }
         // From the first key on, the place is the user's own, and does not give way any more.
@@ -635,7 +640,7 @@ impl App {
     /// not the place below.
     fn set_overlays(&mut self, left: Vec<Box<dyn Overlay>>, before: usize) {
         if left.is_empty() && before > 0 {
-            self.closed_at = Some(self.now);
+            self.closed_at = Some((self.now, Cell::new(false)));
         }
         self.overlays = left;
     }
@@ -709,12 +714,12 @@ impl App {
                 self.open(place);
             }
             Action::Named(name) => self.go_named(name),
-            Action::Back => self.back(effects),
+            Action::Back => self.back(false, effects),
             Action::Forward => match self.ahead.pop() {
                 Some(place) => self.open(place),
                 None => self.say(Tone::Info, "No forward history.".into()),
             },
-            Action::Escape => self.escape(false, effects),
+            Action::Close => self.escape(false, effects),
             Action::Halt => self.escape(true, effects),
             Action::Quit if self.asks_before_quitting() => {}
             Action::Quit | Action::QuitAnyway => self.quit(effects),
@@ -781,11 +786,18 @@ impl App {
                 self.store.refresh(&wants);
             }
             Action::Renew(wants) => self.store.refresh(&wants),
-            Action::Panel(forward) => {
-                if let Some(panels) = self.panes.last_mut().and_then(|p| p.panels()) {
-                    if forward { panels.next() } else { panels.prev() }
+            Action::Panel(forward) => match self.panes.last_mut().and_then(|p| p.panels()) {
+                Some(panels) if panels.count() > 1 => {
+                    if forward {
+                        panels.next()
+                    } else {
+                        panels.prev()
+                    }
                 }
-            }
+                // Most terminals send the same for Tab and C-i, which goes forward.
+                _ if forward && !self.ahead.is_empty() => self.act(Action::Forward, effects),
+                _ => {}
+            },
             Action::Zoom => {
                 if let Some(panels) = self.panes.last_mut().and_then(|p| p.panels()) {
                     panels.toggle_zoom();
@@ -906,8 +918,22 @@ impl App {
         };
         match self.place_named(entry) {
             Ok(place) => self.go(place),
+            Err(_) if entry.needs == Needs::Project => {
+                let title = format!("{}: select a project", entry.title);
+                let source = Box::new(quick_open::ProjectChoice::new(Place::new(entry.id)));
+                self.overlays.push(Box::new(Picker::of(title, source, &self.view_of())));
+            }
             Err(why) => self.say(Tone::Warning, format!("{name}: {why}.")),
         }
+    }
+
+    /// The project of what is under the cursor, else the one that was open last.
+    fn project_at_hand(&self) -> Option<Id> {
+        let url = self.panes.last().and_then(|pane| pane.url(&self.view_of()));
+        let under_cursor = url.and_then(|url| target::parse(self.registry, &url, &self.session.web_url).ok());
+        let open = self.panes.iter().rev().find_map(|pane| pane.place().project);
+        let recent = || self.state.recents.places.iter().find_map(|place| place.project.clone());
+        under_cursor.and_then(|place| place.project).or(open).or_else(recent)
     }
 
     /// The place that a bare name means here.
@@ -920,19 +946,21 @@ impl App {
                 place.project = here.project;
                 Ok(place)
             }
-            Needs::Project => match here.project {
-                Some(project) => {
+            Needs::Project => match (here.project, self.project_at_hand()) {
+                (Some(project), _) => {
                     place.project = Some(project);
                     place.git_ref = here.git_ref;
                     Ok(place)
                 }
-                None => Err("select a project first".into()),
+                (None, Some(project)) => Ok(place.project(project)),
+                (None, None) => Err("select a project first".into()),
             },
             Needs::Item => Err("it is opened from its list".into()),
         }
     }
 
-    fn back(&mut self, effects: &mut Vec<Effect>) {
+    /// Goes back to where one came from; at the first place, `asks` whether to quit.
+    fn back(&mut self, asks: bool, effects: &mut Vec<Effect>) {
         if self.goes_out() {
             return effects.push(Effect::Return);
         }
@@ -952,6 +980,7 @@ impl App {
                 self.panes.clear();
                 self.open(above);
             }
+            None if asks => self.act(App::confirm("Quit", "Quit labscope?".into(), Action::Quit), effects),
             None => {
                 let quit = self.bindings.first("quit").to_owned();
                 self.say(Tone::Info, format!("Nothing to go back to ({quit} quits)."));
@@ -959,14 +988,15 @@ impl App {
         }
     }
 
-    /// Undoes the innermost thing that is on; `halt` stops what is being saved before one goes back.
+    /// Undoes the innermost thing that is on, else goes back. `halt`, which is Esc, stops what is being saved before one
+    /// goes back; `q` asks to quit at the first place.
     fn escape(&mut self, halt: bool, effects: &mut Vec<Effect>) {
         let mut done = false;
         self.with_pane(effects, |pane, cx| done = pane.escape(cx));
         let running = self.transfers.running().next_back().map(|t| t.number);
         match running.filter(|_| halt && !done) {
             Some(number) => self.stop_save(number, effects),
-            None if !done => self.back(effects),
+            None if !done => self.back(!halt, effects),
             None => {}
         }
     }
@@ -1018,19 +1048,47 @@ impl App {
     fn command_items(&self) -> Vec<Item> {
         let Some(pane) = self.panes.last() else { return Vec::new() };
         let view = self.view_of();
-        pane.commands()
-            .into_iter()
-            .map(|info| {
-                let mut item = self.command_item(info.id, info.title);
-                item.why_not = pane.can(info.id, &view).and_then(Result::err).map(|why| why.into_owned());
-                item
-            })
-            .collect()
+        let item = |info: command::Info| {
+            let item = self.command_item(info.id, info.title).group(if info.writes { "Change" } else { "View" });
+            item.unless(pane.can(info.id, &view).and_then(Result::err))
+        };
+        pane.commands().into_iter().map(item).collect()
     }
 
     /// The commands of every place, as things to choose.
     fn global_items(&self) -> impl Iterator<Item = Item> {
-        global::infos(self.registry).map(|c| self.command_item(c.id, c.title))
+        global::infos(self.registry).map(|info| {
+            let item = self.command_item(info.id, info.title).group(global::group(self.registry, info.id));
+            item.unless(self.global_refusal(info.id))
+        })
+    }
+
+    /// Returns why a command of every place does nothing here.
+    fn global_refusal(&self, id: &str) -> Option<Disabled> {
+        let (pane, view) = (self.panes.last()?, self.view_of());
+        if let Some(entry) = self.registry.iter().find(|entry| entry.go.is_some_and(|go| go.id == id)) {
+            // Where no project is at hand, it asks for one.
+            return self.place_named(entry).err().filter(|_| entry.needs != Needs::Project).map(Disabled::Owned);
+        }
+        if let Some(number) = id.strip_prefix("tab.").and_then(|number| number.parse::<usize>().ok()) {
+            return match pane.tabs().titles.len() {
+                0 => Some("there are no tabs here".into()),
+                1 => Some("there is one tab here".into()),
+                count if number > count => Some(format!("there are {count} tabs here").into()),
+                _ => None,
+            };
+        }
+        match id {
+            "seek" | "seek.next" | "seek.prev" if pane.search_mode().is_none() => {
+                Some("there is nothing to search here".into())
+            }
+            "forward" if self.ahead.is_empty() => Some("no forward history".into()),
+            "browse" if pane.url(&view).is_none() => Some("nothing here has a page of its own".into()),
+            "copy" if pane.url(&view).is_none() && pane.copies(&view).is_empty() => {
+                Some("there is nothing to copy here".into())
+            }
+            _ => None,
+        }
     }
 
     fn menu(&mut self) {
@@ -1038,17 +1096,16 @@ impl App {
         if items.is_empty() {
             return self.say(Tone::Info, "There are no actions here.".into());
         }
-        self.overlays.push(Box::new(Picker::new("Actions", items)));
+        self.overlays.push(Box::new(Picker::new("Actions", items).of_commands()));
     }
 
     fn place_items(&self) -> Vec<Item> {
         self.registry
             .iter()
             .map(|entry| {
-                let item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title);
-                let mut item = item.synonyms(entry.synonyms);
-                item.why_not = self.place_named(entry).err();
-                item
+                let item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title).group("Places");
+                let refusal = self.place_named(entry).err().filter(|_| entry.needs != Needs::Project);
+                item.synonyms(entry.synonyms).unless(refusal)
             })
             .collect()
     }
@@ -1061,14 +1118,13 @@ impl App {
         let here = self.panes.last().map(|p| p.id()).unwrap_or_default();
         for entry in self.registry.iter().filter(|entry| entry.id != here) {
             for info in (entry.commands)() {
-                let mut item = self.command_item(info.id, info.title);
-                item.why_not = Some(format!("in \"{}\"", entry.id));
-                items.push(item);
+                items.push(self.command_item(info.id, info.title).unless(Some(format!("in \"{}\"", entry.id))));
             }
         }
         let free = |text: &str| Action::GoTo(text.to_owned());
-        let picker =
-            Picker::new("Command", items).free(free, "a place, a command, or a target such as group/project!12");
+        let picker = Picker::new("Command", items)
+            .of_commands()
+            .free(free, "a place, a command, or a target such as group/project!12");
         self.overlays.push(Box::new(picker));
     }
 
@@ -1085,7 +1141,7 @@ impl App {
         let here = self.panes.last().map(|pane| pane.id()).unwrap_or_default();
         let place = registry::find(self.registry, here).map_or("", |entry| entry.title);
         let mut items = self.command_items();
-        items.extend(self.global_items().map(|item| item.detail("everywhere")));
+        items.extend(self.global_items());
         self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), items).of_keys()));
     }
 

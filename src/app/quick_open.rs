@@ -225,6 +225,45 @@ impl Source for QuickOpen {
     }
 }
 
+/// The projects there are, for a place that needs one.
+pub struct ProjectChoice {
+    place: Place,
+}
+
+impl ProjectChoice {
+    /// Choosing a project opens `place` in it.
+    pub fn new(place: Place) -> ProjectChoice {
+        ProjectChoice { place }
+    }
+}
+
+impl Source for ProjectChoice {
+    fn wants(&self, _: &View, typed: &str) -> Vec<Want> {
+        let mut wants: Vec<Want> = vec![Load::list(&QuickOpen::projects(""), 1).into()];
+        if !typed.trim().is_empty() {
+            wants.push(Load::list(&QuickOpen::projects(typed), 1).after(PAUSE).into());
+        }
+        wants
+    }
+
+    fn items(&self, view: &View, _: &str) -> Vec<Item> {
+        let mut seen = HashSet::new();
+        let known = view.store.known::<Project>().map(|(_, project)| project);
+        let each = known.filter(|project| seen.insert(project.id)).take(MOST).map(|project| {
+            let (path, about) = (project.full_path(), project.description().lines().next().unwrap_or_default());
+            let place = self.place.clone().project(&*path);
+            Item::act(path.clone().into_owned(), Action::Go(place)).detail(about.to_owned())
+        });
+        let mut items: Vec<Item> = each.collect();
+        items.sort_by(|a, b| a.label.cmp(&b.label));
+        items
+    }
+
+    fn loading(&self, view: &View, typed: &str) -> bool {
+        view.store.is_loading(&QuickOpen::projects(typed).request())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,8 @@
 use super::action::{Action, Cancel, Effect, Msg, Outcome, Tone};
 use super::bindings::Bindings;
 use super::command::{Command, Motion};
+use super::keymap::Key;
+use super::overlay::{AfterKey, Overlay};
 use super::pane::{Breadcrumb, Cx, Needs, Pane, Session, View};
 use super::place::Place;
 use super::registry::{Entry, Subject};
@@ -322,4 +324,35 @@ fn what_servers_say_is_settled_together_and_before_what_a_person_does() {
         "{effects:?}"
     );
     assert!(app.rest().is_empty());
+}
+
+/// An overlay whose work is done.
+struct Finished;
+
+impl Overlay for Finished {
+    fn view(&self, _: &View, _: Rect, _: &mut Buffer) -> Option<(u16, u16)> {
+        None
+    }
+    fn key(&mut self, _: Key, _: &mut Cx) -> AfterKey {
+        AfterKey::Open
+    }
+    fn is_done(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn keys_pressed_before_the_screen_shows_that_an_overlay_closed_do_not_reach_the_place() {
+    let (mut app, _) = start(Session::default());
+    let here = app.place();
+    app.overlays.push(Box::new(Finished));
+    app.update(Msg::Now(at(1)));
+    assert!(app.overlays.is_empty());
+    for _ in 0..3 {
+        press(&mut app, 'p');
+        assert_eq!(app.place(), here);
+    }
+    screen(&app);
+    press(&mut app, 'p');
+    assert_ne!(app.place(), here);
 }

@@ -190,9 +190,6 @@ impl ListSource for TagSource {
             .footer("commits")
             .when(Tags::has_row),
         Command::new("tags.commit", &["d"], "Open commit", Tags::commit).footer("commit").when(Tags::has_row),
-        Command::new("tags.order", &["s"], "Sort by name", |_: &mut Tags, cx| {
-            COLUMNS.turn("name", cx);
-        }),
         Tags::columns_command("tags.columns"),
         Command::new("tags.release", &["e"], "Edit release…", Tags::release)
             .writes()

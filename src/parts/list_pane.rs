@@ -170,7 +170,7 @@ impl<S: ListSource> ListPane<S> {
 
     /// The command that lets the user choose and sort by columns.
     pub const fn columns_command(id: &'static str) -> Command<Self> {
-        Command::new(id, &["|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
+        Command::new(id, &["s", "|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
     }
 
     /// Marks the selected row, or no longer, and goes on to the next one.

@@ -59,10 +59,10 @@ const WITH_PROBE: &[Entry] = &[
 #[tokio::test]
 async fn what_was_said_of_a_place_does_not_follow_to_the_next() {
     let mut harness = Begin::at(projects()).open();
-    harness.press("q").expect("Nothing to go back to").press("g h").expect_no("Nothing to go back to");
-    harness.press("q").press("g j").expect("jobs: select a project first. ").expect_no("first..");
+    harness.press("Esc").expect("Nothing to go back to").press("g h").expect_no("Nothing to go back to");
+    harness.press("q Esc").expect("Nothing to go back to");
     // Another tab is another place, too.
-    harness.press("2").expect_no("select a project first");
+    harness.press("2").expect_no("Nothing to go back to");
 }
 
 fn projects() -> Place {
@@ -149,7 +149,8 @@ fn help_lists_every_command_of_its_place_and_of_every_place() {
             Needs::Item => Place::new(entry.id).project("acme/rocket-ui").item(1),
         };
         let mut harness = Begin::at(place).size(100, 240).open();
-        harness.press("?");
+        // What cannot be done here is folded at the end.
+        harness.press("? PageDown PageDown PageDown Enter");
         for info in (entry.commands)().into_iter().chain(global::infos(PANES)) {
             let key = info.keys.first().copied().unwrap_or_default();
             let listed = |line: &String| line.contains(info.title) && line.contains(key);
@@ -217,6 +218,78 @@ async fn help_is_filtered_by_what_is_typed_and_runs_the_row_under_the_cursor() {
         .await;
     assert_eq!(closed(&harness), 1, "{:?}", harness.asked);
     harness.expect_no("Keys: ");
+}
+
+#[tokio::test]
+async fn commands_that_can_be_run_come_first_in_groups_and_others_are_folded_with_reasons() {
+    let mut harness = merge_request().await;
+    let order = |harness: &Harness, words: [&str; 2]| {
+        let lines = harness.lines();
+        let at = words.map(|word| lines.iter().position(|line| line.contains(word)));
+        assert!(at[0].is_some() && at[0] < at[1], "{words:?}\n{}", harness.picture());
+    };
+    harness.resize(100, 80).press("a").expect("Change ──").expect("View ──").expect_no("only in the changes");
+    order(&harness, ["Change ──", "Add comment…"]);
+    order(&harness, ["View ──", "Next unresolved thread"]);
+    harness.press("PageDown PageDown PageDown").expect("unavailable here").press("Enter");
+    order(&harness, ["Add comment…", "Unavailable ──"]);
+    order(&harness, ["Unavailable ──", "only in the changes"]);
+    // What is unavailable is found by its name all the same, behind what is not, and does nothing.
+    let asked = harness.asked.len();
+    harness.press("Esc a").type_text("comment");
+    order(&harness, ["Add comment…", "Unavailable ──"]);
+    order(&harness, ["Unavailable ──", "Delete comment…"]);
+    harness.press("C-u").type_text("delete comment").press("Enter").expect("there is no note under the cursor");
+    assert_eq!(harness.asked.len(), asked);
+    harness.press("Esc ?").expect("Keys: Merge request").expect("Move ──").expect("Go to ──").expect("Everywhere ──");
+}
+
+#[tokio::test]
+async fn q_closes_then_goes_back_then_asks_to_quit() {
+    let mut harness = Begin::at(projects()).open();
+    harness.press("g h").press("s").press("g d").expect("Downloads").press("q").expect_no("Downloads");
+    harness.press("q").expect_no("Quit labscope?");
+    assert_eq!(harness.app.place(), projects());
+    harness.press("q").expect("Quit labscope?").press("n").expect_no("Quit labscope?");
+    assert!(!harness.app.is_quitting());
+    harness.press("q y");
+    assert!(harness.app.is_quitting());
+}
+
+#[tokio::test]
+async fn control_o_and_control_i_go_back_and_forward() {
+    let mut harness = Begin::at(projects()).open();
+    let home = Place::new("home");
+    harness.press("g h C-o");
+    assert_eq!(harness.app.place(), projects());
+    harness.press("C-i");
+    assert_eq!(harness.app.place(), home);
+    // Most terminals send Tab for it.
+    harness.press("C-o").press("g r C-o").press("g h C-o Tab");
+    assert_eq!(harness.app.place(), home);
+    harness.press("C-o C-o C-o").expect("Nothing to go back to");
+}
+
+#[tokio::test]
+async fn going_to_a_place_of_a_project_takes_the_one_under_the_cursor_or_the_last_one_or_asks() {
+    let rocket = project(7, "acme/rocket-ui");
+    let tools = project(8, "acme/tools");
+    let web = |mut project: serde_json::Value| {
+        project["web_url"] = format!("http://demo.test/{}", project["path_with_namespace"].as_str().unwrap()).into();
+        project
+    };
+    let mut harness = Begin::at(projects()).size(100, 30).open();
+    harness.press("g j").expect("select a project").press("Esc");
+    harness.reply("GET /projects", json!([web(rocket), web(tools)])).settle().await;
+    harness.press("j").press("g j");
+    assert_eq!(harness.app.place(), Place::new("jobs").project("acme/tools"));
+    harness.press("g h").press("g b");
+    assert_eq!(harness.app.place(), Place::new("branches").project("acme/tools"));
+    let mut other = Begin::at(Place::new("home")).size(100, 30).open();
+    other.reply("GET /projects", json!([project(8, "acme/tools")])).settle().await;
+    other.press("g r g h").press("g t").expect("select a project").settle().await;
+    other.type_text("tools").press("Enter");
+    assert_eq!(other.app.place(), Place::new("tags").project("acme/tools"));
 }
 
 #[tokio::test]
@@ -375,7 +448,7 @@ async fn a_long_list_asks_for_its_pages_as_it_is_scrolled() {
 #[tokio::test]
 async fn a_message_leaves_after_a_while() {
     let mut harness = Begin::at(projects()).open();
-    harness.press("q").expect("Nothing to go back to");
+    harness.press("Esc").expect("Nothing to go back to");
     harness.pass(7).expect_no("Nothing to go back to");
 }
 

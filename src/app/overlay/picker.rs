@@ -8,7 +8,7 @@ use crate::app::pane::{Cx, Pointer, View};
 use crate::store::Want;
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, state, table, text};
+use crate::ui::{glyph, line, popup, state, table, text};
 use crossterm::event::KeyCode;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -27,6 +27,8 @@ pub struct Item {
     pub note: String,
     /// Other words that find it.
     pub synonyms: &'static [&'static str],
+    /// The heading that it stands under while nothing is typed; empty for none.
+    pub group: &'static str,
     /// Why it cannot be chosen here.
     pub why_not: Option<String>,
     /// What choosing it does.
@@ -41,6 +43,7 @@ impl Item {
             detail: String::new(),
             note: String::new(),
             synonyms: &[],
+            group: "",
             why_not: None,
             choice: action,
         }
@@ -60,6 +63,18 @@ impl Item {
     /// With other words that find it.
     pub fn synonyms(mut self, synonyms: &'static [&'static str]) -> Item {
         self.synonyms = synonyms;
+        self
+    }
+
+    /// Under a heading.
+    pub fn group(mut self, group: &'static str) -> Item {
+        self.group = group;
+        self
+    }
+
+    /// With the reason why it cannot be chosen, if there is one.
+    pub fn unless(mut self, why_not: Option<impl Into<String>>) -> Item {
+        self.why_not = why_not.map(Into::into);
         self
     }
 
@@ -88,14 +103,27 @@ pub trait Source {
 /// What Enter does with a text that matches nothing.
 pub type FreeText = fn(&str) -> Action;
 
+/// A row of the list.
+enum Line {
+    /// The title of a group.
+    Heading(&'static str),
+    /// An item by its index, with the letters that matched.
+    Item(usize, Vec<u32>),
+    /// So many items that cannot be chosen here; Enter shows them.
+    Folded(usize),
+}
+
+/// The heading of commands that cannot be run here.
+const UNAVAILABLE: &str = "Unavailable";
+
 /// A list with a line above it to narrow it.
 pub struct Picker {
     title: String,
     placeholder: &'static str,
     input: Input,
     items: Vec<Item>,
-    /// Items that match, best first, with the letters that matched.
-    ranked: Vec<(usize, Vec<u32>)>,
+    /// What is listed: items that match, best first.
+    lines: Vec<Line>,
     list: table::ListState,
     source: Option<Box<dyn Source>>,
     loading: bool,
@@ -106,6 +134,10 @@ pub struct Picker {
     moved: bool,
     /// Whether the notes are keys, which stand first and are found by being typed.
     of_keys: bool,
+    /// Whether the items are commands: in groups, and those that cannot be run here last.
+    of_commands: bool,
+    /// Whether commands that cannot be run here are listed although nothing is typed.
+    unfolded: bool,
     matcher: Matcher,
     area: Cell<Rect>,
 }
@@ -118,7 +150,7 @@ impl Picker {
             placeholder: "Type to filter",
             input: Input::default(),
             items,
-            ranked: Vec::new(),
+            lines: Vec::new(),
             list: table::ListState::default(),
             source: None,
             loading: false,
@@ -126,6 +158,8 @@ impl Picker {
             made_of: None,
             moved: false,
             of_keys: false,
+            of_commands: false,
+            unfolded: false,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             area: Cell::default(),
         };
@@ -147,17 +181,24 @@ impl Picker {
         self
     }
 
+    /// Of commands and places: groups stand below their headings, and what is unavailable is folded at the end.
+    pub fn of_commands(mut self) -> Picker {
+        self.of_commands = true;
+        self.rank();
+        self
+    }
+
     /// A table of keys: each item's note stands first.
     pub fn of_keys(mut self) -> Picker {
         self.of_keys = true;
-        self
+        self.of_commands()
     }
 
     fn rank(&mut self) {
         let typed = self.input.text().trim();
         if typed.is_empty() {
-            self.ranked = (0..self.items.len()).map(|i| (i, Vec::new())).collect();
-            return;
+            let all = (0..self.items.len()).map(|index| (index, Vec::new())).collect();
+            return self.arrange(all, false);
         }
         let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
         let words = typed.to_lowercase();
@@ -183,14 +224,76 @@ impl Picker {
             }
         }
         scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.ranked = scored.into_iter().map(|(_, index, letters)| (index, letters)).collect();
+        self.arrange(scored.into_iter().map(|(_, index, letters)| (index, letters)).collect(), true);
+    }
+
+    /// Lists these items: commands that can be run first, in groups while nothing is typed.
+    fn arrange(&mut self, ranked: Vec<(usize, Vec<u32>)>, typed: bool) {
+        let items = &self.items;
+        let is_dead = |index: usize| items.get(index).is_some_and(|item| item.why_not.is_some());
+        let group = |index: usize| items.get(index).map_or("", |item| item.group);
+        let (dead, mut alive): (Vec<_>, Vec<_>) =
+            ranked.into_iter().partition(|(index, _)| self.of_commands && is_dead(*index));
+        let mut lines = Vec::new();
+        if !typed && self.of_commands {
+            let mut groups: Vec<&str> = Vec::new();
+            for (index, _) in &alive {
+                if !groups.contains(&group(*index)) {
+                    groups.push(group(*index));
+                }
+            }
+            alive.sort_by_key(|(index, _)| groups.iter().position(|known| *known == group(*index)));
+        }
+        let mut heading = "";
+        for (index, letters) in alive {
+            if !typed && group(index) != heading {
+                heading = group(index);
+                lines.push(Line::Heading(heading));
+            }
+            lines.push(Line::Item(index, letters));
+        }
+        if !dead.is_empty() && !typed && !self.unfolded {
+            lines.push(Line::Folded(dead.len()));
+        } else if !dead.is_empty() {
+            lines.push(Line::Heading(UNAVAILABLE));
+            lines.extend(dead.into_iter().map(|(index, letters)| Line::Item(index, letters)));
+        }
+        self.lines = lines;
+        self.settle(true);
+    }
+
+    /// Headings cannot be selected.
+    fn settle(&mut self, down: bool) {
+        let lines = &self.lines;
+        self.list.settle(lines.len(), down, |row| !matches!(lines.get(row), Some(Line::Heading(_))));
+    }
+
+    fn move_by(&mut self, rows: isize) {
+        self.list.move_by(rows, self.lines.len());
+        self.settle(rows > 0);
+    }
+
+    fn item(&self, row: usize) -> Option<&Item> {
+        match self.lines.get(row)? {
+            Line::Item(index, _) => self.items.get(*index),
+            Line::Heading(_) | Line::Folded(_) => None,
+        }
+    }
+
+    /// Lists the commands that cannot be run here, and goes to the first of them.
+    fn unfold(&mut self) {
+        let at = self.list.selected();
+        self.unfolded = true;
+        self.rank();
+        self.list.select(at, self.lines.len());
+        self.settle(true);
     }
 
     fn typed(&mut self, view: &View) {
         self.moved = false;
         if self.source.is_none() {
+            self.list.select(0, self.lines.len());
             self.rank();
-            self.list.select(0, self.ranked.len());
         }
         self.refresh(view);
     }
@@ -207,16 +310,27 @@ impl Picker {
             self.rank();
             // What came in the meantime must not put another thing under the finger of who has chosen already.
             if self.moved {
-                let label = |row: usize| self.ranked.get(row).and_then(|(i, _)| self.items.get(*i));
-                self.list.sync(self.ranked.len(), |row| label(row).map(|i| i.label.clone()).unwrap_or_default());
+                let label = |row: usize| match self.lines.get(row) {
+                    Some(Line::Item(index, _)) => self.items.get(*index).map(|item| item.label.clone()),
+                    _ => None,
+                };
+                self.list.sync(self.lines.len(), |row| label(row).unwrap_or_default());
             } else {
-                self.list.select(0, self.ranked.len());
+                self.list.select(0, self.lines.len());
             }
         }
     }
 
     fn choose(&mut self, cx: &mut Cx) -> AfterKey {
-        let Some((index, _)) = self.ranked.get(self.list.selected()) else {
+        let index = match self.lines.get(self.list.selected()) {
+            Some(Line::Item(index, _)) => Some(*index),
+            Some(Line::Folded(_)) => {
+                self.unfold();
+                return AfterKey::Open;
+            }
+            Some(Line::Heading(_)) | None => None,
+        };
+        let Some(index) = index else {
             return match self.free {
                 Some(free) if !self.input.text().trim().is_empty() => {
                     cx.act(free(self.input.text().trim()));
@@ -225,7 +339,6 @@ impl Picker {
                 _ => AfterKey::Open,
             };
         };
-        let index = *index;
         if self.items.get(index).is_none_or(|item| item.why_not.is_some()) {
             return AfterKey::Open;
         }
@@ -248,10 +361,10 @@ impl Overlay for Picker {
         let narrowest = if self.of_keys { 76 } else { 64 };
         let width = (screen.width * 3 / 5).clamp(narrowest, 96).min(screen.width.saturating_sub(4));
         // Why something cannot be done is said below the list in full: a row between, and one or two of words.
-        let reasons = self.ranked.iter().filter_map(|(index, _)| self.items.get(*index)?.reason());
+        let reasons = (0..self.lines.len()).filter_map(|row| self.item(row)?.reason());
         let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
         let reserved = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
-        let height = popup::rows(self.ranked.len().max(3) + 2).saturating_add(reserved);
+        let height = popup::rows(self.lines.len().max(3) + 2).saturating_add(reserved);
         let height = height.min(screen.height.saturating_sub(4)).max(6);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
@@ -262,14 +375,14 @@ impl Overlay for Picker {
         let reserved = if inner.height > 6 { reserved } else { 0 };
         let body = Rect { y: inner.y + 2, height: inner.height - 2 - reserved, ..inner };
         self.area.set(body);
-        let chosen = self.ranked.get(self.list.selected()).and_then(|(index, _)| self.items.get(*index));
+        let chosen = self.item(self.list.selected());
         if let Some(why) = chosen.and_then(Item::reason).filter(|_| reserved > 0) {
             let lines = text::wrap(&why, inner.width.into(), 2);
             for (words, y) in lines.into_iter().zip(body.bottom() + 1..inner.bottom()) {
                 line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
             }
         }
-        if self.ranked.is_empty() {
+        if self.lines.is_empty() {
             if self.loading {
                 state::skeleton(buf, body, theme);
             } else {
@@ -290,9 +403,20 @@ impl Overlay for Picker {
         } else {
             [label, table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().priority(1)]
         };
-        table::draw(buf, body, theme, true, &self.list, &columns, self.ranked.len(), |row| {
-            let Some((item, letters)) = self.ranked.get(row).and_then(|(i, l)| Some((self.items.get(*i)?, l))) else {
-                return table::Row::default();
+        table::draw(buf, body, theme, true, &self.list, &columns, self.lines.len(), |row| {
+            let (item, letters) = match self.lines.get(row) {
+                Some(Line::Heading(title)) => return table::Row::heading(*title),
+                Some(Line::Folded(count)) => {
+                    let words =
+                        format!("{} {count} unavailable here  ({} lists them)", glyph::folded(), glyph::enter());
+                    let label = table::Cell::from((words, Role::Dim));
+                    return table::Row::new(if self.of_keys { vec![table::Cell::empty(), label] } else { vec![label] });
+                }
+                Some(Line::Item(index, letters)) => match self.items.get(*index) {
+                    Some(item) => (item, letters),
+                    None => return table::Row::default(),
+                },
+                None => return table::Row::default(),
             };
             let dead = item.why_not.is_some();
             let mut spans = letters_shown(&item.label, letters, if dead { Role::Dim } else { Role::Text });
@@ -304,12 +428,13 @@ impl Overlay for Picker {
                 (table::Cell { spans, ..table::Cell::default() }, table::Cell::from((item.note.clone(), Role::Key)));
             table::Row::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
         });
-        if self.ranked.len() > body.height as usize {
-            let count = format!(
-                "{} of {}",
-                text::count(self.list.selected() as u64 + 1),
-                text::count(self.ranked.len() as u64)
-            );
+        if self.lines.len() > body.height as usize {
+            let things = |to: usize| {
+                let lines = self.lines.iter().take(to);
+                lines.filter(|line| !matches!(line, Line::Heading(_))).count() as u64
+            };
+            let (at, of) = (things(self.list.selected().saturating_add(1)), things(self.lines.len()));
+            let count = format!("{} of {}", text::count(at), text::count(of));
             let at = Rect { y: inner.y + 1, height: 1, ..inner };
             line::pair(buf, at, &[("", theme.style(Role::Dim))], &[(count, theme.style(Role::Dim))]);
         }
@@ -318,15 +443,14 @@ impl Overlay for Picker {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let height = self.list.height();
-        let len = self.ranked.len();
         self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown) || key.ctrl;
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterKey::Close,
             (KeyCode::Enter, _) => return self.choose(cx),
-            (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.list.move_by(-1, len),
-            (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.list.move_by(1, len),
-            (KeyCode::PageUp, _) => self.list.move_by(Motion::PageUp.rows(height).unwrap_or(0), len),
-            (KeyCode::PageDown, _) => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
+            (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.move_by(-1),
+            (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.move_by(1),
+            (KeyCode::PageUp, _) => self.move_by(Motion::PageUp.rows(height).unwrap_or(0)),
+            (KeyCode::PageDown, _) => self.move_by(Motion::PageDown.rows(height).unwrap_or(0)),
             _ => {
                 if edit(&mut self.input, key) {
                     self.typed(&cx.view);
@@ -342,16 +466,17 @@ impl Overlay for Picker {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
-        let len = self.ranked.len();
+        let len = self.lines.len();
         match pointer {
-            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Wheel { rows, .. } => self.move_by(rows.into()),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
                     return AfterKey::Close;
                 }
-                if let Some(index) = self.list.row_at(row - area.y) {
-                    self.list.select(index, len);
+                let row = self.list.row_at(row - area.y);
+                if let Some(row) = row.filter(|row| !matches!(self.lines.get(*row), Some(Line::Heading(_)))) {
+                    self.list.select(row, len);
                     return self.choose(cx);
                 }
             }
