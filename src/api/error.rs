@@ -182,8 +182,11 @@ impl Error {
         }
     }
 
-    /// Returns whether a decision on a merge request was tried.
+    /// Returns whether a decision on a merge request was tried, or a reaction.
     fn is_decision(&self) -> bool {
+        if self.tried.contains("/award_emoji") {
+            return true;
+        }
         ["/approve", "/unapprove", "/merge", "/cancel_merge_when_pipeline_succeeds"]
             .iter()
             .any(|end| self.tried.contains("/merge_requests/") && self.tried.ends_with(end))

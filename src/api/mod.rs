@@ -3,6 +3,7 @@
 //! Each operation of the interface is a struct that implements [`Endpoint`]. The client sends it, the local backend
 //! mounts its handler by that type, and the interface uses it as the key of what it shows.
 
+pub mod award_emoji;
 pub mod branches;
 pub mod client;
 pub mod commits;
@@ -50,6 +51,7 @@ pub use types::{Extra, Id, Known, Named, Time};
 
 /// Every operation that the client knows, by area.
 pub const AREAS: &[(&str, &[Description])] = &[
+    ("award_emoji", award_emoji::ALL),
     ("branches", branches::ALL),
     ("commits", commits::ALL),
     ("decisions", decisions::ALL),

@@ -73,16 +73,7 @@ pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
     change(&mut world.projects, |row| row.stars.contains(&id), |row| _ = row.stars.remove(&id));
     change(&mut world.merge_requests, |row| row.subscribers.contains(&id), |row| _ = row.subscribers.remove(&id));
     change(&mut world.merge_requests, |row| row.approvals.contains_key(&id), |row| _ = row.approvals.remove(&id));
-    change(
-        &mut world.merge_requests,
-        |row| row.reactions.values().any(|people| people.contains(&id)),
-        |row| row.reactions.values_mut().for_each(|people| _ = people.remove(&id)),
-    );
-    change(
-        &mut world.issues,
-        |row| row.reactions.values().any(|people| people.contains(&id)),
-        |row| row.reactions.values_mut().for_each(|people| _ = people.remove(&id)),
-    );
+    world.awards.remove_where(|award| award.user == id);
 }
 
 /// Takes what a person wrote out, with what others wrote on it.

@@ -1,7 +1,7 @@
 //! Issues: lists of a project, of a group, of all; reading, creating, changing, closing.
 
 use super::call::{Call, Outcome, Reading, Writing, ok, order};
-use super::merge_requests::{label_notes, split_labels, time_stats, votes};
+use super::merge_requests::{label_notes, split_labels, time_stats};
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::reject::Reject;
@@ -57,7 +57,7 @@ fn tasks(text: &str) -> TaskStatus {
 impl<W: Deref<Target = World>> Call<W> {
     /// An issue on the wire; its labels with their colors where `detailed`.
     pub fn show_issue(&self, issue: &records::Issue, detailed: bool) -> Issue {
-        let (upvotes, downvotes) = votes(&issue.reactions);
+        let (upvotes, downvotes) = self.world.votes(Noteable::Issue(issue.id));
         let assignees: Vec<_> = issue.assignees.iter().map(|id| self.person(*id)).collect();
         let milestone = issue.milestone.and_then(|id| self.world.milestones.get(id));
         let project = self.world.projects.get(issue.project);
@@ -170,7 +170,7 @@ impl Narrow<'_> {
         }));
         let assigned = |name: &&str| issue.assignees.iter().any(|id| Self::is_named(world, *id, name));
         all.extend(self.assignee_names.iter().map(assigned));
-        let gave = |emoji| issue.reactions.get(emoji).is_some_and(|people| people.contains(&self.caller));
+        let gave = |emoji| world.has_award(Noteable::Issue(issue.id), None, emoji, self.caller);
         all.extend(self.reaction.map(gave));
         all
     }
@@ -283,7 +283,7 @@ fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issu
         "due_date" => order(&mut rows, descending, |issue| last(issue.due_date)),
         "milestone_due" => order(&mut rows, descending, |issue| last(milestone_due(issue))),
         "title" => order(&mut rows, descending, |issue| issue.title.to_lowercase()),
-        "popularity" => order(&mut rows, descending, |issue| votes(&issue.reactions).0),
+        "popularity" => order(&mut rows, descending, |issue| world.votes(Noteable::Issue(issue.id)).0),
         _ => order(&mut rows, descending, |issue| issue.created_at),
     }
     let detailed = input.with_labels_details == Some(true);

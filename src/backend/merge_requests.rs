@@ -66,12 +66,6 @@ fn human(seconds: u64) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Votes for and against among the reactions.
-pub fn votes(reactions: &BTreeMap<String, BTreeSet<u64>>) -> (u64, u64) {
-    let count = |emoji: &str| reactions.get(emoji).map_or(0, |people| people.len() as u64);
-    (count("thumbsup"), count("thumbsdown"))
-}
-
 /// Returns whether a title says that the request is not ready.
 pub fn is_draft(title: &str) -> bool {
     let title = title.to_lowercase();
@@ -131,7 +125,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// A merge request in a list.
     pub fn show_merge_request(&self, mr: &records::MergeRequest, git: Option<&Git>) -> View {
-        let (upvotes, downvotes) = votes(&mr.reactions);
+        let (upvotes, downvotes) = self.world.votes(Noteable::MergeRequest(mr.id));
         let milestone = mr.milestone.and_then(|id| self.world.milestones.get(id));
         let head = match &mr.range {
             Some(range) if mr.state != State::Opened => Some(range.head.clone()),
@@ -351,7 +345,7 @@ fn listed(
             && input
                 .my_reaction_emoji
                 .as_ref()
-                .is_none_or(|emoji| mr.reactions.get(emoji).is_some_and(|people| people.contains(&caller)))
+                .is_none_or(|emoji| call.world.has_award(Noteable::MergeRequest(mr.id), None, emoji, caller))
             && input.source_branch.as_ref().is_none_or(|branch| *branch == mr.source_branch)
             && input.target_branch.as_ref().is_none_or(|branch| *branch == mr.target_branch)
             && input.search.as_ref().is_none_or(|part| match input.r#in.as_deref() {
@@ -380,7 +374,7 @@ fn listed(
                 "milestone" => {
                     mr.milestone.and_then(|id| call.world.milestones.get(id)).is_some_and(|own| own.title == *value)
                 }
-                "my_reaction_emoji" => mr.reactions.get(value).is_some_and(|people| people.contains(&caller)),
+                "my_reaction_emoji" => call.world.has_award(Noteable::MergeRequest(mr.id), None, value, caller),
                 _ => false,
             })
     };

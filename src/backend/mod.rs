@@ -2,6 +2,7 @@
 
 pub mod auth;
 mod avatars;
+mod award_emoji;
 mod body;
 mod branches;
 mod cache;

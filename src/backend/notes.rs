@@ -1,5 +1,6 @@
 //! Notes on issues, snippets, merge requests and epics: one set of operations on four kinds of things.
 
+use super::award_emoji::lone_emoji;
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
 use super::records::{self, NoteKind, Noteable, level};
@@ -256,31 +257,6 @@ fn object(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<NoteReply> {
     })))
 }
 
-/// The emoji that can be given as an award: those that people give, by the names that these servers use.
-const AWARDS: &str = "thumbsup thumbsdown +1 -1 smile smiley grinning grin laughing joy rofl sweat_smile wink blush relaxed \
-    heart_eyes kissing_heart stuck_out_tongue stuck_out_tongue_winking_eye thinking unamused neutral_face expressionless \
-    confused worried disappointed cry sob scream fearful cold_sweat astonished open_mouth flushed sleeping sunglasses nerd \
-    rage angry triumph innocent smiling_imp skull ghost alien robot poop see_no_evil hear_no_evil speak_no_evil heart \
-    orange_heart yellow_heart green_heart blue_heart purple_heart black_heart broken_heart two_hearts sparkling_heart \
-    clap raised_hands pray muscle ok_hand wave point_up point_down point_left point_right v metal fist punch raised_hand \
-    handshake fingers_crossed call_me eyes brain facepalm shrug tada confetti_ball balloon gift trophy medal crown star \
-    star2 sparkles dizzy fire boom zap rainbow sunny cloud snowflake umbrella ocean rocket airplane car bike ship \
-    construction hammer wrench nut_and_bolt gear lock unlock key mag bulb flashlight battery computer keyboard cd \
-    floppy_disk package inbox_tray outbox_tray email mailbox pencil pencil2 memo book books bookmark link paperclip \
-    calendar date chart_with_upwards_trend chart_with_downwards_trend bar_chart clipboard pushpin scissors bell no_bell \
-    hourglass alarm_clock stopwatch coffee tea beer beers wine_glass cocktail champagne cake birthday cookie pizza \
-    hamburger fries popcorn apple banana watermelon strawberry cherries hot_pepper dog cat mouse hamster rabbit fox bear \
-    panda_face koala tiger lion cow pig frog monkey chicken penguin bird eagle duck owl bat wolf horse unicorn bee bug \
-    butterfly snail turtle snake octopus crab fish dolphin whale elephant seedling evergreen_tree cactus four_leaf_clover \
-    maple_leaf mushroom rose sunflower tulip 100 bangbang question exclamation heavy_check_mark white_check_mark x \
-    warning no_entry stop_sign recycle checkered_flag musical_note notes art game_die dart soccer basketball football";
-
-/// The emoji that is all of a text: `:thumbsup:`.
-fn lone_emoji(body: &str) -> Option<&str> {
-    let name = body.trim().strip_prefix(':')?.strip_suffix(':')?;
-    AWARDS.split_ascii_whitespace().any(|award| award == name).then_some(name)
-}
-
 /// That the caller may write. Answers who it is.
 pub fn writer(call: &Writing, thing: &NoteTarget) -> Result<u64, Reject> {
     let author = call.signed_in()?.id;
@@ -294,8 +270,9 @@ fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timest
     }
     let now = at.unwrap_or(call.now);
     if let Some(emoji) = lone_emoji(&body)
-        && react(call.world, thing.on, emoji, author)
+        && matches!(thing.on, Noteable::MergeRequest(_) | Noteable::Issue(_))
     {
+        call.world.react(thing.on, None, emoji, author, now);
         call.world.finish_todos(thing.on, author);
         return ok(NoteReply::Object(Box::new(NoteObject {
             id: 0,
@@ -323,16 +300,6 @@ pub fn add(call: &mut Writing, note: records::Note) -> u64 {
     call.world.mention(on, Some(id), ("", &text), author, now);
     suggestions::refresh(call, id);
     id
-}
-
-/// Adds a reaction; `false` where the thing takes none.
-fn react(world: &mut World, on: Noteable, emoji: &str, user: u64) -> bool {
-    let reactions = match on {
-        Noteable::MergeRequest(id) => world.merge_requests.get_mut(id).map(|mr| &mut mr.reactions),
-        Noteable::Issue(id) => world.issues.get_mut(id).map(|issue| &mut issue.reactions),
-        Noteable::Snippet(_) | Noteable::Epic(_) => None,
-    };
-    reactions.map(|reactions| reactions.entry(emoji.to_owned()).or_default().insert(user)).is_some()
 }
 
 /// Notes that a discussion went on.

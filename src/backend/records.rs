@@ -433,7 +433,7 @@ record! {
         approvals_before_merge: Option<u64>,
         allow_maintainer_to_push: bool,
         subscribers: BTreeSet<u64>,
-        /// Emoji to the people who gave it; `thumbsup` and `thumbsdown` are the votes.
+        /// Reactions as earlier versions kept them: emoji to the people who gave it. Now they are [`Award`]s.
         reactions: BTreeMap<String, BTreeSet<u64>>,
         time: TimeSpent,
     }
@@ -496,6 +496,7 @@ record! {
         /// Empty: `issue`.
         issue_type: String,
         discussion_locked: Option<bool>,
+        /// As those of a merge request.
         reactions: BTreeMap<String, BTreeSet<u64>>,
         time: TimeSpent,
     }
@@ -605,6 +606,19 @@ impl Note {
     /// Returns whether it waits for somebody to resolve it.
     pub fn is_unresolved(&self) -> bool {
         self.is_resolvable() && self.resolved_at.is_none()
+    }
+}
+
+record! {
+    /// An emoji that somebody gave.
+    Award {
+        on: Noteable,
+        /// The note that it was given to, where it is not the thing itself.
+        note: Option<u64>,
+        /// Without colons; `thumbsup` and `thumbsdown` are the votes.
+        name: String,
+        user: u64,
+        created_at: Timestamp,
     }
 }
 

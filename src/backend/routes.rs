@@ -2,13 +2,14 @@
 
 use super::mount::Mount;
 use super::{
-    branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, identity, issues, jobs, keys,
-    labels, license, merge_requests, milestones, notes, notifications, pipelines, projects, repository, runners,
-    search, snippets, tags, test_reports, todos, users, versions,
+    award_emoji, branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, identity, issues,
+    jobs, keys, labels, license, merge_requests, milestones, notes, notifications, pipelines, projects, repository,
+    runners, search, snippets, tags, test_reports, todos, users, versions,
 };
 
 /// The areas, in the order of their names.
 const AREAS: &[fn(Mount) -> Mount] = &[
+    award_emoji::mount,
     branches::mount,
     commits::mount,
     decisions::mount,

@@ -183,6 +183,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     std::fs::create_dir_all(&repositories).map_err(folder)?;
     if store.is_some() {
         recover(&mut world, &repositories).map_err(folder)?;
+        world.adopt_reactions();
     }
     if world.users.is_empty() {
         // A start that was killed may have left repositories that no record knows.

@@ -154,6 +154,10 @@ impl World {
         for id in gone {
             self.todos.remove(id);
         }
+        let gone: Vec<u64> = self.awards.iter().filter(|award| !self.has_noteable(award.on)).map(Record::id).collect();
+        for id in gone {
+            self.awards.remove(id);
+        }
     }
 
     fn has_noteable(&self, on: Noteable) -> bool {

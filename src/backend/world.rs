@@ -224,6 +224,7 @@ tables! {
     draft_notes: DraftNote,
     suggestions: Suggestion,
     todos: Todo,
+    awards: Award,
 }
 
 impl World {
@@ -231,6 +232,7 @@ impl World {
     pub fn remove_notes(&mut self, gone: impl Fn(&Note) -> bool) {
         let notes: BTreeSet<u64> = self.notes.remove_where(gone).iter().map(|note| note.id).collect();
         self.suggestions.remove_where(|suggestion| notes.contains(&suggestion.note));
+        self.drop_awards_of_notes(&notes);
         self.todos.remove_where(|todo| todo.note.is_some_and(|note| notes.contains(&note)));
     }
 

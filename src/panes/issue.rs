@@ -356,6 +356,13 @@ impl Pane for IssuePane {
         Command::new("issue.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.notes.delete(cx))
             .writes()
             .when(|pane, view| pane.notes.has_own(view)),
+        Command::new("issue.react", &["*"], "React with emoji…", |pane: &mut Self, cx| {
+            if let Ok(reactions) = pane.notes.reactions(&cx.view) {
+                reactions.choose(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| pane.notes.reactions(view)?.check(view)),
         Command::new("issue.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| {
             pane.notes.drafts(cx);
         })

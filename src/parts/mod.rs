@@ -32,6 +32,7 @@ pub mod pipelines;
 pub mod profile;
 pub mod project;
 pub mod query_list;
+pub mod reactions;
 pub mod ref_choices;
 pub mod ref_labels;
 pub mod rendered_markdown;

@@ -9,6 +9,7 @@ use crate::app::action::Action;
 use crate::app::command::{Disabled, Motion};
 use crate::app::outbox::{Draft, DraftThread, Noteable};
 use crate::app::pane::{Cx, View};
+use crate::parts::reactions::Reactions;
 use crate::parts::rendered_markdown;
 use crate::parts::review::drafts::{CommentPlace, Drafts};
 use crate::parts::review::threads;
@@ -22,6 +23,8 @@ use std::cell::Cell;
 
 /// Notes that are rendered around the window at once.
 const AROUND: usize = 40;
+/// Notes in sight whose reactions are read, at most.
+const REACTED: usize = 16;
 /// Lines of a draft that are shown.
 const DRAFTED: usize = 8;
 
@@ -132,7 +135,34 @@ impl Notes {
         wants.extend(
             notes.filter_map(|note| rendered_markdown::work(view, &identity(note), &note.body, width)).map(Want::from),
         );
+        wants.extend(self.in_sight(view).filter_map(|to| to.want(view)));
         wants
+    }
+
+    /// What people may have reacted to, as far as it is in sight: the thing itself, and notes on it.
+    fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = Reactions> + use<'a> {
+        let rows = self.rows(view);
+        let top = self.doc.top.get();
+        let first = self.at(top).unwrap_or(0);
+        let last = self.at(top + self.doc.height.get()).unwrap_or(first + REACTED);
+        let note = move |index: usize| rows.as_ref()?.get(index).filter(|note| !note.system).map(|note| note.id);
+        let notes = (first..=last).filter_map(note).take(REACTED);
+        let on = self.on.clone();
+        std::iter::once(None).chain(notes.map(Some)).filter_map(move |note| Some(Reactions::to(on.clone()?, note)))
+    }
+
+    /// Returns what a reaction would be to: the note under the cursor, else the thing itself.
+    pub fn reactions(&self, view: &View) -> Result<Reactions, Disabled> {
+        let on = self.on.clone().ok_or("nothing is open here")?;
+        let rows = self.rows(view);
+        match self.at(self.doc.at(self.len())) {
+            None => Ok(Reactions::to(on, None)),
+            Some(index) => match rows.as_ref().and_then(|rows| rows.get(index)) {
+                Some(note) if note.system => Err("nobody reacts to what the system noted".into()),
+                Some(note) => Ok(Reactions::to(on, Some(note.id))),
+                None => Err("it is not sent yet".into()),
+            },
+        }
     }
 
     /// After an update.
@@ -366,6 +396,13 @@ impl Notes {
             body.height -= 1;
         }
         doc::draw(buf, body, theme, focused, &self.doc, self.len(), 2, |row| {
+            // What stands above ends with an empty line.
+            if row + 1 == self.head.len()
+                && let Some(on) = self.on.clone()
+            {
+                let spans = Reactions::to(on, None).line(view, self.width(view));
+                return DocLine { spans, ..DocLine::default() };
+            }
             if let Some(line) = self.head.get(row) {
                 return line.borrowed();
             }
@@ -396,7 +433,15 @@ impl Notes {
             }
             return DocLine { spans, ..DocLine::default() };
         }
-        match rendered_markdown::made(view, &identity(note), self.width(view)) {
+        let made = rendered_markdown::made(view, &identity(note), self.width(view));
+        // Below the text stand its reactions, if any.
+        if line == 1 + made.map_or(1, |made| made.lines.len().max(1))
+            && let Some(on) = self.on.clone()
+        {
+            let spans = Reactions::to(on, Some(note.id)).line(view, self.width(view));
+            return DocLine { spans, ..DocLine::default() };
+        }
+        match made {
             Some(made) => made.lines.get(line - 1).cloned().unwrap_or_default(),
             None if line == 1 => {
                 let role = if note.system { Role::Dim } else { Role::Text };

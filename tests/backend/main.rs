@@ -2,6 +2,7 @@
 
 mod access;
 mod admin;
+mod award_emoji;
 mod decisions;
 mod demo;
 mod discussions;

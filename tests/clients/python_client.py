@@ -324,6 +324,12 @@ def review():
     true("versions", len(mr.diffs.list()) > 0)
     true("reviewers", len(mr.reviewer_details.list()) > 0)
     true("approvals", mr.approvals.get().approved_by)
+    for on in (mr, next(n for n in mr.notes.list(get_all=True) if not n.system)):
+        award = on.awardemojis.create({"name": "tada"})
+        true("a reaction is listed", award.id in [a.id for a in on.awardemojis.list(get_all=True)])
+        refused(404, on.awardemojis.create, {"name": "tada"})
+        award.delete()
+        true("a removed reaction", award.id not in [a.id for a in on.awardemojis.list(get_all=True)])
 
 
 def planning():

@@ -4,6 +4,7 @@
 #[macro_use]
 mod sample;
 
+mod award_emoji;
 mod branches;
 mod client;
 mod commits;

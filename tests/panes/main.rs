@@ -32,6 +32,7 @@ mod mrs;
 mod people;
 mod pipelines;
 mod reach;
+mod reactions;
 mod refusals;
 mod review;
 mod rule;

@@ -47,6 +47,7 @@ const VERBS: &[&str] = &[
     "Previous",
     "Protect",
     "Quit",
+    "React",
     "Rebase",
     "Refresh",
     "Remove",

@@ -2,6 +2,7 @@
 
 mod commits;
 mod jobs;
+mod reactions;
 mod threads;
 mod todos;
 
@@ -15,7 +16,7 @@ use crate::backend::runner::{self, PipelinePlan};
 use crate::backend::world::World;
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ pub fn load(file: &str, form: &WorldFile, repositories: &Path) -> Result<World, 
     load.write_repositories(form, repositories).map_err(fail)?;
     // Positions are looked up in the repositories.
     load.all_threads(form, repositories).map_err(fail)?;
+    load.all_reactions(form).map_err(fail)?;
     Ok(load.world)
 }
 
@@ -455,7 +457,6 @@ impl Load {
         let created_at = self.when_after(&form.created, written).map_err(|e| format!("created: {e}"))?;
         let author = self.user_id("author", &form.author)?;
         let by = form.by.as_ref().map(|name| self.user_id("by", name)).transpose()?;
-        let reactions = self.reactions(&form.thumbs_up, &form.thumbs_down)?;
         let approval = |(name, at): &(String, String)| {
             Ok((
                 self.user_id("approvals", name)?,
@@ -500,7 +501,6 @@ impl Load {
             squash: form.squash,
             force_remove_source_branch: state == State::Merged,
             discussion_locked: form.locked.then_some(true),
-            reactions,
             time: TimeSpent { estimate: form.estimate, spent: form.spent },
             range: (state != State::Opened).then(|| Range { base: base.to_string(), head: head.to_string() }),
             ..MergeRequest::default()
@@ -535,17 +535,6 @@ impl Load {
         let name = format!("refs/merge-requests/{}/head", form.iid);
         self.merges.entry(target_project).or_default().push((name, head));
         Ok(())
-    }
-
-    fn reactions(&self, up: &[String], down: &[String]) -> Result<BTreeMap<String, BTreeSet<u64>>> {
-        let mut out = BTreeMap::new();
-        for (emoji, names) in [("thumbsup", up), ("thumbsdown", down)] {
-            let people: BTreeSet<u64> = names.iter().map(|name| self.user_id(emoji, name)).collect::<Result<_>>()?;
-            if !people.is_empty() {
-                out.insert(emoji.to_owned(), people);
-            }
-        }
-        Ok(out)
     }
 
     /// Merge base and head of a request, and the commit that merged it.
@@ -584,7 +573,6 @@ impl Load {
             created_at,
             due_date: date("due", &form.due)?,
             confidential: form.confidential,
-            reactions: self.reactions(&form.thumbs_up, &[])?,
             time: TimeSpent { estimate: form.estimate, spent: form.spent },
             ..Issue::default()
         });

@@ -17,6 +17,9 @@ macro_rules! form {
     };
 }
 
+/// Words of the note that somebody reacts to, or nothing for the thing itself; the emoji's name; usernames.
+pub type ReactionForm = (String, String, Vec<String>);
+
 /// Author, moment, text. An author written `*bo` makes it a note of the system about what bo did.
 pub type NoteForm = (String, String, String);
 
@@ -179,6 +182,7 @@ form! {
         locked: bool,
         thumbs_up: Vec<String>,
         thumbs_down: Vec<String>,
+        reactions: Vec<ReactionForm>,
         /// Who approved it, and when.
         approvals: Vec<(String, String)>,
         /// Who ordered that it is merged once its pipeline has succeeded.
@@ -228,6 +232,7 @@ form! {
         due: Option<String>,
         confidential: bool,
         thumbs_up: Vec<String>,
+        reactions: Vec<ReactionForm>,
         estimate: u64,
         spent: u64,
         notes: Vec<NoteForm>,
@@ -279,6 +284,8 @@ form! {
         /// What it was sent with, if that was kept.
         user_agent: Option<String>,
         notes: Vec<NoteForm>,
+        /// To its notes.
+        reactions: Vec<ReactionForm>,
     }
 }
 

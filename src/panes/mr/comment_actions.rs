@@ -14,6 +14,7 @@ use crate::panes::mr::conversation::{self, UnderCursor};
 use crate::panes::mr::inline_comments::COMMENT;
 use crate::parts::changed_files::CommentAnchor;
 use crate::parts::changed_files::keys::ShowsChanges;
+use crate::parts::reactions::Reactions;
 use crate::parts::review::diff_comments::{quoting_spot_of, spot_of};
 use crate::parts::review::drafts::CommentPlace;
 use crate::parts::review::position::new_position;
@@ -112,6 +113,19 @@ impl Mr {
             return Err("your account has not loaded yet".into());
         }
         self.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
+    }
+
+    /// Returns what a reaction would be to: the note under the cursor, else the request itself.
+    pub(super) fn reactions(&self, view: &View) -> Result<Reactions, Disabled> {
+        if self.tab == Tab::Overview && self.conversation.under() == UnderCursor::System {
+            return Err("nobody reacts to what the system noted".into());
+        }
+        match self.target(view) {
+            None => Ok(Reactions::to(self.here(), None)),
+            Some(Target::Said { note: Some(note), .. }) => Ok(Reactions::to(self.here(), Some(note))),
+            Some(Target::Said { note: None, .. }) => Err("comments of a commit have no reactions".into()),
+            Some(Target::Draft(_)) => Err("it is not sent yet".into()),
+        }
     }
 
     pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {

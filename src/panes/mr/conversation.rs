@@ -10,12 +10,13 @@ mod lines;
 use crate::api::Time;
 use crate::api::notes::Note;
 use crate::app::command::Motion;
-use crate::app::outbox::{DiffPosition, Draft};
+use crate::app::outbox::{DiffPosition, Draft, Noteable};
 use crate::app::pane::View;
 use crate::panes::mr::facts::{self, Facts};
+use crate::parts::reactions::Reactions;
 use crate::parts::review::threads;
 use crate::parts::{rendered_markdown, sidebar};
-use crate::store::{Canceled, Derive, Revision, Rows, Work};
+use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::glyph;
 use crate::ui::markdown;
@@ -32,6 +33,8 @@ const CHUNK: usize = 100;
 const AT_ONCE: usize = 2;
 /// Columns left of the text: a bar along the note under the cursor.
 const GUTTER: u16 = 2;
+/// Notes in sight whose reactions are read, at most.
+const REACTED: usize = 16;
 /// Rows between description and notes.
 const BETWEEN: usize = 2;
 /// Lines of the code that a thread is about, at most.
@@ -44,6 +47,8 @@ pub struct Content<'a> {
     pub facts: Facts<'a>,
     /// Names the description; another one whenever its text is.
     pub identity: String,
+    /// What the notes are on.
+    pub on: Noteable,
     pub notes: Rows<'a, Note>,
     /// What was said of its commits, as notes, oldest first, each with a name for what it says; and a number that is another
     /// one whenever they are others.
@@ -265,6 +270,19 @@ impl Conversation {
         });
         works.extend(lacking.take(AT_ONCE));
         works
+    }
+
+    /// Returns what reads the reactions to the request, and to the notes that are in sight.
+    pub fn reactions(&self, view: &View, parts: &Content) -> Vec<Want> {
+        let top = self.scroll.top.get();
+        let (first, last) = (self.unit_near(top), self.unit_near(top + self.scroll.height.get()));
+        let note = |unit: &Unit| match unit {
+            Unit::Note { note, .. } if *note < COMMENTS => parts.said(*note).map(|note| note.id),
+            _ => None,
+        };
+        let notes = self.units.get(first..=last).unwrap_or_default().iter().filter_map(note).take(REACTED);
+        let all = std::iter::once(None).chain(notes.map(Some));
+        all.filter_map(|note| Reactions::to(parts.on.clone(), note).want(view)).collect()
     }
 
     /// The unit at a row, or the one nearest to it.
@@ -668,7 +686,10 @@ impl Conversation {
             let mut line = match at {
                 RowKind::Head(index) => head.get(index).cloned().unwrap_or_default(),
                 RowKind::Description(index) => lines::of_description(view, parts, index, width),
-                RowKind::Between(0) => DocLine::default(),
+                RowKind::Between(0) => {
+                    let spans = Reactions::to(parts.on.clone(), None).line(view, width);
+                    DocLine { spans, ..DocLine::default() }
+                }
                 RowKind::Between(_) => lines::between(view, parts, self.unresolved(), width),
                 RowKind::Unit(unit, line) => self.unit_line(view, parts, unit, line, width),
                 RowKind::Draft(draft, line) => lines::of_draft(view, parts, draft, line, width),
@@ -702,6 +723,11 @@ impl Conversation {
                 let first = notes.first().and_then(|index| Some((*index, parts.said(*index)?)));
                 let spot = first.and_then(|(index, _)| self.spots.get(&index));
                 first.map(|(_, note)| lines::resolved(view, note, spot, notes.len(), width)).unwrap_or_default()
+            }
+            // Below the text stand its reactions, if any.
+            Some(Unit::Note { note, .. }) if line + 1 == self.height_of(unit) && *note < COMMENTS => {
+                let to = parts.said(*note).map(|note| Reactions::to(parts.on.clone(), Some(note.id)));
+                DocLine { spans: to.map(|to| to.line(view, width)).unwrap_or_default(), ..DocLine::default() }
             }
             Some(Unit::Note { note, begins, answers }) => {
                 let above = self.above(*begins);

@@ -160,6 +160,7 @@ impl Mr {
             },
             drafts: self.desk.drafts(),
             identity: conversation::identity(merge_request.description.as_deref().unwrap_or_default()),
+            on: self.here(),
             notes: self.notes(view),
             comments: &self.comments.said,
             comments_revision: self.comments.revision,
@@ -381,6 +382,13 @@ impl Pane for Mr {
         Command::new("mr.thread", &[], "Start thread…", |pane: &mut Self, cx| pane.start_thread(cx))
             .writes()
             .when(Mr::can_start_thread),
+        Command::new("mr.react", &["*"], "React with emoji…", |pane: &mut Self, cx| {
+            if let Ok(reactions) = pane.reactions(&cx.view) {
+                reactions.choose(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| pane.reactions(view)?.check(view)),
         Command::new("mr.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| pane.list_drafts(cx)),
         Command::new("mr.next_comment", &[";"], "Next unresolved thread", |pane: &mut Self, _| {
             pane.turn_comment(true);
@@ -558,6 +566,7 @@ impl Pane for Mr {
                 }
                 if let Some(parts) = self.parts(view) {
                     wants.extend(self.conversation.works(view, &parts).into_iter().map(Want::from));
+                    wants.extend(self.conversation.reactions(view, &parts));
                 }
             }
             Tab::Commits => wants.push(Load::list(&self.commits_of(), self.commits.pages()).into()),

@@ -162,6 +162,16 @@ impl ListSource for SnippetSource {
             pane.detail.notes.drafts(cx)
         })
         .when(|pane, _| pane.detail.notes.has_drafts()),
+        Command::new("snippets.react", &["*"], "React to comment with emoji…", |pane: &mut Snippets, cx| {
+            if let Ok(reactions) = pane.detail.notes.reactions(&cx.view) {
+                reactions.choose(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| {
+            Snippets::has_note(pane, view)?;
+            pane.detail.notes.reactions(view)?.check(view)
+        }),
         Command::new("snippets.thread", &[], "Start thread…", |pane: &mut Snippets, cx| {
             pane.detail.notes.start_thread(cx);
             pane.show(NOTES);

@@ -1,6 +1,5 @@
 //! Names that are offered while one types: `@` users, `!` merge requests, `#` issues, `:` emoji.
 
-use super::emoji;
 use crate::api::Id;
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
@@ -8,6 +7,7 @@ use crate::api::search::{Hit, SearchProject};
 use crate::app::outbox::Noteable;
 use crate::app::pane::View;
 use crate::store::{Load, Want};
+use crate::ui::emoji;
 use crate::ui::theme::Role;
 use crate::ui::{line, popup, text};
 use ratatui::buffer::Buffer;

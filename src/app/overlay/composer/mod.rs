@@ -2,7 +2,6 @@
 
 mod complete;
 mod current;
-mod emoji;
 
 use super::{AfterKey, Overlay, undoing};
 use crate::api::Error;

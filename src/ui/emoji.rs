@@ -207,6 +207,12 @@ pub const NAMES: &[(&str, &str)] = &[
     ("zzz", "💤"),
 ];
 
+/// The sign of a name, without colons.
+pub fn sign(name: &str) -> Option<&'static str> {
+    let at = NAMES.binary_search_by_key(&name, |(known, _)| known).ok()?;
+    NAMES.get(at).map(|(_, sign)| *sign)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

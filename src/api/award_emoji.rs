@@ -1,0 +1,100 @@
+//! Reactions: emoji given to merge requests, issues, and notes. Not in the specification; servers of its age have them.
+
+use crate::api::issues::{GetIssue, ListProjectIssues};
+use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
+use crate::api::users::User;
+use crate::api::{Id, Nothing, Time};
+
+crate::resource! {
+    /// An emoji that somebody gave.
+    pub struct AwardEmoji {
+        id: u64,
+        /// Without colons, as in `thumbsup`.
+        name: String,
+        user: Option<User>,
+        created_at: Option<Time>,
+        updated_at: Option<Time>,
+        /// The ID of the note, merge request, issue or snippet.
+        awardable_id: Option<u64>,
+        /// `Note`, `MergeRequest`, `Issue` or `Snippet`.
+        awardable_type: String,
+    }
+    newer {
+        /// The picture of an emoji that a group made.
+        url: String,
+    }
+}
+
+crate::endpoints! {
+    newer section "Award emoji";
+
+    /// Lists the reactions to a merge request.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji" => Vec<AwardEmoji>;
+    struct ListMergeRequestAwards { id: Id, merge_request_iid: u64 }
+
+    /// Reacts to a merge request. 404 says in words why it is refused.
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji" => AwardEmoji,
+    touches [ListMergeRequestAwards, GetMergeRequest, ListProjectMergeRequests];
+    struct CreateMergeRequestAward { id: Id, merge_request_iid: u64, name: String }
+
+    /// Removes a reaction to a merge request. 401 says that it is somebody else's.
+    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji/{award_id}" => Nothing,
+    touches [ListMergeRequestAwards, GetMergeRequest, ListProjectMergeRequests];
+    struct DeleteMergeRequestAward { id: Id, merge_request_iid: u64, award_id: u64 }
+
+    /// Lists the reactions to a note of a merge request.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji" => Vec<AwardEmoji>;
+    struct ListMergeRequestNoteAwards { id: Id, merge_request_iid: u64, note_id: u64 }
+
+    /// Reacts to a note of a merge request.
+    POST "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji" => AwardEmoji,
+    touches [ListMergeRequestNoteAwards];
+    struct CreateMergeRequestNoteAward { id: Id, merge_request_iid: u64, note_id: u64, name: String }
+
+    /// Removes a reaction to a note of a merge request.
+    DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji/{award_id}" => Nothing,
+    touches [ListMergeRequestNoteAwards];
+    struct DeleteMergeRequestNoteAward { id: Id, merge_request_iid: u64, note_id: u64, award_id: u64 }
+
+    /// Lists the reactions to an issue.
+    GET "/projects/{id}/issues/{issue_iid}/award_emoji" => Vec<AwardEmoji>;
+    struct ListIssueAwards { id: Id, issue_iid: u64 }
+
+    /// Reacts to an issue.
+    POST "/projects/{id}/issues/{issue_iid}/award_emoji" => AwardEmoji,
+    touches [ListIssueAwards, GetIssue, ListProjectIssues];
+    struct CreateIssueAward { id: Id, issue_iid: u64, name: String }
+
+    /// Removes a reaction to an issue.
+    DELETE "/projects/{id}/issues/{issue_iid}/award_emoji/{award_id}" => Nothing,
+    touches [ListIssueAwards, GetIssue, ListProjectIssues];
+    struct DeleteIssueAward { id: Id, issue_iid: u64, award_id: u64 }
+
+    /// Lists the reactions to a note of an issue.
+    GET "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji" => Vec<AwardEmoji>;
+    struct ListIssueNoteAwards { id: Id, issue_iid: u64, note_id: u64 }
+
+    /// Reacts to a note of an issue.
+    POST "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji" => AwardEmoji,
+    touches [ListIssueNoteAwards];
+    struct CreateIssueNoteAward { id: Id, issue_iid: u64, note_id: u64, name: String }
+
+    /// Removes a reaction to a note of an issue.
+    DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}/award_emoji/{award_id}" => Nothing,
+    touches [ListIssueNoteAwards];
+    struct DeleteIssueNoteAward { id: Id, issue_iid: u64, note_id: u64, award_id: u64 }
+
+    /// Lists the reactions to a note of a snippet.
+    GET "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji" => Vec<AwardEmoji>;
+    struct ListSnippetNoteAwards { id: Id, snippet_id: u64, note_id: u64 }
+
+    /// Reacts to a note of a snippet.
+    POST "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji" => AwardEmoji,
+    touches [ListSnippetNoteAwards];
+    struct CreateSnippetNoteAward { id: Id, snippet_id: u64, note_id: u64, name: String }
+
+    /// Removes a reaction to a note of a snippet.
+    DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}/award_emoji/{award_id}" => Nothing,
+    touches [ListSnippetNoteAwards];
+    struct DeleteSnippetNoteAward { id: Id, snippet_id: u64, note_id: u64, award_id: u64 }
+}

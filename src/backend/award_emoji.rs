@@ -1,0 +1,217 @@
+//! Reactions to merge requests, issues and notes: who gave which emoji.
+
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::notes::{self, NoteTarget};
+use super::records::{self, Noteable};
+use super::reject::Reject;
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::award_emoji::*;
+use crate::backend::presenters::time;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListMergeRequestAwards>(|call, e| {
+            list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, None)
+        })
+        .write::<CreateMergeRequestAward>(|call, e| {
+            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            create(call, &on, None, &e.name)
+        })
+        .write::<DeleteMergeRequestAward>(|call, e| {
+            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            delete(call, &on, None, e.award_id)
+        })
+        .read::<ListMergeRequestNoteAwards>(|call, e| {
+            list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, Some(e.note_id))
+        })
+        .write::<CreateMergeRequestNoteAward>(|call, e| {
+            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            create(call, &on, Some(e.note_id), &e.name)
+        })
+        .write::<DeleteMergeRequestNoteAward>(|call, e| {
+            let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
+            delete(call, &on, Some(e.note_id), e.award_id)
+        })
+        .read::<ListIssueAwards>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?, None))
+        .write::<CreateIssueAward>(|call, e| {
+            let on = notes::issue(call, &e.id, e.issue_iid)?;
+            create(call, &on, None, &e.name)
+        })
+        .write::<DeleteIssueAward>(|call, e| {
+            let on = notes::issue(call, &e.id, e.issue_iid)?;
+            delete(call, &on, None, e.award_id)
+        })
+        .read::<ListIssueNoteAwards>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?, Some(e.note_id)))
+        .write::<CreateIssueNoteAward>(|call, e| {
+            let on = notes::issue(call, &e.id, e.issue_iid)?;
+            create(call, &on, Some(e.note_id), &e.name)
+        })
+        .write::<DeleteIssueNoteAward>(|call, e| {
+            let on = notes::issue(call, &e.id, e.issue_iid)?;
+            delete(call, &on, Some(e.note_id), e.award_id)
+        })
+        .read::<ListSnippetNoteAwards>(|call, e| {
+            list(call, &notes::snippet(call, &e.id, e.snippet_id)?, Some(e.note_id))
+        })
+        .write::<CreateSnippetNoteAward>(|call, e| {
+            let on = notes::snippet(call, &e.id, e.snippet_id)?;
+            create(call, &on, Some(e.note_id), &e.name)
+        })
+        .write::<DeleteSnippetNoteAward>(|call, e| {
+            let on = notes::snippet(call, &e.id, e.snippet_id)?;
+            delete(call, &on, Some(e.note_id), e.award_id)
+        })
+}
+
+/// The emoji that can be given: those that people give, by the names that these servers use.
+const NAMES: &str = "100 adult airplane alarm_clock alien ambulance anchor angry apple art astonished baby balloon banana bangbang \
+    bar_chart basketball bat battery bear bee beer beers bell bike bird birthday black_heart blue_heart blush bomb \
+    book bookmark books boom brain broken_heart bug bulb butterfly cactus cake calendar call_me camera car cat cd \
+    champagne chart_with_downwards_trend chart_with_upwards_trend checkered_flag cherries chicken clap clipboard \
+    clock3 cloud cocktail coffee cold_sweat computer confetti_ball confused construction construction_worker cookie \
+    cool cow crab crown cry cyclone dancer dart date disappointed dizzy dog dolphin door duck eagle ear \
+    earth_africa elephant email evergreen_tree exclamation exploding_head expressionless eyes facepalm fearful \
+    fingers_crossed fire fish fist flashlight floppy_disk flushed football four_leaf_clover fox fries frog frowning \
+    game_die gear gem ghost gift green_heart grin grinning hamburger hammer hammer_and_wrench hamster handshake \
+    hear_no_evil heart heart_eyes heavy_check_mark heavy_minus_sign heavy_plus_sign horse hot_pepper hourglass \
+    hugging hushed inbox_tray information_source innocent joy key keyboard kissing_heart koala label laughing link \
+    lion lock loudspeaker mag mailbox maple_leaf medal memo metal microscope money_with_wings monkey moon mouse \
+    muscle mushroom musical_note nerd neutral_face no_bell no_entry no_entry_sign notebook notes nut_and_bolt ocean \
+    octopus ok ok_hand open_mouth orange_heart outbox_tray owl package page_facing_up panda_face paperclip \
+    party_popper pencil pencil2 penguin pensive pig pill pineapple pizza point_down point_left point_right point_up \
+    poop popcorn pray punch purple_heart pushpin question rabbit rage rainbow raised_hand raised_hands recycle \
+    red_circle relaxed relieved repeat robot rocket rofl rose rotating_light runner sad scissors scream scroll \
+    see_no_evil seedling shield ship shrug skull sleeping sleuth slight_smile smile smiley smiling_imp smirk snail \
+    snake snowflake sob soccer sparkles sparkling_heart speak_no_evil speech_balloon star star2 stop_sign stopwatch \
+    strawberry stuck_out_tongue stuck_out_tongue_winking_eye sunflower sunglasses sunny sweat_drops sweat_smile \
+    taco tada tea telescope test_tube thinking thought_balloon thumbsdown thumbsup ticket tiger tools triumph \
+    trophy tulip turtle two_hearts umbrella unamused unicorn unlock upside_down v vertical_traffic_light warning \
+    wastebasket watermelon wave whale white_check_mark wine_glass wink wolf worried wrench x yellow_heart yum zap \
+    zzz";
+
+/// Returns the name of an emoji as it is kept; nothing where it is none.
+fn emoji(name: &str) -> Option<&str> {
+    match name {
+        "+1" => Some("thumbsup"),
+        "-1" => Some("thumbsdown"),
+        name => NAMES.split_ascii_whitespace().find(|known| *known == name),
+    }
+}
+
+/// The emoji that is all of a text: `:thumbsup:`.
+pub fn lone_emoji(body: &str) -> Option<&str> {
+    emoji(body.trim().strip_prefix(':')?.strip_suffix(':')?)
+}
+
+impl World {
+    /// The reactions to a thing itself, or to a note on it.
+    pub fn awards_of(&self, on: Noteable, note: Option<u64>) -> impl Iterator<Item = &records::Award> + Clone {
+        self.awards.iter().filter(move |award| award.on == on && award.note == note)
+    }
+
+    /// Reactions for and against a thing.
+    pub fn votes(&self, on: Noteable) -> (u64, u64) {
+        let count = |name: &str| self.awards_of(on, None).filter(|award| award.name == name).count() as u64;
+        (count("thumbsup"), count("thumbsdown"))
+    }
+
+    /// Returns whether somebody gave a thing an emoji.
+    pub fn has_award(&self, on: Noteable, note: Option<u64>, name: &str, user: u64) -> bool {
+        self.awards_of(on, note).any(|award| award.name == name && award.user == user)
+    }
+
+    /// Adds a reaction, unless it is there. Answers its number.
+    pub fn react(&mut self, on: Noteable, note: Option<u64>, name: &str, user: u64, at: Timestamp) -> Option<u64> {
+        if self.has_award(on, note, name, user) {
+            return None;
+        }
+        Some(self.awards.add(records::Award { id: 0, on, note, name: name.to_owned(), user, created_at: at }))
+    }
+
+    /// Takes over the reactions that data folders kept with merge requests and issues before they had a table.
+    pub fn adopt_reactions(&mut self) {
+        let requests = self.merge_requests.iter().filter(|mr| !mr.reactions.is_empty());
+        let requests = requests.map(|mr| (Noteable::MergeRequest(mr.id), mr.updated_at, mr.reactions.clone()));
+        let issues = self.issues.iter().filter(|issue| !issue.reactions.is_empty());
+        let issues = issues.map(|issue| (Noteable::Issue(issue.id), issue.updated_at, issue.reactions.clone()));
+        for (on, at, reactions) in requests.chain(issues).collect::<Vec<_>>() {
+            for (name, user) in reactions.iter().flat_map(|(name, users)| users.iter().map(move |user| (name, *user))) {
+                self.react(on, None, name, user, at);
+            }
+            match on {
+                Noteable::MergeRequest(id) => _ = self.merge_requests.get_mut(id).map(|mr| mr.reactions.clear()),
+                Noteable::Issue(id) => _ = self.issues.get_mut(id).map(|issue| issue.reactions.clear()),
+                Noteable::Snippet(_) | Noteable::Epic(_) => {}
+            }
+        }
+    }
+
+    /// Takes out the reactions to notes that are gone.
+    pub fn drop_awards_of_notes(&mut self, notes: &BTreeSet<u64>) {
+        self.awards.remove_where(|award| award.note.is_some_and(|note| notes.contains(&note)));
+    }
+}
+
+fn show<W: Deref<Target = World>>(call: &Call<W>, award: &records::Award) -> AwardEmoji {
+    let (id, kind) = match (award.note, award.on) {
+        (Some(note), _) => (note, "Note"),
+        (None, Noteable::MergeRequest(id)) => (id, "MergeRequest"),
+        (None, Noteable::Issue(id)) => (id, "Issue"),
+        (None, Noteable::Snippet(id)) => (id, "Snippet"),
+        (None, Noteable::Epic(id)) => (id, "Epic"),
+    };
+    AwardEmoji {
+        id: award.id,
+        name: award.name.clone(),
+        user: Some(call.author(award.user)),
+        created_at: Some(time(award.created_at)),
+        updated_at: Some(time(award.created_at)),
+        awardable_id: Some(id),
+        awardable_type: kind.into(),
+        ..AwardEmoji::default()
+    }
+}
+
+/// That there is such a note on the thing.
+fn check_note<W: Deref<Target = World>>(call: &Call<W>, on: &NoteTarget, note: Option<u64>) -> Result<(), Reject> {
+    let Some(id) = note else { return Ok(()) };
+    let found = call.world.notes.get(id).filter(|note| note.on == on.on);
+    found.map(|_| ()).ok_or_else(Reject::no_record)
+}
+
+fn list(call: &Reading, on: &NoteTarget, note: Option<u64>) -> Outcome<Vec<AwardEmoji>> {
+    check_note(call, on, note)?;
+    call.page(call.world.awards_of(on.on, note).collect(), |award| show(call, award))
+}
+
+/// Reacts. Every refusal is a 404, with the reason in its text.
+fn create(call: &mut Writing, on: &NoteTarget, note: Option<u64>, name: &str) -> Outcome<AwardEmoji> {
+    check_note(call, on, note)?;
+    let is_system = note.and_then(|id| call.world.notes.get(id)).is_some_and(|note| note.system);
+    let user = notes::writer(call, on).ok().filter(|_| !is_system).ok_or_else(|| Reject::not_found("Award Emoji"))?;
+    let refuse = |why: &str| Reject::not_found(&format!("Award Emoji {why}"));
+    let name = emoji(name).ok_or_else(|| refuse("Name is not a valid emoji name"))?;
+    let now = call.now;
+    let id = call.world.react(on.on, note, name, user, now).ok_or_else(|| refuse("Name has already been taken"))?;
+    call.world.finish_todos(on.on, user);
+    let award = call.world.awards.get(id).ok_or_else(|| Reject::not_found("Award Emoji"))?;
+    ok(show(call, award))
+}
+
+fn delete(call: &mut Writing, on: &NoteTarget, note: Option<u64>, id: u64) -> Outcome<Nothing> {
+    check_note(call, on, note)?;
+    let (caller, is_admin) = (call.signed_in()?.id, call.signed_in()?.admin);
+    let award = call.world.awards.get(id).filter(|award| award.on == on.on && award.note == note);
+    let award = award.ok_or_else(|| Reject::not_found("Award Emoji"))?;
+    if award.user != caller && !is_admin {
+        return Err(Reject::unauthorized());
+    }
+    call.unmodified(award.created_at)?;
+    call.world.awards.remove(id);
+    Ok(Answer::new(Nothing))
+}

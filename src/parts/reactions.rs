@@ -1,0 +1,283 @@
+//! Reactions to a note, or to what notes are on: read, counted in a line, and given or removed in a picker.
+
+use crate::api::award_emoji::*;
+use crate::api::endpoint::Endpoint;
+use crate::app::action::Action;
+use crate::app::command::Disabled;
+use crate::app::outbox::Noteable;
+use crate::app::overlay::picker::{Item, Picker, Source};
+use crate::app::pane::{Cx, View};
+use crate::store::{Load, Rows, Want, Write};
+use crate::ui::theme::Role;
+use crate::ui::{emoji, glyph, text};
+use ratatui::style::Style;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Pages of reactions that are read.
+const PAGES: u32 = 3;
+/// Columns of a name that has no sign.
+const NAME: usize = 24;
+/// How long a note is in sight before its reactions are asked for: who scrolls by does not need them.
+const REST: Duration = Duration::from_millis(250);
+/// What is offered first: what people give most.
+const COMMON: &[&str] = &[
+    "thumbsup",
+    "thumbsdown",
+    "heart",
+    "tada",
+    "rocket",
+    "eyes",
+    "laughing",
+    "thinking",
+    "confused",
+    "clap",
+    "white_check_mark",
+    "100",
+];
+
+type Spans = Vec<(Cow<'static, str>, Style)>;
+
+/// What people react to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reactions {
+    on: Noteable,
+    /// The note, where it is not the thing itself.
+    note: Option<u64>,
+}
+
+/// Evaluates `$made` with `$name` as the operation for what is reacted to; `None` where there is none.
+macro_rules! operation {
+    ($to:expr, [$mr:ident $mr_note:ident $issue:ident $issue_note:ident $snippet_note:ident]
+        { $($field:ident: $value:expr),* }, $name:ident => $made:expr) => {
+        match (&$to.on, $to.note) {
+            (Noteable::MergeRequest { project, iid }, None) => {
+                let $name = $mr { id: project.clone(), merge_request_iid: *iid, $($field: $value),* };
+                $made
+            }
+            (Noteable::MergeRequest { project, iid }, Some(note_id)) => {
+                let $name = $mr_note { id: project.clone(), merge_request_iid: *iid, note_id, $($field: $value),* };
+                $made
+            }
+            (Noteable::Issue { project, iid }, None) => {
+                let $name = $issue { id: project.clone(), issue_iid: *iid, $($field: $value),* };
+                $made
+            }
+            (Noteable::Issue { project, iid }, Some(note_id)) => {
+                let $name = $issue_note { id: project.clone(), issue_iid: *iid, note_id, $($field: $value),* };
+                $made
+            }
+            (Noteable::Snippet { project, id }, Some(note_id)) => {
+                let $name = $snippet_note { id: project.clone(), snippet_id: *id, note_id, $($field: $value),* };
+                $made
+            }
+            (Noteable::Snippet { .. }, None) | (Noteable::Commit { .. } | Noteable::Epic { .. }, _) => None,
+        }
+    };
+}
+
+fn load<E: Endpoint<Output = Vec<AwardEmoji>>>(view: &View, list: &E) -> Option<Load> {
+    (!view.store.is_unsupported::<E>()).then(|| Load::list(list, PAGES))
+}
+
+/// An emoji that was given.
+struct Given<'a> {
+    name: &'a str,
+    count: usize,
+    /// The ID of the user's own.
+    own: Option<u64>,
+}
+
+/// Returns how an emoji looks: its sign where it is known and can be drawn, else its name between colons.
+fn sign(name: &str) -> Cow<'static, str> {
+    match emoji::sign(name).filter(|_| !glyph::ascii()) {
+        Some(sign) => sign.into(),
+        None => format!(":{}:", text::fit(name, NAME)).into(),
+    }
+}
+
+impl Reactions {
+    /// Those to a note on `on`, or to the thing itself.
+    pub fn to(on: Noteable, note: Option<u64>) -> Reactions {
+        Reactions { on, note }
+    }
+
+    fn load(&self, view: &View) -> Option<Load> {
+        operation!(self, [ListMergeRequestAwards ListMergeRequestNoteAwards ListIssueAwards ListIssueNoteAwards
+            ListSnippetNoteAwards] {}, list => load(view, &list))
+    }
+
+    /// Returns what reads them; nothing on a server that has none.
+    pub fn want(&self, view: &View) -> Option<Want> {
+        let load = self.load(view)?;
+        let delay = if self.note.is_some() { REST } else { Duration::ZERO };
+        view.aside(load.after(delay))
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, AwardEmoji> {
+        match self.load(view) {
+            Some(load) => view.store.rows_of(&load.request),
+            None => Rows::chain(Vec::new()),
+        }
+    }
+
+    /// What was given, in the order of the first of each.
+    fn given<'a>(&self, view: &View<'a>) -> Vec<Given<'a>> {
+        let me = view.me().map(|me| me.id);
+        let mut given: Vec<Given> = Vec::new();
+        for award in self.rows(view).iter().filter(|award| !award.name.is_empty()) {
+            let own = Some(award.id).filter(|_| me.is_some() && award.user.as_ref().map(|user| user.id) == me);
+            match given.iter_mut().find(|known| known.name == award.name) {
+                Some(known) => {
+                    known.count += 1;
+                    known.own = known.own.or(own);
+                }
+                None => given.push(Given { name: &award.name, count: 1, own }),
+            }
+        }
+        given
+    }
+
+    /// Returns them as a line of counts, in `width` columns at most; the user's own are marked. Empty where there are none.
+    pub fn line(&self, view: &View, width: usize) -> Spans {
+        let given = self.given(view);
+        let mut spans: Spans = Vec::new();
+        let mut used = 0;
+        for (index, one) in given.iter().enumerate() {
+            let (own, role) = if one.own.is_some() { (" you", Role::Accent) } else { ("", Role::Dim) };
+            let others = one.count - usize::from(one.own.is_some());
+            let count = match (one.own.is_some(), others) {
+                (true, 0) => String::new(),
+                (true, others) => format!(" +{}", text::count(others as u64)),
+                (false, count) => format!(" {}", text::count(count as u64)),
+            };
+            let gap = if index > 0 { "   " } else { "" };
+            let words = format!("{gap}{}{own}{count}", sign(one.name));
+            used += text::width(&words);
+            if used + 2 > width {
+                spans.push((format!(" {}", glyph::cut()).into(), view.theme.style(Role::Dim)));
+                break;
+            }
+            spans.push((words.into(), view.theme.style(role)));
+        }
+        spans
+    }
+
+    /// Returns why nobody can react, if so.
+    pub fn check(&self, view: &View) -> Result<(), Disabled> {
+        if !view.session.signed_in {
+            return Err("you are not signed in".into());
+        }
+        if view.me().is_none() {
+            return Err("your account has not loaded yet".into());
+        }
+        self.load(view).map(|_| ()).ok_or_else(|| "this server has no reactions here".into())
+    }
+
+    /// Asks for an emoji to give, or for an own one to remove.
+    pub fn choose(self, cx: &mut Cx) {
+        let title = match self.note {
+            Some(_) => format!("React to a note on {}", self.on.short()),
+            None => format!("React to {}", self.on.short()),
+        };
+        let picker = Picker::of(title, Box::new(Choices(self)), &cx.view);
+        cx.act(Action::Open(Box::new(picker)));
+    }
+
+    /// Gives an emoji, or removes the own one of that number.
+    fn write(&self, name: &str, own: Option<u64>) -> Option<Write> {
+        let to = if self.note.is_some() { "a note on " } else { "" };
+        let on = format!("{to}{}", self.on.short());
+        match own {
+            None => {
+                let what = format!("react with {} to {on}", sign(name));
+                operation!(self, [CreateMergeRequestAward CreateMergeRequestNoteAward CreateIssueAward
+                    CreateIssueNoteAward CreateSnippetNoteAward] { name: name.to_owned() },
+                    create => Some(Write::new(&create, what)))
+            }
+            Some(award_id) => {
+                let what = format!("remove your {} from {on}", sign(name));
+                operation!(self, [DeleteMergeRequestAward DeleteMergeRequestNoteAward DeleteIssueAward
+                    DeleteIssueNoteAward DeleteSnippetNoteAward] { award_id: award_id },
+                    delete => Some(Write::new(&delete, what)))
+            }
+        }
+    }
+}
+
+/// The emoji to choose from: those that were given, those that people give most, and all others once letters are typed.
+struct Choices(Reactions);
+
+impl Choices {
+    /// A name that is not known here: typed between colons, or like no other.
+    fn typed_name(typed: &str) -> Option<&str> {
+        let typed = typed.trim();
+        let bare = typed.strip_prefix(':').and_then(|rest| rest.strip_suffix(':'));
+        let name =
+            bare.or_else(|| Some(typed).filter(|name| emoji::NAMES.iter().all(|(known, _)| !known.contains(name))))?;
+        let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+');
+        (!name.is_empty() && name.chars().all(fits)).then_some(name)
+    }
+}
+
+impl Source for Choices {
+    fn wants(&self, view: &View, _: &str) -> Vec<Want> {
+        self.0.load(view).map(Want::from).into_iter().collect()
+    }
+
+    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
+        if self.loading(view, typed) {
+            return Vec::new();
+        }
+        let given = self.0.given(view);
+        let mut names: Vec<&str> = given.iter().map(|one| one.name).collect();
+        let others = emoji::NAMES.iter().map(|(name, _)| *name).filter(|_| !typed.trim().is_empty());
+        for name in COMMON.iter().copied().chain(others).chain(Self::typed_name(typed)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let item = |name: &&str| {
+            let known = given.iter().find(|one| one.name == *name);
+            let own = known.and_then(|one| one.own);
+            let label = match emoji::sign(name).filter(|_| !glyph::ascii()) {
+                Some(sign) => format!("{sign}  {name}"),
+                None => format!(":{name}:"),
+            };
+            let detail = if own.is_some() { "yours: Enter removes it" } else { "" };
+            let count = known.map(|one| text::count(one.count as u64)).unwrap_or_default();
+            let write = self.0.write(name, own)?;
+            Some(Item::act(label, Action::Send(write)).detail(detail).note(count))
+        };
+        names.iter().filter_map(item).collect()
+    }
+
+    fn loading(&self, view: &View, _: &str) -> bool {
+        let rows = self.0.rows(view);
+        !rows.known && rows.error.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_be_typed_that_is_not_known() {
+        for (typed, name) in [
+            ("party_parrot", Some("party_parrot")),
+            (":part:", Some("part")),
+            ("rock", None),
+            ("a b", None),
+            (" ", None),
+            ("::", None),
+        ] {
+            assert_eq!(Choices::typed_name(typed), name, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_first_is_known() {
+        assert!(COMMON.iter().all(|name| emoji::sign(name).is_some()));
+    }
+}

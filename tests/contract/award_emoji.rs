@@ -1,0 +1,66 @@
+//! Reactions to merge requests, issues and notes.
+
+use crate::client::client;
+use crate::scripted::{Scripted, answer};
+use labscope::api::Fault;
+use labscope::api::award_emoji::*;
+
+requests! {
+    ListMergeRequestAwards { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/award_emoji";
+    CreateMergeRequestAward { id: 1.into(), merge_request_iid: 5, name: "blowfish".into() }
+        => "POST /projects/1/merge_requests/5/award_emoji | name=blowfish";
+    DeleteMergeRequestAward { id: 1.into(), merge_request_iid: 5, award_id: 344 }
+        => "DELETE /projects/1/merge_requests/5/award_emoji/344";
+    ListMergeRequestNoteAwards { id: 1.into(), merge_request_iid: 5, note_id: 9 }
+        => "GET /projects/1/merge_requests/5/notes/9/award_emoji";
+    CreateMergeRequestNoteAward { id: 1.into(), merge_request_iid: 5, note_id: 9, name: "rocket".into() }
+        => "POST /projects/1/merge_requests/5/notes/9/award_emoji | name=rocket";
+    DeleteMergeRequestNoteAward { id: 1.into(), merge_request_iid: 5, note_id: 9, award_id: 345 }
+        => "DELETE /projects/1/merge_requests/5/notes/9/award_emoji/345";
+    ListIssueAwards { id: 1.into(), issue_iid: 5 } => "GET /projects/1/issues/5/award_emoji";
+    CreateIssueAward { id: 1.into(), issue_iid: 5, name: "blowfish".into() }
+        => "POST /projects/1/issues/5/award_emoji | name=blowfish";
+    DeleteIssueAward { id: 1.into(), issue_iid: 5, award_id: 344 } => "DELETE /projects/1/issues/5/award_emoji/344";
+    ListIssueNoteAwards { id: 1.into(), issue_iid: 5, note_id: 9 } => "GET /projects/1/issues/5/notes/9/award_emoji";
+    CreateIssueNoteAward { id: 1.into(), issue_iid: 5, note_id: 9, name: "rocket".into() }
+        => "POST /projects/1/issues/5/notes/9/award_emoji | name=rocket";
+    DeleteIssueNoteAward { id: 1.into(), issue_iid: 5, note_id: 9, award_id: 345 }
+        => "DELETE /projects/1/issues/5/notes/9/award_emoji/345";
+    ListSnippetNoteAwards { id: 1.into(), snippet_id: 5, note_id: 9 }
+        => "GET /projects/1/snippets/5/notes/9/award_emoji";
+    CreateSnippetNoteAward { id: 1.into(), snippet_id: 5, note_id: 9, name: "rocket".into() }
+        => "POST /projects/1/snippets/5/notes/9/award_emoji | name=rocket";
+    DeleteSnippetNoteAward { id: 1.into(), snippet_id: 5, note_id: 9, award_id: 345 }
+        => "DELETE /projects/1/snippets/5/notes/9/award_emoji/345";
+}
+
+samples! {
+    AwardEmoji => r#"{"id": 4, "name": "1234", "user": {"name": "Administrator", "username": "root", "id": 1,
+        "state": "active", "avatar_url": "http://www.gravatar.com/avatar/e64c7d89f26bd1972efa854d13d7dd61?s=80&d=identicon",
+        "web_url": "http://gitlab.example.com/root"}, "created_at": "2016-06-15T10:09:34.206Z",
+        "updated_at": "2016-06-15T10:09:34.206Z", "awardable_id": 80, "awardable_type": "Issue",
+        "url": "https://gitlab.example.com/uploads/parrot.gif"}"#;
+}
+
+/// Every refusal to react is a 404 with the reason in words; none says that the server has no reactions.
+#[tokio::test]
+async fn a_refused_reaction_is_told_from_a_server_without_reactions() {
+    let create = CreateIssueAward { id: 1.into(), issue_iid: 5, name: "thumbsup".into() };
+    for (body, unsupported) in [
+        (r#"{"message":"404 Award Emoji Name has already been taken Not Found"}"#, false),
+        (r#"{"error":"404 Not Found"}"#, true),
+    ] {
+        let server = Scripted::start([answer(404, body)]).await;
+        let error = client(&server).call(&create).await.unwrap_err();
+        assert_eq!(matches!(error.fault, Fault::Unsupported(_)), unsupported, "{body}: {error:?}");
+    }
+}
+
+/// These servers answer 401 although the token is good.
+#[tokio::test]
+async fn removing_the_reaction_of_somebody_else_is_a_missing_right() {
+    let server = Scripted::start([answer(401, r#"{"message":"401 Unauthorized"}"#)]).await;
+    let delete = DeleteIssueAward { id: 1.into(), issue_iid: 5, award_id: 344 };
+    let error = client(&server).call(&delete).await.unwrap_err();
+    assert!(error.next().starts_with("You may not do this here"), "{}", error.next());
+}

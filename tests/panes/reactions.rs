@@ -1,0 +1,121 @@
+//! Reactions: counted below notes and descriptions, given and removed in a picker.
+
+use crate::harness::{Begin, Harness};
+use crate::mrs::merge_request;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const MR: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
+const ISSUE: &str = "/projects/a%2Fb/issues/7";
+
+fn note(id: u64, who: u64, body: &str) -> Value {
+    json!({"id": id, "body": body, "system": false, "author": {"id": who, "username": format!("user{who}")},
+        "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
+}
+
+fn award(id: u64, name: &str, who: u64) -> Value {
+    json!({"id": id, "name": name, "user": {"id": who, "username": format!("user{who}")}})
+}
+
+/// An issue with two notes, which `me` reads.
+async fn issue(to_issue: Vec<Value>, to_note: Vec<Value>) -> Harness {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 30).open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    harness.reply(
+        &format!("GET {ISSUE}"),
+        json!({"id": 70, "iid": 7, "project_id": 3, "title": "It is slow", "description": "Very slow.", "state": "opened",
+            "created_at": "2026-06-14T09:00:00Z", "updated_at": "2026-06-14T09:00:00Z"}),
+    );
+    harness.reply(&format!("GET {ISSUE}/notes"), [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
+    harness.reply(&format!("GET {ISSUE}/award_emoji"), to_issue);
+    harness.reply(&format!("GET {ISSUE}/notes/1/award_emoji"), to_note);
+    harness.reply(&format!("GET {ISSUE}/notes/2/award_emoji"), json!([]));
+    harness.settle().await;
+    harness
+}
+
+fn writes(harness: &Harness) -> Vec<&String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).collect()
+}
+
+#[tokio::test]
+async fn reactions_are_counted_below_what_they_are_to() {
+    let to_issue = vec![
+        award(1, "tada", 6),
+        award(2, "tada", 5),
+        award(3, "party_parrot", 6),
+        award(4, "tada", 7),
+        award(7, "a_long_name_of_an_emoji", 7),
+    ];
+    let mut harness = issue(to_issue, vec![award(5, "thumbsup", 6), award(6, "rocket", 5)]).await;
+    harness.expect("🎉 you +2   :party_parrot: 1   :a_long_name_of_an_emoji: 1").expect("👍 1   🚀 you");
+    let row = |harness: &Harness, words: &str| harness.lines().iter().position(|line| line.contains(words)).unwrap();
+    assert_eq!(row(&harness, "👍 1"), row(&harness, "Which one?") + 1);
+    assert_eq!(row(&harness, "🎉 you"), row(&harness, "Very slow.") + 1);
+    // Narrow screens show as many as there is room for.
+    harness.resize(50, 20).settle().await;
+    harness.expect("🎉 you +2   :party_parrot: 1 …");
+}
+
+#[tokio::test]
+async fn an_emoji_is_given_and_an_own_one_is_removed() {
+    let mut harness = issue(vec![award(1, "tada", 5)], vec![award(5, "thumbsup", 6)]).await;
+    harness.reply(&format!("POST {ISSUE}/award_emoji"), award(9, "heart", 5));
+    harness.press("*").expect("React to #7").expect("yours: Enter removes it");
+    harness.type_text("heart").press("Enter").settle().await;
+    harness.expect("Reacted with ❤️ to #7");
+    harness.reply_raw(&format!("DELETE {ISSUE}/award_emoji/1"), "");
+    harness.press("* Enter").settle().await;
+    harness.expect("Removed your 🎉 from #7");
+    // What is typed and not known is given under its name.
+    harness.press("]").reply(&format!("POST {ISSUE}/notes/1/award_emoji"), award(10, "party_parrot", 5));
+    harness.press("*").expect("React to a note on #7").type_text("party_parrot").press("Enter").settle().await;
+    harness.expect("Reacted with :party_parrot: to a note on #7");
+    assert_eq!(
+        writes(&harness),
+        [
+            &format!("POST {ISSUE}/award_emoji name=heart"),
+            &format!("DELETE {ISSUE}/award_emoji/1"),
+            &format!("POST {ISSUE}/notes/1/award_emoji name=party_parrot"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_says_why() {
+    let mut harness = issue(vec![award(1, "tada", 5)], Vec::new()).await;
+    harness.fail(&format!("DELETE {ISSUE}/award_emoji/1"), 401, "401 Unauthorized");
+    harness.press("* Enter").settle().await;
+    harness.expect("401 Unauthorized. You may not").expect("🎉 you");
+    let taken = "404 Award Emoji Name has already been taken Not Found";
+    harness.fail(&format!("POST {ISSUE}/award_emoji"), 404, taken);
+    harness.press("*").type_text("heart").press("Enter").settle().await;
+    harness.expect("404 Award Emoji Name has already been");
+}
+
+#[tokio::test]
+async fn a_server_without_reactions_says_so_at_the_key_and_is_asked_once() {
+    let mut harness = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(120, 40).open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    harness.reply(&format!("GET {MR}"), merge_request(42, "Draw only visible rows", "opened"));
+    harness.reply(&format!("GET {MR}/notes"), [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
+    harness.settle().await;
+    harness.press("*").settle().await;
+    harness.expect("this server has no reactions").expect_no("React to");
+    let asked = harness.asked.iter().filter(|line| line.ends_with("/award_emoji")).count();
+    assert!(asked <= 3, "{asked} requests");
+    harness.press("F5").settle().await;
+    assert_eq!(harness.asked.iter().filter(|line| line.ends_with("/award_emoji")).count(), asked);
+}
+
+#[tokio::test]
+async fn a_draft_and_what_the_system_noted_take_no_reaction() {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 30).open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    let mut system = note(1, 6, "closed");
+    system["system"] = json!(true);
+    harness.reply(&format!("GET {ISSUE}/notes"), [system]);
+    harness.settle().await;
+    harness.press("G *").settle().await;
+    harness.expect("nobody reacts to what the system noted");
+}
