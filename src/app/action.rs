@@ -78,8 +78,6 @@ pub enum Action {
     Elsewhere(Host, Option<Place>),
     /// The servers there are.
     Hosts,
-    /// The themes there are.
-    Themes,
     /// Show everything in another theme.
     Theme(Box<Theme>),
     /// Open a place instead of the present one.

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::command::{Command, Info, Motion};
+use super::overlay::themes::Themes;
 use super::registry::Entry;
 
 /// Commands that no pane owns; each only asks the app for something.
@@ -45,7 +46,9 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("browse", &["o"], "Open in browser", |(), cx| cx.act(Action::BrowseHere)),
     Command::new("copy", &["y"], "Copy…", |(), cx| cx.act(Action::Copies)),
     Command::new("hosts", &["g H"], "Go to another server…", |(), cx| cx.act(Action::Hosts)),
-    Command::new("theme", &[], "Change theme…", |(), cx| cx.act(Action::Themes)),
+    Command::new("theme", &[], "Change theme…", |(), cx| {
+        cx.act(Action::Open(Box::new(Themes::new(&cx.view))));
+    }),
     Command::new("transfers", &["g d"], "Show downloads", |(), cx| cx.act(Action::Saves)),
     Command::new("drafts", &["g k"], "Show all drafts", |(), cx| {
         cx.act(Action::Drafts);

@@ -51,7 +51,6 @@ use overlay::confirm::Confirm;
 use overlay::picker::{Item, Picker};
 use overlay::prompt::Prompt;
 use overlay::query::QueryLine;
-use overlay::themes::Themes;
 use overlay::{AfterKey, Overlay};
 pub use pane::{AnyPane, Cx, Needs, Pane, Pointer, SearchMode, Session, View};
 use past_tense::past_tense;
@@ -704,10 +703,6 @@ impl App {
             },
             Action::Elsewhere(host, place) => effects.push(Effect::Elsewhere(host, place)),
             Action::Hosts => self.hosts(),
-            Action::Themes => {
-                let themes = Themes::new(&self.view_of());
-                self.overlays.push(Box::new(themes));
-            }
             Action::Theme(theme) => (self.theme, self.theme_is_chosen) = (*theme, true),
             Action::Replace(place) => {
                 self.panes.pop();

@@ -228,7 +228,7 @@ impl Grammar {
         let words = words(text);
         let named = words.iter().filter_map(split).filter_map(|(name, value)| {
             let is_named = |takes| matches!(takes, ValueKind::User | ValueKind::Project | ValueKind::Group);
-            let term = self.term(name.trim_start_matches('-')).filter(|term| is_named(term.takes))?;
+            let term = self.term(name).filter(|term| is_named(term.takes))?;
             (!value.is_empty() && value != "@me").then(|| self.complete(term.takes).find_wants(value))
         });
         named.flatten().collect()

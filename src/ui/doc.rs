@@ -2,7 +2,7 @@
 
 mod wrap;
 
-use crate::ui::theme::{Role, Theme};
+use crate::ui::theme::{self, Role, Theme};
 use crate::ui::{glyph, line, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -304,7 +304,7 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
         area.width = area.width.min(u16::try_from(right.saturating_sub(place.left)).unwrap_or(u16::MAX));
     }
     let drawn = text_from(buf, area, theme, (place.left, place.wrapped), built, from);
-    if place.here && theme.covers(selected) {
+    if place.here && theme::covers(selected) {
         buf.set_style(Rect { x: row.x.saturating_add(1), width: row.width.saturating_sub(1), ..row }, selected);
     }
     drawn

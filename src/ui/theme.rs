@@ -335,11 +335,6 @@ impl Theme {
         self.ground.map_or(text, |ground| text.bg(ground))
     }
 
-    /// Returns whether a style of a row goes over the colors of its words: reversed, they would be colored blocks.
-    pub fn covers(&self, style: Style) -> bool {
-        style.add_modifier.contains(Modifier::REVERSED)
-    }
-
     /// A color that the shown text itself asks for (a trace's), as far as the terminal shows it.
     pub fn foreign(&self, color: Color) -> Option<Color> {
         match self.depth {
@@ -480,6 +475,11 @@ fn to_sixteen(color: Color) -> Color {
         (false, true, true) => Color::Cyan,
         _ => Color::Reset,
     }
+}
+
+/// Returns whether a style of a row goes over the colors of its words: reversed, they would be colored blocks.
+pub fn covers(style: Style) -> bool {
+    style.add_modifier.contains(Modifier::REVERSED)
 }
 
 #[cfg(test)]

@@ -307,3 +307,43 @@ async fn a_review_is_not_submitted_while_one_of_its_comments_could_not_be_sent()
     harness.expect("Could not submit your review of !42");
     assert!(!harness.asked.iter().any(|line| line.contains("/approve ")), "{:?}", harness.asked);
 }
+
+#[tokio::test]
+async fn what_may_have_been_posted_is_never_posted_by_adding_it_to_the_review() {
+    let mut harness = open(vec![], Some(vec![]), None).await;
+    let post = format!("POST {WRITE}/notes");
+    harness.unreachable(&post).press("c").type_text("Perhaps.").press("C-s").settle().await;
+    harness.pass(10).settle().await;
+    harness.expect("it has not arrived").reply(&post, note(600, "ada", "Perhaps.", None, None));
+    harness
+        .press("Esc")
+        .press("K")
+        .press("Enter")
+        .expect("Perhaps.")
+        .press("M-s")
+        .expect("Added to your review.")
+        .settle()
+        .await;
+    harness.pass(10).settle().await;
+    assert_eq!(writes(&harness).len(), 1, "{:?}", writes(&harness));
+    // Submitted, it is looked for among the comments, as which it went out, and not sent once more as a draft note.
+    harness.reply(&format!("{MR}/notes"), [note(600, "ada", "Perhaps.", None, None)]);
+    harness.reply(&format!("POST {WRITE}/draft_notes/bulk_publish"), json!({}));
+    harness.press("S").expect("1 on this computer").press("C-s").settle().await;
+    let sent: Vec<&str> = writes(&harness).into_iter().map(String::as_str).collect();
+    assert_eq!(sent[1..], [format!("POST {WRITE}/draft_notes/bulk_publish")]);
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn a_draft_note_whose_change_arrived_unheard_is_published_all_the_same() {
+    let mut harness = open(vec![], Some(vec![draft(9, "First.", Some(2))]), None).await;
+    let one = format!("PUT {WRITE}/draft_notes/9");
+    harness.unreachable(&one).reply(&format!("{one}/publish"), json!({}));
+    harness.press("K").press("Enter").type_text(" More.").press("C-s");
+    // The server took it, and its answer was lost.
+    harness.reply(&format!("{MR}/draft_notes"), [draft(9, "First. More.", Some(2))]).settle().await;
+    harness.pass(10).settle().await;
+    assert_eq!(writes(&harness).last(), Some(&&format!("{one}/publish")), "{:?}", writes(&harness));
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}

@@ -256,6 +256,7 @@ impl App {
                 // One that arrived without our hearing of it is to be seen, too.
                 if let Some(draft) = draft(self, &key) {
                     self.store.touch(draft.write().touches);
+                    self.publish(&draft, effects);
                 }
                 self.act(Action::Keep(key, None), effects);
             }
@@ -308,9 +309,8 @@ impl App {
         self.act(Action::Keep(key.to_owned(), Some(draft.to_json())), effects);
     }
 
-    /// Publishes the draft note that the draft `key` changed, if that is wanted.
-    fn publish(&mut self, key: &str, effects: &mut Vec<Effect>) {
-        let Some(draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) else { return };
+    /// Publishes the draft note that `draft` changed, if that is wanted.
+    fn publish(&mut self, draft: &Draft, effects: &mut Vec<Effect>) {
         if let (
             Some(DraftNoteChange::Update { id: draft_note_id, publish: true }),
             Noteable::MergeRequest { project, iid },
@@ -327,9 +327,6 @@ impl App {
         let state = self.drafts.get(key).and_then(|kept| Draft::read(kept)).map(|draft| draft.state);
         let outcome = outcome.as_ref().map(number_of);
         let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
-        if outcome.is_ok() {
-            self.publish(key, effects);
-        }
         for step in steps {
             self.step(step, effects);
         }

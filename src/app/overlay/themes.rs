@@ -42,7 +42,7 @@ impl Themes {
 
     fn keep(&self, cx: &mut Cx) -> AfterKey {
         let name = self.selected();
-        cx.say(Tone::Good, format!("This is {name}. theme = \"{name}\" in the configuration keeps it."));
+        cx.say(Tone::Good, format!("Theme: {name}. To keep it, set theme = \"{name}\" in the configuration."));
         AfterKey::Close
     }
 }
@@ -68,14 +68,14 @@ impl Overlay for Themes {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let len = BUILT_IN.len();
-        match key.code {
-            KeyCode::Enter => return self.keep(cx),
-            KeyCode::Esc | KeyCode::Char('q') => {
+        match (key.code, key.ctrl) {
+            (KeyCode::Enter, _) => return self.keep(cx),
+            (KeyCode::Esc | KeyCode::Char('q'), false) | (KeyCode::Char('c'), true) => {
                 cx.act(Action::Theme(Box::new(self.before.clone())));
                 return AfterKey::Close;
             }
-            KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
-            KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.list.move_by(1, len),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.list.move_by(-1, len),
             _ => return AfterKey::Open,
         }
         self.preview(cx);

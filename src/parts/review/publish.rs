@@ -48,14 +48,12 @@ pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
         if !summary.is_empty() {
             drafts.push((key.clone(), Draft { text: summary, ..Draft::new(on.clone()) }));
         }
-        for (_, draft) in &mut drafts {
+        // What may have arrived already is looked for as what it was sent as.
+        for (_, draft) in drafts.iter_mut().filter(|(_, draft)| draft.state.before().is_none()) {
             if has_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
                 draft.draft_note = Some(DraftNoteChange::Create);
             }
-            // Of what may have arrived already, that is what has to be known first.
-            if draft.state.before().is_none() {
-                draft.state = State::Kept;
-            }
+            draft.state = State::Kept;
         }
         let approval = approval.clone().filter(|_| approves);
         let publishes = has_draft_notes && pending + drafts.len() > 0;

@@ -3,7 +3,7 @@
 use super::draw::{Drawn, row};
 use super::{DiffDoc, Layout, Place, Side};
 use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::theme::{Role, Theme};
+use crate::ui::theme::{self, Role, Theme};
 use crate::ui::{glyph, line, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -253,7 +253,7 @@ fn draw_row(
                 line::draw(buf, gutter(side, columns.side_gutter), &line.gutter);
                 draw_text(buf, within(side), look, state.left, line);
             }
-            if here && theme.covers(selected) {
+            if here && theme::covers(selected) {
                 buf.set_style(area, selected);
             }
             let on_old = old.is_some() && (new.is_none() || doc.side() == Side::Old);
@@ -264,7 +264,7 @@ fn draw_row(
             }
         }
     }
-    if here && theme.covers(selected) {
+    if here && theme::covers(selected) {
         buf.set_style(area, selected);
     }
     if here {

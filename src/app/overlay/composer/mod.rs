@@ -248,13 +248,16 @@ impl Composer {
                     true => Fate::Kept,
                     false => Fate::Begun,
                 };
-                let goes_out = change.is_some() && !cx.view.session.offline;
-                if let Purpose::Comment(draft) = &mut self.purpose {
-                    draft.draft_note = change.filter(|_| !uncertain).or(draft.draft_note.take().filter(|_| uncertain));
+                // What may have been posted already is never posted by what only adds to a review.
+                let is_draft_note = if uncertain { draft.draft_note.is_some() } else { change.is_some() };
+                if let Purpose::Comment(draft) = &mut self.purpose
+                    && !uncertain
+                {
+                    draft.draft_note = change;
                 }
                 self.keep_as(fate, cx);
                 if to_review {
-                    match goes_out {
+                    match is_draft_note && !cx.view.session.offline {
                         true => cx.act(Action::Post(vec![self.key.clone()])),
                         false => cx.say(Tone::Good, "Added to your review."),
                     }
