@@ -58,22 +58,29 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
     if local.is_some() && !behind && !ahead {
         return Err(format!("the local branch {branch} has commits that the merge request lacks, and lacks others"));
     }
-    if !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty() {
-        if !order.stash {
-            return Ok(CheckoutOutcome::Dirty);
-        }
+    let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    if dirty && !order.stash {
+        return Ok(CheckoutOutcome::Dirty);
+    }
+    let before = git(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok();
+    if dirty {
         git(&["stash", "push", "--message", &format!("before labscope checked out {branch}")])?;
     }
-    match (&local, &upstream) {
-        (None, Some(upstream)) => git(&["switch", "--quiet", "--create", &branch, "--track", upstream])?,
-        (None, None) => git(&["switch", "--quiet", "--create", &branch, &head])?,
-        (Some(_), _) => git(&["switch", "--quiet", &branch])?,
+    let switched = match (&local, &upstream) {
+        (None, Some(upstream)) => git(&["switch", "--quiet", "--create", &branch, "--track", upstream]),
+        (None, None) => git(&["switch", "--quiet", "--create", &branch, &head]),
+        (Some(_), _) if behind => git(&["switch", "--quiet", &branch])
+            .and_then(|_| git(&["merge", "--quiet", "--ff-only", &head]))
+            // An untracked file may be in the way of what is new in the branch.
+            .inspect_err(|_| _ = before.as_ref().map(|before| git(&["switch", "--quiet", before]))),
+        (Some(_), _) => git(&["switch", "--quiet", &branch]),
     };
-    if local.is_some() && behind {
-        git(&["merge", "--quiet", "--ff-only", &head])?;
+    if let Err(why) = switched {
+        let lost = dirty && git(&["stash", "pop", "--quiet"]).is_err();
+        return Err(if lost { format!("{why}; your changes are in the stash") } else { why });
     }
     let own = if local.is_some() && ahead && !behind { ", with commits of your own" } else { "" };
-    let stashed = if order.stash { "; your changes are in the stash" } else { "" };
+    let stashed = if dirty { "; your changes are in the stash" } else { "" };
     Ok(CheckoutOutcome::Done(format!("Checked out {branch}{own}{stashed}")))
 }
 
@@ -143,6 +150,18 @@ mod tests {
         let done = run(&Checkout { stash: true, ..feature });
         assert_eq!(done, CheckoutOutcome::Done("Checked out feature; your changes are in the stash".into()));
         assert_eq!(sh(&clone, "cat a && git stash list | wc -l"), "two\n1");
+    }
+
+    #[test]
+    fn what_fails_after_the_stash_brings_everything_back() {
+        let (world, clone) = world();
+        sh(&clone, "git switch -q feature && git switch -q main && echo mine > a && echo in the way > new");
+        sh(&world.path().join("project"), "git switch -q feature && echo n > new && git add new && git commit -qm new");
+        let order = Checkout { stash: true, ..order(&clone, CheckoutSource::Branch("feature".into())) };
+        let CheckoutOutcome::Failed(why) = run(&order) else { panic!("a file is in the way") };
+        assert!(!why.contains("stash"), "{why}");
+        assert_eq!(sh(&clone, "cat a new && git branch --show-current"), "mine\nin the way\nmain");
+        assert_eq!(sh(&clone, "git stash list"), "");
     }
 
     #[test]
