@@ -14,8 +14,9 @@ use crate::parts::list::age;
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::QueryScope;
-use crate::parts::{breadcrumbs, forms, label_colors, last_seen, merge_state, rendered_markdown, review};
+use crate::parts::{breadcrumbs, forms, last_seen, merge_state, rendered_markdown, review};
 use crate::store::{ListQuery, Rows, Want, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -41,6 +42,9 @@ const COLUMNS: Columns<MergeRequest> = Columns {
             .loaded(|a, b| a.target_branch().cmp(b.target_branch())),
         Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).priority(2))
             .loaded(|a, b| a.author().map(|user| &user.username).cmp(&b.author().map(|user| &user.username))),
+        Field::new("size", Column::new("Changes", Size::Fit { min: 6, max: 22 }).right().priority(5)),
+        Field::new("approvals", Column::new("Approved", Size::Fit { min: 3, max: 8 }).right().priority(4)),
+        Field::new("threads", Column::new("Unresolved", Size::Fit { min: 8, max: 12 }).right().priority(4)),
         Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).priority(2)),
         Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 16 }).priority(3)),
         Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().priority(5))
@@ -70,6 +74,8 @@ pub struct MergeRequestSource {
     group: Option<Id>,
     /// Those that were marked, as they were then: a query may leave them out.
     marked: Vec<(Id, MergeRequest)>,
+    /// The details for which there is room.
+    shown: Shown,
 }
 
 /// The list of merge requests.
@@ -119,6 +125,28 @@ impl MergeRequests {
         self.mark(cx);
     }
 
+    /// Returns which details are shown: those of the columns that the user chose, else those that there is room for.
+    fn shown(&self, view: &View) -> Shown {
+        let (chosen, room) = (COLUMNS.chosen(view), Shown::in_width(self.list.width()));
+        let shows = |name: &str, fits: bool| (fits || COLUMNS.is_chosen(view)) && chosen.shows(name);
+        Shown {
+            labels: chosen.shows("labels"),
+            approvals: shows("approvals", room.approvals),
+            threads: shows("threads", room.threads),
+            size: shows("size", room.size),
+        }
+    }
+
+    /// Asks for the details of the rows in sight.
+    fn details(&self, view: &View) -> Vec<Want> {
+        let rows = self.rows(view);
+        let top = self.list.state.top();
+        let seen = (top..top + self.list.state.height()).map_while(|index| self.list.at(&rows, index));
+        let seen: Vec<_> = seen.map(|request| (self.source.project_of(request, view), request)).collect();
+        let details = seen.iter().map(|(project, request)| Details::new(view, project, request, self.source.shown));
+        merge_request_details::wants(details)
+    }
+
     /// Closes or reopens what is marked, each by a write of its own.
     fn close_all(&mut self, cx: &mut Cx) {
         let chosen = self.meant(&cx.view);
@@ -154,7 +182,10 @@ impl MergeRequests {
     }
 }
 
-fn row(view: &View, merge_request: &MergeRequest, project: Option<&Id>) -> Row {
+fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -> Row {
+    let of = source.project_of(merge_request, view);
+    let details = Details::new(view, &of, merge_request, source.shown);
+    let project = source.project.as_ref();
     let (mark, _, role) = review::state(merge_request);
     let mut title = Cell::empty();
     if merge_request.is_draft() {
@@ -166,19 +197,13 @@ fn row(view: &View, merge_request: &MergeRequest, project: Option<&Id>) -> Row {
         "" => String::new(),
         target => format!("{} {target}", glyph::arrow()),
     };
-    let (pipeline, pipeline_role) = match merge_request.pipeline() {
-        Some(pipeline) => glyph::status(pipeline.status.as_str()),
-        None => ("", Role::Dim),
-    };
     let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
     let notes = notes.map(|n| text::things(n, "note"));
     let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
     let milestone = merge_request.milestone.known();
     let news = last_seen::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));
-    let known = project.map(|project| label_colors::known(view, project));
-    let color = |name: &str| label_colors::color(known.as_ref()?, name);
     let project = match project {
-        None => review::project(merge_request, view).as_str().to_owned(),
+        None => of.as_str().to_owned(),
         Some(_) => String::new(),
     };
     let author = merge_request.author().map_or("", |user| user.username.as_str());
@@ -188,11 +213,14 @@ fn row(view: &View, merge_request: &MergeRequest, project: Option<&Id>) -> Row {
         (project, Role::Dim).into(),
         (format!("!{}", merge_request.iid), Role::Dim).into(),
         title,
-        label_colors::cell(merge_request.labels().iter().map(|name| (name.as_str(), color(name)))),
+        details.labels(),
         (source, Role::Ref).into(),
         (target, Role::Dim).into(),
         (author.to_owned(), Role::User).into(),
-        (pipeline, pipeline_role).into(),
+        details.size(),
+        details.approvals(),
+        details.threads(),
+        details.pipeline(),
         merge_state::brief(merge_request).into(),
         (notes.unwrap_or_default(), Role::Dim).into(),
         (news.unwrap_or_default(), Role::Accent).into(),
@@ -258,7 +286,7 @@ impl ListSource for MergeRequestSource {
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {
         let group = place.group.clone().filter(|_| place.project.is_none());
-        MergeRequestSource { project: place.project.clone(), group, marked: Vec::new() }
+        MergeRequestSource { project: place.project.clone(), group, marked: Vec::new(), shown: Shown::default() }
     }
 
     fn place(&self) -> Place {
@@ -310,7 +338,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn row(&self, view: &View, _: usize, merge_request: &MergeRequest) -> Row {
-        row(view, merge_request, self.project.as_ref())
+        row(view, merge_request, self)
     }
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
@@ -326,10 +354,11 @@ impl ListSource for MergeRequestSource {
     }
 
     fn wants(pane: &MergeRequests, view: &View) -> Vec<Want> {
-        let labeled = pane.rows(view).iter().any(|request| !request.labels().is_empty());
-        let project = pane.source.project.as_ref().filter(|_| labeled);
-        let colors = project.and_then(|project| view.aside(label_colors::load(project)));
-        pane.source.scope(0, None).projects_want().into_iter().chain(colors).collect()
+        pane.source.scope(0, None).projects_want().into_iter().chain(pane.details(view)).collect()
+    }
+
+    fn changed(pane: &mut MergeRequests, cx: &mut Cx) {
+        pane.source.shown = pane.shown(&cx.view);
     }
 
     fn answer(pane: &mut MergeRequests, answer: Answer, cx: &mut Cx) {

@@ -148,6 +148,11 @@ impl<T: 'static> Columns<T> {
         ColumnState { fields: self.fields, shown: choice.columns.iter().filter_map(index).collect(), order, standard }
     }
 
+    /// Returns whether the user chose the columns.
+    pub fn is_chosen(&self, view: &View) -> bool {
+        view.settings.columns.contains_key(self.place)
+    }
+
     /// Lets one choose.
     pub fn open(&self, cx: &mut Cx) {
         let sorter = |order: &SortOrder<T>| match order {
@@ -208,6 +213,11 @@ impl<T: 'static> ColumnState<T> {
     /// As it is chosen, but in no order that it knows where `otherwise`: a query says another.
     pub fn unless(self, otherwise: bool) -> ColumnState<T> {
         ColumnState { order: self.order.filter(|_| !otherwise), ..self }
+    }
+
+    /// Returns whether a column is among those that are shown.
+    pub fn shows(&self, name: &str) -> bool {
+        self.shown.iter().filter_map(|index| self.fields.get(*index)).any(|field| field.name == name)
     }
 
     fn field(&self) -> Option<(&'static Field<T>, bool)> {

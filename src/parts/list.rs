@@ -318,6 +318,11 @@ impl Listing {
         self.area.set(area);
     }
 
+    /// The width of the last drawn area.
+    pub fn width(&self) -> u16 {
+        self.area.get().width
+    }
+
     /// Returns whether the last drawn area holds that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())

@@ -8,14 +8,13 @@ pub fn brief(merge_request: &MergeRequest) -> (&'static str, Role) {
     if !merge_request.is_open() {
         return ("", Role::Dim);
     }
-    if merge_request.has_conflicts == Some(true) {
+    if has_conflicts(merge_request) {
         return ("conflicts", Role::Failed);
     }
     if merge_request.blocking_discussions_resolved == Some(false) {
         return ("threads", Role::Warning);
     }
     match merge_request.merge_status() {
-        Some("conflict" | "cannot_be_merged") => ("conflicts", Role::Failed),
         Some("need_rebase") => ("rebase", Role::Warning),
         Some("discussions_not_resolved") => ("threads", Role::Warning),
         Some("not_approved") => ("approval", Role::Warning),
@@ -24,6 +23,12 @@ pub fn brief(merge_request: &MergeRequest) -> (&'static str, Role) {
         Some("mergeable" | "can_be_merged") => ("ready", Role::Success),
         _ => ("", Role::Dim),
     }
+}
+
+/// Returns whether its branches are known to conflict.
+pub fn has_conflicts(merge_request: &MergeRequest) -> bool {
+    let says_so = || matches!(merge_request.merge_status(), Some("conflict" | "cannot_be_merged"));
+    merge_request.is_open() && (merge_request.has_conflicts == Some(true) || says_so())
 }
 
 #[cfg(test)]

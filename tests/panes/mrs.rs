@@ -244,3 +244,60 @@ async fn a_query_becomes_a_section_of_home_with_its_count() {
     harness.press("q q D").expect("Remove the section").press("y").expect_no("Pictures 1");
     assert!(harness.sections.is_empty());
 }
+
+#[tokio::test]
+async fn a_wide_list_tells_what_is_decided_by_for_the_rows_in_sight() {
+    let mut harness = Begin::at(place()).size(220, 30).open();
+    let mut rows: Vec<Value> = (1..=60).map(|iid| merge_request(iid, &format!("Request {iid}"), "opened")).collect();
+    rows[1]["user_notes_count"] = json!(0);
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), rows);
+    let mut whole = merge_request(1, "Request 1", "opened");
+    whole["head_pipeline"] = json!({"id": 5, "status": "failed"});
+    whole["changes_count"] = json!("2");
+    harness.reply(&format!("{LIST}/1?include_rebase_in_progress=true"), &whole);
+    whole["changes"] = json!([
+        {"old_path": "a", "new_path": "a", "diff": "--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@\n-x\n+y\n+z\n w\n"},
+        {"old_path": "b", "new_path": "b", "diff": "@@ -0,0 +1 @@\n+-- a comment\n"},
+    ]);
+    harness.reply(&format!("{LIST}/1/changes"), whole);
+    let approvals =
+        json!({"approved_by": [{"user": {"id": 3, "username": "cem"}}], "approvals_required": 2, "approvals_left": 1});
+    harness.reply(&format!("{LIST}/1/approvals"), approvals);
+    let note = |resolved: bool| json!({"id": 1, "body": "Why?", "resolvable": true, "resolved": resolved, "author": {"id": 3}});
+    let threads = [json!({"id": "a", "notes": [note(false)]}), json!({"id": "b", "notes": [note(true)]})];
+    harness.reply(&format!("{LIST}/1/discussions"), threads);
+    // What a server of another edition lacks leaves the rest as it is.
+    harness.fail(&format!("{LIST}/2/approvals"), 403, "403 Forbidden");
+    harness.settle().await;
+    for _ in 0..40 {
+        harness.pass(1).settle().await;
+    }
+    let line = harness.lines().into_iter().find(|line| line.contains("!1  Request 1 ")).unwrap_or_default();
+    for part in ["2 files +3 −1", "1/2", "1 thread", "✗"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    let asked = |what: &str| harness.asked.iter().filter(|line| line.contains(what)).count();
+    assert_eq!(asked("/merge_requests/2/discussions"), 0, "nobody has said anything");
+    assert_eq!(asked("/merge_requests/60/"), 0, "it is not in sight");
+    assert_eq!(asked("/merge_requests/1/approvals"), 1, "{:?}", harness.asked);
+    assert_eq!(asked("/merge_requests/2/approvals"), 1, "{:?}", harness.asked);
+    // It changed since, as the list says.
+    let mut newer = merge_request(1, "Request 1", "opened");
+    newer["updated_at"] = json!("2026-06-15T10:00:00Z");
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [newer]).press("r").settle().await;
+    harness.pass(31).settle().await;
+    assert!(harness.asked.iter().filter(|line| line.contains("/merge_requests/1/approvals")).count() > 1);
+}
+
+#[tokio::test]
+async fn a_narrow_list_asks_for_no_more_than_it_shows() {
+    let mut harness = Begin::at(place()).size(80, 24).open();
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);
+    harness.settle().await;
+    for _ in 0..4 {
+        harness.pass(1).settle().await;
+    }
+    for what in ["/approvals", "/discussions", "/changes"] {
+        assert!(!harness.asked.iter().any(|line| line.contains(what)), "{:?}", harness.asked);
+    }
+}

@@ -6,7 +6,8 @@ use crate::app::pane::View;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::parts::list::age;
-use crate::parts::{ci, last_seen, todos};
+use crate::parts::merge_request_details::{Details, Shown};
+use crate::parts::{ci, last_seen, merge_state, todos};
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -38,6 +39,10 @@ impl Home {
             Column::new("", Size::Fit { min: 2, max: 9 }).right(),
             Column::new("", Size::Fill { min: if several { 24 } else { 16 }, weight: 1 }),
             Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
+            Column::new("", Size::Fit { min: 3, max: 22 }).priority(7),
+            Column::new("", Size::Fit { min: 6, max: 22 }).right().priority(6),
+            Column::new("", Size::Fit { min: 3, max: 8 }).right().priority(4),
+            Column::new("", Size::Fit { min: 8, max: 12 }).right().priority(4),
             Column::new("", Size::Fit { min: 6, max: 16 }).right().priority(2),
             Column::new("", Size::Fit { min: 1, max: 1 }),
             Column::new("", Size::Fixed(4)).right().priority(2),
@@ -71,7 +76,7 @@ impl Home {
                 Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
             }
             Line::Todo(row) => todo(view, row),
-            Line::Request(section, at, row) => request(view, section, at, row),
+            Line::Request(section, at, row) => request(view, section, at, row, self.area.get().width),
             Line::Silent(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
                 let said = silence(view, section, at);
@@ -87,6 +92,10 @@ impl Home {
                     Cell::from((format!("#{}", job.id), Role::Ref)),
                     Cell::from((job.name.clone(), Role::Text)).and(format!("  {}", job.r#ref), Role::Dim),
                     Cell::from((by, Role::User)),
+                    Cell::empty(),
+                    Cell::empty(),
+                    Cell::empty(),
+                    Cell::empty(),
                     Cell::from((ci::took(job, view.now), role)),
                     Cell::from((sign, role)),
                     Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
@@ -121,6 +130,10 @@ impl Home {
             Cell::from((if pinned { glyph::pin() } else { "" }, Role::Accent)),
             Cell::from((about, Role::Dim)),
             Cell::empty(),
+            Cell::empty(),
+            Cell::empty(),
+            Cell::empty(),
+            Cell::empty(),
             Cell::from((if archived { "archived" } else { "" }, Role::Warning)),
             Cell::empty(),
             Cell::from((age(view, last), Role::Dim)),
@@ -150,13 +163,17 @@ fn todo(view: &View, row: usize) -> Row {
         Cell::from((todo.reference(), Role::Ref)),
         Cell::from((todo.title().to_owned(), Role::Text)),
         Cell::from((todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+        Cell::empty(),
+        Cell::empty(),
+        Cell::empty(),
+        Cell::empty(),
         Cell::from((todos::reason(todo), Role::Accent)),
         Cell::from(state.map_or(("", Role::Dim), glyph::status)),
         Cell::from((age(view, todo.created_at.as_ref()), Role::Dim)),
     ])
 }
 
-fn request(view: &View, section: Section, at: OtherServer, row: usize) -> Row {
+fn request(view: &View, section: Section, at: OtherServer, row: usize, width: u16) -> Row {
     let Some(request) = queries::requests(view, section, at).get(row) else { return Row::default() };
     let path = queries::path_of(view, at, request).to_string();
     let path = match queries::host(view, at) {
@@ -165,8 +182,13 @@ fn request(view: &View, section: Section, at: OtherServer, row: usize) -> Row {
     };
     // What one looked at is kept for the current server.
     let news = at.is_none().then(|| last_seen::news(view, request)).flatten();
-    let status = request.pipeline().map(|p| glyph::status(p.status.as_str())).unwrap_or(("", Role::Dim));
+    let project = queries::path_of(view, at, request);
+    let shown = if at.is_none() { Shown::in_width(width) } else { Shown::default() };
+    let details = Details::new(view, &project, request, shown);
     let mut title = Cell::empty();
+    if merge_state::has_conflicts(request) {
+        title = title.and("conflicts ", Role::Failed);
+    }
     if request.is_draft() && !request.title.to_lowercase().contains("draft") {
         title = title.and("draft ", Role::Warning);
     }
@@ -176,11 +198,15 @@ fn request(view: &View, section: Section, at: OtherServer, row: usize) -> Row {
         Cell::from((format!("!{}", request.iid), Role::Ref)),
         title.and(request.title.clone(), Role::Text),
         Cell::from((request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+        details.labels(),
+        details.size(),
+        details.approvals(),
+        details.threads(),
         match news {
             Some(news) => Cell::from((format!("{} {}", glyph::alive(), news.words()), Role::Accent)),
             None => Cell::from((notes.map(|n| text::things(n, "note")).unwrap_or_default(), Role::Dim)),
         },
-        Cell::from(status),
+        details.pipeline(),
         Cell::from((age(&clock(view, at), request.updated_at.as_ref()), Role::Dim)),
     ])
 }

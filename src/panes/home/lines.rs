@@ -107,9 +107,11 @@ impl Home {
     fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
         let assigned = queries::requests(view, Section::Assigned, at);
         let me = view.me().map(|me| me.id);
+        // Servers that know no reviewers pass over the filter.
+        let is_to_review = |r: &MergeRequest| r.reviewers.iter().flatten().any(|reviewer| Some(reviewer.id) == me);
         let shown = |r: &MergeRequest| match section {
-            // Servers that know no reviewers pass over the filter.
-            Section::Review => r.reviewers.iter().flatten().any(|reviewer| Some(reviewer.id) == me),
+            Section::Review => is_to_review(r),
+            Section::Assigned => at.is_some() || !is_to_review(r),
             Section::Mine => !assigned.iter().any(|a| a.id == r.id),
             _ => true,
         };

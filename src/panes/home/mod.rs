@@ -15,6 +15,7 @@ use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Section as Own, View};
 use crate::app::place::Place;
 use crate::app::recent;
+use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::QueryScope;
 use crate::parts::{ci, todos};
 use crate::store::Want;
@@ -232,7 +233,19 @@ impl Pane for Home {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        queries::wants(view, &self.lately.watched)
+        let mut wants = queries::wants(view, &self.lately.watched);
+        let (top, shown) = (self.list.top(), Shown::in_width(self.area.get().width));
+        let seen = self.lines.iter().skip(top).take(self.list.height());
+        let seen: Vec<_> = seen
+            .filter_map(|line| match line {
+                Line::Request(section, None, row) => queries::requests(view, *section, None).get(*row),
+                _ => None,
+            })
+            .map(|request| (queries::path_of(view, None, request), request))
+            .collect();
+        let details = seen.iter().map(|(project, request)| Details::new(view, project, request, shown));
+        wants.extend(merge_request_details::wants(details));
+        wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {

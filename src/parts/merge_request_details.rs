@@ -1,0 +1,251 @@
+//! What lists of merge requests show beyond what the server lists: pipeline, approvals, unresolved threads and size. It is
+//! asked for the open ones in sight, a few at a time.
+
+use crate::api::decisions::{Approvals, GetApprovals};
+use crate::api::discussions::{Discussion, ListMergeRequestDiscussions};
+use crate::api::endpoint::Request;
+use crate::api::merge_requests::{GetChanges, GetMergeRequest, MergeRequest};
+use crate::api::{Endpoint, Id, Known, Reply};
+use crate::app::pane::View;
+use crate::parts::label_colors;
+use crate::parts::review::threads;
+use crate::store::{Load, Value, Want};
+use crate::ui::table::Cell;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long rows rest in sight before they are asked about.
+const REST: Duration = Duration::from_millis(150);
+/// Requests that wait for an answer at a time.
+const AT_ONCE: usize = 4;
+/// How often a row is asked about that changed since, or whose pipeline is at work.
+const AGAIN: Duration = Duration::from_secs(30);
+/// Files of which the lines are counted at most: of more, the changes are a large reply.
+const FILES: u64 = 50;
+/// Threads on a page.
+const PAGE: usize = 100;
+
+/// Which of the details are shown, as far as there is room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    pub labels: bool,
+    pub approvals: bool,
+    pub threads: bool,
+    pub size: bool,
+}
+
+impl Shown {
+    /// What a list that is so wide has room for.
+    pub fn in_width(width: u16) -> Shown {
+        Shown { labels: width >= 130, approvals: width >= 90, threads: width >= 90, size: width >= 110 }
+    }
+}
+
+/// Unresolved threads.
+struct ThreadCount {
+    unresolved: usize,
+    /// There are threads that were not looked at.
+    cut: bool,
+}
+
+impl ThreadCount {
+    fn of(discussions: &[Discussion]) -> ThreadCount {
+        let is_unresolved = |thread: &&Discussion| threads::is_resolved(&thread.notes) == Some(false);
+        ThreadCount { unresolved: discussions.iter().filter(is_unresolved).count(), cut: discussions.len() >= PAGE }
+    }
+}
+
+/// Lines of the changes; nothing where the server left some out.
+struct LineCount(Option<(usize, usize)>);
+
+impl LineCount {
+    fn of(changes: &MergeRequest) -> LineCount {
+        let files = changes.changes.known().map(Vec::as_slice).unwrap_or_default();
+        let is_left_out =
+            |file: &crate::api::commits::DiffEntry| file.collapsed == Some(true) || file.too_large == Some(true);
+        if changes.overflow == Some(true) || files.iter().any(is_left_out) {
+            return LineCount(None);
+        }
+        let lines = files.iter().flat_map(|file| file.diff.lines().skip_while(|line| !line.starts_with("@@")));
+        let (mut added, mut removed) = (0, 0);
+        for line in lines {
+            match line.as_bytes().first() {
+                Some(b'+') => added += 1,
+                Some(b'-') => removed += 1,
+                _ => {}
+            }
+        }
+        LineCount(Some((added, removed)))
+    }
+}
+
+/// A merge request of a list.
+#[derive(Clone, Copy)]
+pub struct Details<'a> {
+    view: View<'a>,
+    project: &'a Id,
+    merge_request: &'a MergeRequest,
+    shown: Shown,
+}
+
+impl<'a> Details<'a> {
+    /// What is known of a merge request of `project`.
+    pub fn new(view: &View<'a>, project: &'a Id, merge_request: &'a MergeRequest, shown: Shown) -> Details<'a> {
+        Details { view: *view, project, merge_request, shown }
+    }
+
+    fn single(&self) -> GetMergeRequest {
+        GetMergeRequest::new(self.project.clone(), self.merge_request.iid)
+    }
+
+    fn approvals_of(&self) -> GetApprovals {
+        GetApprovals { id: self.project.clone(), merge_request_iid: self.merge_request.iid }
+    }
+
+    fn threads_of(&self) -> (ListMergeRequestDiscussions, Request) {
+        let list = ListMergeRequestDiscussions { id: self.project.clone(), merge_request_iid: self.merge_request.iid };
+        let request = list.request().read_as::<ThreadCount>();
+        (list, request)
+    }
+
+    fn changes_of(&self) -> (GetChanges, Request) {
+        let changes = GetChanges { id: self.project.clone(), merge_request_iid: self.merge_request.iid };
+        let request = changes.request().read_as::<LineCount>();
+        (changes, request)
+    }
+
+    fn whole(&self) -> Option<&'a MergeRequest> {
+        self.view.store.get(&self.single()).value
+    }
+
+    fn files(&self) -> Option<&'a str> {
+        self.whole()?.changes_count()
+    }
+
+    /// Whether it has anything to tell: what is closed or merged has nothing that is still to be decided.
+    fn is_open(&self) -> bool {
+        self.merge_request.is_open()
+    }
+
+    fn has_threads(&self) -> bool {
+        self.shown.threads && self.merge_request.user_notes_count.flatten() != Some(0)
+    }
+
+    fn loads(&self) -> Vec<Load> {
+        let whole = self.whole();
+        // The list is as new as what it says of the time: what is older is asked for again.
+        let changed = whole.is_some_and(|whole| whole.updated_at != self.merge_request.updated_at);
+        let works = whole.and_then(MergeRequest::pipeline).is_some_and(|pipeline| pipeline.status.is_live());
+        let again = |load: Load, often: bool| if often { load.every(AGAIN) } else { load };
+        let mut loads = Vec::new();
+        if self.shown.labels && !self.merge_request.labels().is_empty() {
+            loads.push(label_colors::load(self.project));
+        }
+        if !self.is_open() {
+            return loads;
+        }
+        if self.shown.size || self.merge_request.pipeline().is_none() {
+            loads.push(again(Load::one(&self.single()), changed || works));
+        }
+        if self.shown.approvals {
+            loads.push(again(Load::one(&self.approvals_of()), changed));
+        }
+        if self.has_threads() {
+            let (list, request) = self.threads_of();
+            let read = |body: &[u8], kind: Option<&str>| {
+                Vec::<Discussion>::read(body, kind)
+                    .map(|threads| (Arc::new(ThreadCount::of(&threads)) as Value, threads.len()))
+            };
+            loads.push(again(Load { request, read, pages: 1, ..Load::one(&list) }, changed));
+        }
+        let is_small = self.files().and_then(|files| files.parse().ok()).is_some_and(|files: u64| files <= FILES);
+        if self.shown.size && is_small {
+            let (changes, request) = self.changes_of();
+            let read = |body: &[u8], kind: Option<&str>| {
+                MergeRequest::read(body, kind).map(|changes| (Arc::new(LineCount::of(&changes)) as Value, 1))
+            };
+            loads.push(again(Load { request, read, ..Load::one(&changes) }, changed));
+        }
+        loads
+    }
+
+    /// The sign of its pipeline.
+    pub fn pipeline(&self) -> Cell {
+        let whole = self.is_open().then(|| self.whole()).flatten();
+        let pipeline = whole.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
+        pipeline.map_or(Cell::empty(), |pipeline| glyph::status(pipeline.status.as_str()).into())
+    }
+
+    /// Its labels in their colors.
+    pub fn labels(&self) -> Cell {
+        if !self.shown.labels {
+            return Cell::empty();
+        }
+        let known = label_colors::known(&self.view, self.project);
+        let labels = self.merge_request.labels().iter();
+        label_colors::cell(labels.map(|name| (name.as_str(), label_colors::color(&known, name))))
+    }
+
+    /// How many approved it, of how many that are required.
+    pub fn approvals(&self) -> Cell {
+        let approvals: Option<&Approvals> = self.view.store.get(&self.approvals_of()).value;
+        let Some(approvals) = approvals.filter(|_| self.shown.approvals && self.is_open()) else {
+            return Cell::empty();
+        };
+        let given = approvals.by().count();
+        match (approvals.approvals_required.unwrap_or(0), approvals.approvals_left.unwrap_or(0)) {
+            (0, _) if given == 0 => Cell::empty(),
+            (0, _) => (format!("{} {given}", glyph::done()), Role::Success).into(),
+            (required, 0) => (format!("{} {given}/{required}", glyph::done()), Role::Success).into(),
+            (required, _) => (format!("{given}/{required}"), Role::Dim).into(),
+        }
+    }
+
+    /// How many threads are not resolved.
+    pub fn threads(&self) -> Cell {
+        let count: Option<&ThreadCount> = self.view.store.read_as(&self.threads_of().1);
+        let Some(count) = count.filter(|_| self.shown.threads && self.is_open()) else { return Cell::empty() };
+        match (count.unresolved, count.cut) {
+            (0, _) => Cell::empty(),
+            (unresolved, true) => (format!("{unresolved}+ threads"), Role::Warning).into(),
+            (unresolved, false) => (text::things(unresolved as u64, "thread"), Role::Warning).into(),
+        }
+    }
+
+    /// How many files it changes, and how many lines.
+    pub fn size(&self) -> Cell {
+        let Some(files) = self.files().filter(|_| self.shown.size && self.is_open()) else { return Cell::empty() };
+        let files = match files.parse() {
+            Ok(files) => text::things(files, "file"),
+            Err(_) => format!("{} files", text::sanitize(files)),
+        };
+        let cell = Cell::from((files, Role::Dim));
+        match self.view.store.read_as(&self.changes_of().1) {
+            Some(LineCount(Some((added, removed)))) => {
+                cell.and(format!(" +{added}"), Role::Added).and(format!(" −{removed}"), Role::Removed)
+            }
+            _ => cell,
+        }
+    }
+}
+
+/// Returns what is asked for: all that is known of these, and some of what is not.
+pub fn wants<'a>(details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
+    let mut waiting: Vec<Request> = Vec::new();
+    let mut wants = Vec::new();
+    for details in details {
+        for load in details.loads() {
+            let store = details.view.store;
+            let failed = store.error_of(&load.request).is_some_and(|error| !error.is_passing());
+            let waits = !store.is_fresh(&load.request);
+            if failed || waits && (waiting.len() >= AT_ONCE || waiting.contains(&load.request)) {
+                continue;
+            }
+            waiting.extend(waits.then(|| load.request.clone()));
+            wants.push(load.after(REST).into());
+        }
+    }
+    wants
+}
