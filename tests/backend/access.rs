@@ -1,6 +1,6 @@
 //! Who may call what.
 
-use crate::{Server, each, json};
+use crate::{Server, WORLD, each, json};
 use reqwest::Method;
 use serde_json::json;
 use std::sync::Arc;
@@ -205,4 +205,42 @@ async fn a_branch_is_asked_for_by_its_head() {
     let head = |name: &str| server.call("", Method::HEAD, &format!("/projects/1/repository/branches/{name}")).send();
     assert_eq!(head("main").await.unwrap().status(), 204);
     assert_eq!(head("nowhere").await.unwrap().status(), 404);
+}
+
+#[tokio::test]
+async fn a_guest_finds_no_merge_request_of_a_private_project() {
+    let world = WORLD.replace("members = { bo = \"developer\" }", "members = { bo = \"developer\", eve = \"guest\" }");
+    let server = Server::of(&world, &Default::default()).await;
+    json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "private")]).await, 200).await;
+    for search in ["/search?", "/projects/ada%2Fhello/-/search?"] {
+        let search = format!("{search}scope=merge_requests&search=louder");
+        assert_eq!(each(&server.read("bo", &search).await, "title"), ["Louder"], "{search}");
+        assert_eq!(server.read("eve", &search).await, json!([]), "{search}");
+    }
+    assert_eq!(server.read("eve", "/merge_requests?scope=all").await, json!([]));
+    assert!(server.get("eve", "/projects/ada%2Fhello/merge_requests/1").await.status().is_client_error());
+}
+
+#[tokio::test]
+async fn what_is_internal_is_not_for_external_users() {
+    let world = WORLD.replace("{ username = \"eve\" }", "{ username = \"eve\", external = true }");
+    let server = Server::of(&world, &Default::default()).await;
+    json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "internal")]).await, 200).await;
+    assert_eq!(each(&server.read("bo", "/projects").await, "name"), ["hello"]);
+    assert_eq!(server.read("eve", "/projects").await, json!([]));
+    let hidden = json(server.get("eve", "/projects/ada%2Fhello").await, 404).await;
+    assert_eq!(hidden["message"], "404 Project Not Found");
+}
+
+#[tokio::test]
+async fn a_protected_branch_is_deleted_by_nobody() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let branches = "/projects/ada%2Fhello/repository/branches";
+    json(server.put("ada", &format!("{branches}/louder/protect"), &[]).await, 200).await;
+    for user in ["ada", "root"] {
+        assert!(server.delete(user, &format!("{branches}/louder")).await.status().is_client_error(), "{user}");
+    }
+    assert_eq!(server.read("ada", &format!("{branches}/louder")).await["protected"], true);
+    json(server.put("ada", &format!("{branches}/louder/unprotect"), &[]).await, 200).await;
+    assert!(server.delete("ada", &format!("{branches}/louder")).await.status().is_success());
 }

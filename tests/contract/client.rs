@@ -105,6 +105,16 @@ async fn a_read_survives_a_bad_gateway_and_a_write_is_not_sent_twice() {
 }
 
 #[tokio::test]
+async fn a_bad_gateway_that_asks_for_too_much_patience_is_not_waited_for() {
+    for status in [502, 503, 504] {
+        let server = Scripted::start((0..9).map(|_| answer(status, "busy").with("retry-after", "600"))).await;
+        let error = client(&server).call(&project()).await.unwrap_err();
+        assert_eq!(error.fault, Fault::Server(status, "busy".into()));
+        assert_eq!(server.asked().len(), 1, "{status}: sent again before the server wants it");
+    }
+}
+
+#[tokio::test]
 async fn a_read_is_given_up_after_three_more_tries() {
     let server = Scripted::start((0..9).map(|_| answer(503, "busy"))).await;
     let error = client(&server).call(&project()).await.unwrap_err();

@@ -2,6 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::api::branches::ProtectBranch;
+use labscope::api::groups::TransferProject;
 use labscope::api::projects::{GetProject, ListProjects};
 use labscope::app::action::{Action, Msg, Outcome};
 use labscope::app::command::{Command, Info, Motion};
@@ -19,17 +20,25 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+fn protect() -> Action {
+    let protect = ProtectBranch { id: "7".into(), branch: "main".into(), ..ProtectBranch::default() };
+    Action::Send(Write::new(&protect, "protect main"))
+}
+
 /// A pane that needs one project and can change something.
 struct Probe;
 
 impl Pane for Probe {
     const ID: &'static str = "probe";
     const TITLE: &'static str = "Probe";
-    const COMMANDS: &'static [Command<Self>] = &[Command::new("probe.write", &["w"], "Write something", |_, cx| {
-        let protect = ProtectBranch { id: "7".into(), branch: "main".into(), ..ProtectBranch::default() };
-        cx.act(Action::Send(Write::new(&protect, "protect main")));
-    })
-    .writes()];
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("probe.write", &["w"], "Write something", |_, cx| cx.act(protect())).writes(),
+        Command::new("probe.move", &["M"], "Move project", |_, cx| {
+            let transfer = TransferProject { id: "acme".into(), project_id: "7".into() };
+            cx.act(Action::Send(Write::new(&transfer, "move project 7")));
+        }),
+        Command::new("probe.forgets", &["W"], "Write without saying so", |_, cx| cx.act(protect())),
+    ];
 
     fn open(_: &Place, _: &View) -> Self {
         Probe
@@ -359,6 +368,20 @@ async fn a_late_reply_is_dropped() {
 }
 
 #[tokio::test]
+async fn what_was_asked_before_a_change_is_asked_again_behind_it() {
+    let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
+    let asked = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("GET /projects/7")).count();
+    assert_eq!(asked(&harness), 1);
+    // The server answers the change first, and then what it was asked before that: this may tell of the time before.
+    let write = harness.press("M").waiting().iter().position(|line| line.starts_with("POST")).expect("a write");
+    assert!(harness.succeed(write, &[json!({"id": 3}).to_string()]));
+    let read = harness.waiting().iter().position(|line| line.starts_with("GET /projects/7")).expect("a read");
+    assert!(harness.reply("GET /projects/7", json!({"id": 7, "name": "before"})).answer(read));
+    harness.expect("before");
+    assert_eq!(asked(&harness), 2, "{:?}", harness.asked);
+}
+
+#[tokio::test]
 async fn leaving_a_place_cancels_its_loads() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
     let waiting = |harness: &Harness| harness.waiting().iter().any(|line| line.starts_with("GET /projects/7"));
@@ -377,6 +400,9 @@ async fn read_only_refuses_every_write_and_says_so() {
     harness.expect("read-only").expect("Write something: labscope is read-only");
     assert!(!harness.asked.iter().any(|line| !line.starts_with("GET ")), "{:?}", harness.asked);
     // A write that no command guards is stopped at the door.
+    harness.press("W").settle().await;
+    harness.expect("Could not protect main");
+    assert!(!harness.asked.iter().any(|line| !line.starts_with("GET ")), "{:?}", harness.asked);
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
     harness.reply("PUT /projects/7/repository/branches/main/protect", json!({"name": "main"}));
     harness.press("w").settle().await;
