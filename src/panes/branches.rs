@@ -131,10 +131,10 @@ impl Branches {
             let failed = view.store.error_of(&query.request()).is_some();
             return if failed { Vec::new() } else { vec![Load::one(&query).into()] };
         };
-        let rows = self.rows(view);
-        let top = self.list.state.top();
-        let seen = (top..top + self.list.state.height()).map_while(|index| self.list.at(&rows, index));
-        let tips = seen.filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str())).filter(|tip| *tip != base);
+        let tips = self
+            .in_sight(view)
+            .filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str()))
+            .filter(|tip| *tip != base);
         ahead_behind::wants(view, &self.source.project, base, tips)
     }
 

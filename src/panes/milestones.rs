@@ -19,7 +19,7 @@ use crate::parts::list::{age, ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
-use crate::parts::{breadcrumbs, forms, issues, project, review};
+use crate::parts::{breadcrumbs, forms, gradual, issues, project, review};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
 use crate::ui::panels::PanelRequest;
@@ -33,8 +33,9 @@ use std::time::Duration;
 const STATES: &[Option<&str>] = &[Some("active"), Some("closed"), None];
 /// How long the selection rests on a row before what is in it is asked for.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Steps of a bar.
+/// Steps of a bar, and of one in the list.
 const STEPS: usize = 20;
+const SHORT: usize = 5;
 /// Issues and merge requests that are named.
 const NAMED: usize = 20;
 
@@ -44,13 +45,14 @@ const COLUMNS: Columns<Milestone> = Columns {
         Field::new("state", Column::new("", Size::Fixed(1))),
         Field::new("title", Column::new("Title", Size::Fill { min: 14, weight: 1 }))
             .loaded(|a: &Milestone, b| a.title.to_lowercase().cmp(&b.title.to_lowercase())),
-        Field::new("start", Column::new("Start", Size::Fit { min: 2, max: 10 }).priority(2))
+        Field::new("progress", Column::new("Progress", Size::Fit { min: 8, max: 14 }).priority(1)),
+        Field::new("start", Column::new("Start", Size::Fit { min: 2, max: 10 }).priority(4))
             .loaded(|a: &Milestone, b| at(a.start_date.as_ref()).cmp(&at(b.start_date.as_ref())))
             .newest_first(),
         Field::new("due", Column::new("Due", Size::Fit { min: 2, max: 10 }))
             .loaded(|a: &Milestone, b| at(a.due_date.as_ref()).cmp(&at(b.due_date.as_ref())))
             .newest_first(),
-        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).priority(4)),
+        Field::new("group", Column::new("", Size::Fit { min: 0, max: 5 }).priority(2)),
         Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(3))
             .loaded(|a: &Milestone, b| at(a.updated_at.as_ref()).cmp(&at(b.updated_at.as_ref())))
             .newest_first(),
@@ -99,6 +101,18 @@ impl MilestoneSource {
             (id, true) => ListQuery::new(&ListGroupMilestoneIssues { id, milestone_id }),
             (id, false) => ListQuery::new(&ListMilestoneIssues { id, milestone_id }),
         })
+    }
+
+    /// How many of its issues are closed.
+    fn progress(&self, milestone: &Milestone, view: &View) -> Cell {
+        let Some(rows) = self.issues(milestone).map(|query| view.store.rows(&query)) else { return Cell::empty() };
+        let (all, closed) = (rows.len(), rows.iter().filter(|issue| !issue.is_open()).count());
+        if all == 0 {
+            return Cell::empty();
+        }
+        let more = if rows.more { "+" } else { "" };
+        let [(full, success), (left, dim)] = bar(closed, all, SHORT);
+        Cell::from((full, success)).and(left, dim).and(format!(" {closed}/{all}{more}"), Role::Dim)
     }
 
     fn requests(&self, milestone: &Milestone) -> Option<ListQuery<MergeRequest>> {
@@ -257,6 +271,7 @@ impl ListSource for MilestoneSource {
         Row::new(vec![
             Cell::from(sign),
             Cell::from((milestone.title.clone(), Role::Text)),
+            self.progress(milestone, view),
             Cell::from((date(&milestone.start_date), Role::Dim)),
             Cell::from((
                 date(&milestone.due_date),
@@ -287,6 +302,8 @@ impl ListSource for MilestoneSource {
             wants.extend(issues.iter().flat_map(|query| query.wants(1, PAUSE, None)));
             wants.extend(requests.iter().flat_map(|query| query.wants(1, PAUSE, None)));
         }
+        let issues = pane.in_sight(view).filter_map(|milestone| pane.source.issues(milestone));
+        wants.extend(gradual::wants(view.store, issues.flat_map(ListQuery::into_loads)));
         wants
     }
 
@@ -307,6 +324,12 @@ impl ListSource for MilestoneSource {
     }
 }
 
+/// A bar of `steps`.
+fn bar(done: usize, all: usize, steps: usize) -> [(String, Role); 2] {
+    let full = done.min(all) * steps / all.max(1);
+    [(glyph::full().repeat(full), Role::Success), (glyph::left().repeat(steps - full), Role::Dim)]
+}
+
 /// A bar, and how many of how many are done.
 fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &str) -> Vec<(String, Role)> {
     if !rows.known {
@@ -318,13 +341,9 @@ fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &st
     if all == 0 {
         return vec![("none".into(), Role::Dim)];
     }
-    let full = closed * STEPS / all;
     let more = if rows.more { " of those that are loaded" } else { "" };
-    vec![
-        (glyph::full().repeat(full), Role::Success),
-        (glyph::left().repeat(STEPS - full), Role::Dim),
-        (format!("  {closed} of {all} {word}{more}"), Role::Text),
-    ]
+    let words = (format!("  {closed} of {all} {word}{more}"), Role::Text);
+    bar(closed, all, STEPS).into_iter().chain([words]).collect()
 }
 
 impl FactsSource for MilestoneSource {

@@ -139,12 +139,10 @@ impl MergeRequests {
 
     /// Asks for the details of the rows in sight.
     fn details(&self, view: &View) -> Vec<Want> {
-        let rows = self.rows(view);
-        let top = self.list.state.top();
-        let seen = (top..top + self.list.state.height()).map_while(|index| self.list.at(&rows, index));
-        let seen: Vec<_> = seen.map(|request| (self.source.project_of(request, view), request)).collect();
+        let seen = self.in_sight(view).map(|request| (self.source.project_of(request, view), request));
+        let seen: Vec<_> = seen.collect();
         let details = seen.iter().map(|(project, request)| Details::new(view, project, request, self.source.shown));
-        merge_request_details::wants(details)
+        merge_request_details::wants(view, details)
     }
 
     /// Closes or reopens what is marked, each by a write of its own.

@@ -47,7 +47,11 @@ impl Tests {
     }
 
     fn has_case(&self, view: &View) -> Result<(), Disabled> {
-        self.case(view).map(|_| ()).ok_or_else(|| "no test is selected".into())
+        match self.report(view) {
+            None if view.store.error_of(&self.load().request).is_some() => Err("the report could not be loaded".into()),
+            None => Err("the report is still loading".into()),
+            Some(_) => self.case(view).map(|_| ()).ok_or_else(|| "no test is selected".into()),
+        }
     }
 
     fn open_case(&mut self, cx: &mut Cx) {

@@ -4,17 +4,13 @@ use crate::api::endpoint::Request;
 use crate::api::repository::{Compare, Comparison};
 use crate::api::{Endpoint, Id, Reply};
 use crate::app::pane::View;
+use crate::parts::gradual;
 use crate::store::{Load, Value, Want};
 use crate::ui::table::Cell;
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, text};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How long rows rest in sight before they are asked about.
-const REST: Duration = Duration::from_millis(150);
-/// Comparisons that are asked for at a time: each is dear to a server.
-const AT_ONCE: usize = 4;
 /// Columns of a side of the bar.
 const SIDE: usize = 3;
 
@@ -43,7 +39,7 @@ fn load(project: &Id, from: &str, to: &str) -> Load {
                 (Arc::new(counted) as Value, 1)
             })
         },
-        ..Load::one(&query(project, from, to)).after(REST)
+        ..Load::one(&query(project, from, to))
     }
 }
 
@@ -57,10 +53,11 @@ pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, 
 }
 
 /// Returns what is still to be asked to know how far each of `tips` is ahead of `base` and behind it. What was asked
-/// once is known by its commits, and never asked again; what failed is left alone.
+/// once is known by its commits, and never asked again.
 pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item = &'a str>) -> Vec<Want> {
     let ways = tips.flat_map(|tip| [(base, tip), (tip, base)]);
-    ways.filter_map(|(from, to)| want(view, project, from, to)).take(AT_ONCE).collect()
+    let unknown = ways.filter(|(from, to)| ahead(view, project, from, to).is_none());
+    gradual::wants(view.store, unknown.map(|(from, to)| load(project, from, to)))
 }
 
 /// Returns what is still to be asked to know how many commits `to` has that `from` has not.

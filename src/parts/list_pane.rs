@@ -59,6 +59,12 @@ impl<S: ListSource> ListPane<S> {
         self.source.rows(self.resolved.shown.as_ref(), view)
     }
 
+    /// The rows that were in sight at the last draw.
+    pub fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = &'a S::Row> {
+        let (rows, top) = (self.rows(view), self.list.state.top());
+        (top..top + self.list.state.height()).map_while(move |index| self.list.at(&rows, index))
+    }
+
     /// The selected row, or the one that the place named until the list has it.
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
         match &self.named {

@@ -7,8 +7,8 @@ use crate::api::endpoint::Request;
 use crate::api::merge_requests::{GetChanges, GetMergeRequest, MergeRequest};
 use crate::api::{Endpoint, Id, Known, Reply};
 use crate::app::pane::View;
-use crate::parts::label_colors;
 use crate::parts::review::threads;
+use crate::parts::{gradual, label_colors};
 use crate::store::{Load, Value, Want};
 use crate::ui::table::Cell;
 use crate::ui::theme::Role;
@@ -16,10 +16,6 @@ use crate::ui::{glyph, text};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long rows rest in sight before they are asked about.
-const REST: Duration = Duration::from_millis(150);
-/// Requests that wait for an answer at a time.
-const AT_ONCE: usize = 4;
 /// How often a row is asked about that changed since, or whose pipeline is at work.
 const AGAIN: Duration = Duration::from_secs(30);
 /// Files of which the lines are counted at most: of more, the changes are a large reply.
@@ -231,21 +227,7 @@ impl<'a> Details<'a> {
     }
 }
 
-/// Returns what is asked for: all that is known of these, and some of what is not.
-pub fn wants<'a>(details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
-    let mut waiting: Vec<Request> = Vec::new();
-    let mut wants = Vec::new();
-    for details in details {
-        for load in details.loads() {
-            let store = details.view.store;
-            let failed = store.error_of(&load.request).is_some_and(|error| !error.is_passing());
-            let waits = !store.is_fresh(&load.request);
-            if failed || waits && (waiting.len() >= AT_ONCE || waiting.contains(&load.request)) {
-                continue;
-            }
-            waiting.extend(waits.then(|| load.request.clone()));
-            wants.push(load.after(REST).into());
-        }
-    }
-    wants
+/// Returns what is asked for to know all of these.
+pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
+    gradual::wants(view.store, details.into_iter().flat_map(|details| details.loads()))
 }

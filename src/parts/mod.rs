@@ -14,6 +14,7 @@ pub mod commit_history;
 pub mod commit_view;
 pub mod facts;
 pub mod forms;
+pub mod gradual;
 pub mod issue_query;
 pub mod issues;
 pub mod job_details;

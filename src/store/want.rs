@@ -208,6 +208,11 @@ impl<T> ListQuery<T> {
         self.loads.iter().map(|load| &load.request)
     }
 
+    /// What asks for the first page of each list.
+    pub fn into_loads(self) -> Vec<Load> {
+        self.loads
+    }
+
     /// The first `pages` pages of each list, as many as there are; asked for when wanted for as long as `rest`, and again
     /// when the reply is older than `every`.
     pub fn wants(&self, pages: u32, rest: Duration, every: Option<Duration>) -> impl Iterator<Item = Want> {

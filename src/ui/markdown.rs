@@ -507,6 +507,8 @@ impl<'t> Renderer<'t> {
     fn code_block(&mut self, name: Option<&str>, code: &str) {
         let bar = (Cow::Owned(format!("{} ", glyph::divider())), self.theme.style(Role::Faint));
         if let Some(name) = name {
+            // Behind the colon stand the lines that it replaces.
+            let name = if name.starts_with("suggestion:") { "suggestion" } else { name };
             self.line(vec![bar.clone(), (text::sanitize(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
         }
         let language = name.filter(|_| code.len() <= self.code_left).and_then(Language::named);

@@ -38,7 +38,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 #[tokio::test]
 async fn each_shows_its_dates_and_how_far_it_has_come() {
     let mut harness = open().await;
-    for words in ["0.4", "2026-06-01", "2026-06-10", "3h"] {
+    for words in ["0.4", "▰▰▱▱▱ 1/2", "2026-06-10", "3h"] {
         assert!(harness.line_with("3h").contains(words), "{words}\n{}", harness.picture());
     }
     assert!(harness.line_with("Winter break").contains("group"), "{}", harness.picture());

@@ -2,8 +2,11 @@
 
 use crate::harness::{Begin, NOW};
 use jiff::Timestamp;
+use labscope::api::endpoint::Request;
 use labscope::app::Place;
 use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// The demo world, served on this machine at the moment of [`NOW`].
 pub async fn demo() -> Running {
@@ -53,4 +56,59 @@ async fn a_merge_request_is_found_read_and_answered() {
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().pane, "commit");
     server.stop().await;
+}
+
+/// What somebody who just came reads on !42.
+async fn conversation(server: &Running) -> Vec<String> {
+    let place = Place::new("mr").project("acme/rocket-ui").item(42);
+    let mut harness = Begin::at(place).size(100, 400).server(&server.base_url, server.token()).open();
+    harness.settle().await;
+    harness.press("G").settle().await;
+    harness.lines()
+}
+
+/// However far it came: what is left is there after the restart, and submitting it sends nothing twice.
+#[tokio::test]
+async fn a_review_that_is_killed_between_any_two_requests_is_submitted_once() {
+    let place = || Place::new("mr").project("acme/rocket-ui").item(42);
+    for alive in 0..12 {
+        let server = demo().await;
+        let sent = Rc::new(Cell::new(0));
+        let counted = sent.clone();
+        // The program is killed with that many writes done: the next one never leaves it.
+        let dies = move |request: &Request| {
+            counted.set(counted.get() + usize::from(!request.is_read()));
+            !request.is_read() && counted.get() > alive
+        };
+        let mut harness = Begin::at(place()).size(100, 45).hold(dies).server(&server.base_url, server.token()).open();
+        harness.settle().await;
+        for words in ["The first of two.", "The second of two."] {
+            harness.press("c").type_text(words).press("M-s").settle().await;
+        }
+        harness.press("S").press("Enter").type_text("A summary of both.").press("Esc").press("Tab").type_text("yes");
+        harness.press("C-s").settle().await;
+        let (kept, finished) = (std::mem::take(&mut harness.kept), sent.get() <= alive);
+        drop(harness);
+        let mut begin = Begin::at(place()).size(100, 45).server(&server.base_url, server.token());
+        (begin.drafts, begin.account) = (kept, "ada".into());
+        let mut harness = begin.open();
+        harness.settle().await;
+        harness.pass(10).settle().await;
+        harness.press("S").press("C-s").settle().await;
+        for _ in 0..4 {
+            harness.pass(10).settle().await;
+        }
+        drop(harness);
+        let there = conversation(&server).await;
+        for words in ["The first of two.", "The second of two.", "A summary of both."] {
+            let count = there.iter().filter(|line| line.contains(words)).count();
+            assert_eq!(count, 1, "{words} after {alive} writes\n{}", there.join("\n"));
+        }
+        server.stop().await;
+        if finished {
+            assert!(alive >= 5, "it takes two drafts, a summary, the submission and the approval");
+            return;
+        }
+    }
+    panic!("the review was never submitted");
 }

@@ -244,7 +244,7 @@ impl Pane for Home {
             .map(|request| (queries::path_of(view, None, request), request))
             .collect();
         let details = seen.iter().map(|(project, request)| Details::new(view, project, request, shown));
-        wants.extend(merge_request_details::wants(details));
+        wants.extend(merge_request_details::wants(view, details));
         wants
     }
 

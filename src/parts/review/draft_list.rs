@@ -131,11 +131,12 @@ impl Overlay for DraftList {
         table::draw(buf, body, theme, true, &self.list, &columns, self.entries.len(), |row| self.row(view, row));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
-        let mut words = vec![(glyph::enter(), key), (" edit  ", dim), ("D", key), (" drop  ", dim)];
+        let mut words = vec![(glyph::enter(), key), (" edit  ", dim), ("D", key), (" delete  ", dim)];
         if view.outbox.is_busy() {
             words.extend([("x", key), (" stop  ", dim)]);
         } else {
-            words.extend([("S", key), (" send  ", dim), ("s", key), (" send this one  ", dim)]);
+            let all = if self.on.list_draft_notes().is_some() { " submit review  " } else { " post all  " };
+            words.extend([("S", key), (all, dim), ("s", key), (" post this one  ", dim)]);
         }
         words.extend([("Esc", key), (" close", dim)]);
         line::draw(buf, foot, &words);
