@@ -57,7 +57,7 @@ use past_tense::past_tense;
 pub use place::Place;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
-use state::{Change, Kept, State};
+use state::{Change, Kept, SettingsChange, State};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use target::TargetError;
@@ -81,6 +81,8 @@ struct Message {
     turn: u64,
     /// The command that it refuses, and why: it goes when that holds no longer.
     refusal: Option<(&'static str, Disabled)>,
+    /// It goes with the first key.
+    is_hint: bool,
 }
 
 /// A write that is on its way.
@@ -183,6 +185,8 @@ pub struct Setup {
     pub theme_is_chosen: bool,
     /// What was kept from before.
     pub kept: Kept,
+    /// Whether the first keys are named to somebody who starts it for the first time.
+    pub greets: bool,
     /// Where to begin.
     pub place: Place,
     /// The time.
@@ -243,6 +247,9 @@ impl App {
         app.begin_with(setup.kept);
         app.open(setup.place);
         app.named = true;
+        if setup.greets && !app.state.settings.greeted {
+            app.greet(&mut effects);
+        }
         app.settle(&mut effects);
         (app, effects)
     }
@@ -293,7 +300,7 @@ impl App {
 
     /// Returns when to bring the time again; `None` while nothing is live.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let message = self.message.as_ref().map(|message| message.until);
+        let message = self.message.as_ref().filter(|message| !message.is_hint).map(|message| message.until);
         earliest(earliest(self.wake, message), self.outbox.wake())
     }
 
@@ -525,8 +532,19 @@ impl App {
             return self.elsewhere.tell(tone, text);
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
-        self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None });
+        self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None, is_hint: false });
         self.dirty = true;
+    }
+
+    /// Names three keys that lead to all others, once; until the first key is pressed.
+    fn greet(&mut self, effects: &mut Vec<Effect>) {
+        let [help, palette, close] = ["help", "palette", "close"].map(|id| self.bindings.first(id).to_owned());
+        self.say(Tone::Info, format!("{help} lists the keys here, {palette} runs any command, {close} goes back"));
+        if let Some(message) = &mut self.message {
+            message.until = Timestamp::MAX;
+            message.is_hint = true;
+        }
+        self.change(&Change::Settings(SettingsChange::Greeted), effects);
     }
 
     /// Says why a command of the place cannot be run.
@@ -575,6 +593,7 @@ impl App {
         if key.code == KeyCode::Esc && closed_at.is_some_and(|(at, _)| is_late(at)) {
             return;
         }
+        self.message = self.message.take().filter(|message| !message.is_hint);
         // From the first key on, the place is the user's own, and does not give way any more.
         self.named = false;
         let pane = self.panes.last().map(|p| p.id()).unwrap_or_default();

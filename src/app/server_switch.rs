@@ -65,6 +65,7 @@ impl App {
             theme: self.theme.clone(),
             theme_is_chosen: self.theme_is_chosen,
             kept,
+            greets: false,
             place: place.unwrap_or_else(|| registry::place_of(self.registry, Subject::Home)),
             now: self.now,
             size: self.size,

@@ -72,6 +72,8 @@ pub struct Settings {
     pub pinned_projects: Vec<String>,
     /// How diffs are laid out.
     pub diff: DiffSettings,
+    /// The first keys were named once.
+    pub greeted: bool,
 }
 
 /// How diffs are laid out.
@@ -93,6 +95,8 @@ pub enum SettingsChange {
     Pin { project: String, pinned: bool },
     /// Lays diffs out.
     Diff(DiffSettings),
+    /// The first keys were named.
+    Greeted,
 }
 
 impl Settings {
@@ -112,6 +116,7 @@ impl Settings {
                 *pinned != was_pinned
             }
             SettingsChange::Diff(diff) => std::mem::replace(&mut self.diff, *diff) != *diff,
+            SettingsChange::Greeted => !std::mem::replace(&mut self.greeted, true),
         }
     }
 
@@ -123,6 +128,7 @@ impl Settings {
         if later.diff != DiffSettings::default() {
             self.diff = later.diff;
         }
+        self.greeted |= later.greeted;
     }
 
     fn prune(&mut self) {

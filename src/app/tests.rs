@@ -103,6 +103,7 @@ fn start(session: Session) -> (App, Vec<Effect>) {
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: false,
         kept: Default::default(),
+        greets: false,
         place: Place::new("probe").project("1"),
         now: at(0),
         size: (80, 24),

@@ -63,7 +63,8 @@ mod views;
 pub mod world;
 
 pub use demo::Choice as WorldKind;
+pub use demo::usernames as demo_users;
 pub use engine::Clock;
 pub use limits::Limits;
 pub use routes::all as routes;
-pub use start::{Options, Running, StartError, listen, local_project, start, start_on};
+pub use start::{Options, Person, Running, StartError, listen, local_person, local_project, start, start_on};

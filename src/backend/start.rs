@@ -38,6 +38,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     pub clock: Clock,
     pub limits: Limits,
+    /// Who the user of a new world is, instead of its own.
+    pub person: Option<Person>,
     /// Whether to answer as a server of 10.6, which has what the specification describes and nothing else.
     pub only_specified: bool,
 }
@@ -51,9 +53,19 @@ impl Default for Options {
             data: None,
             clock: Clock::system(),
             limits: Limits::default(),
+            person: None,
             only_specified: false,
         }
     }
+}
+
+/// The user of a world, as git names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// `user.name`.
+    pub name: String,
+    /// `user.email`; empty where it is not set.
+    pub email: String,
 }
 
 /// Why a server does not start, as a sentence that says what to do.
@@ -192,6 +204,9 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         if !world.users.iter().any(|user| user.admin && !user.blocked) {
             return Err(StartError::World("it has no user with admin = true".into()));
         }
+        if let Some(person) = &options.person {
+            rename(&mut world, person);
+        }
     }
     let mut project = None;
     for path in &options.repos {
@@ -244,6 +259,29 @@ fn clear(repositories: &Path) -> std::io::Result<()> {
 fn person(world: &World) -> Option<&User> {
     let mut active = world.users.iter().filter(|user| !user.blocked && !user.is_ghost);
     active.clone().find(|user| !user.admin).or_else(|| active.next())
+}
+
+/// Gives the name of a person to the user whose server it is.
+fn rename(world: &mut World, named: &Person) {
+    let before_at = named.email.split('@').next().unwrap_or_default();
+    let username = slug(if before_at.is_empty() { &named.name } else { before_at }).to_lowercase();
+    let is_free = world.user_named(&username).is_none();
+    let Some(id) = person(world).map(|user| user.id) else { return };
+    if let Some(user) = world.users.get_mut(id) {
+        user.name.clone_from(&named.name);
+        if is_free {
+            user.username = username;
+        }
+        if !named.email.is_empty() {
+            user.email.clone_from(&named.email);
+        }
+    }
+}
+
+/// Returns who commits in the repository at `path`, as the configuration of git says.
+pub fn local_person(path: &Path) -> Option<Person> {
+    let (name, email) = git::identity(path)?;
+    Some(Person { name, email })
 }
 
 /// Everybody who may sign in gets a token that cannot be guessed, unless they have one.

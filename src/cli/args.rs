@@ -84,6 +84,9 @@ pub enum Command {
     Demo {
         /// What to open
         target: Option<String>,
+        /// Sign in as this user; root is an administrator
+        #[arg(long = "as", value_name = "USER")]
+        user: Option<String>,
     },
     /// Browse a local git repository; it is never modified
     Local {
@@ -196,7 +199,7 @@ mod tests {
         for line in [["labscope", "--theme", "light", "demo"], ["labscope", "demo", "--theme", "light"]] {
             let cli = Cli::parse_from(line);
             assert_eq!(cli.global.theme.as_deref(), Some("light"));
-            assert!(matches!(cli.command, Some(Command::Demo { target: None })));
+            assert!(matches!(cli.command, Some(Command::Demo { target: None, .. })));
         }
     }
 

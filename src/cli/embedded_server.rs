@@ -29,13 +29,21 @@ struct Launch {
     /// The server's name on the screen.
     name: &'static str,
     options: backend::Options,
+    /// The user who signs in; the world's own where none is named.
+    user: Option<String>,
     /// The first place.
     place: Place,
     drafts: Option<PathBuf>,
 }
 
 /// Opens the interface on a demo world.
-pub fn demo(global: &Global, text: Option<&str>) -> Result<(), Failure> {
+pub fn demo(global: &Global, text: Option<&str>, user: Option<&str>) -> Result<(), Failure> {
+    if let Some(user) = user {
+        let all = backend::demo_users().map_err(Failure::failed)?;
+        if !all.iter().any(|known| known == user) {
+            return Err(Failure::usage(format!("--as: the demo has no user \"{user}\"; it has {}", all.join(", "))));
+        }
+    }
     let listener = listen()?;
     let web_url = web_url(&listener)?;
     let place = match text {
@@ -43,7 +51,7 @@ pub fn demo(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         None => registry::place_of(PANES, Subject::Home),
     };
     let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
-    run(global, listener, web_url, Launch { name: "demo", options, place, drafts: None })
+    run(global, listener, web_url, Launch { name: "demo", options, user: user.map(str::to_owned), place, drafts: None })
 }
 
 /// Opens the interface on a git repository.
@@ -58,9 +66,13 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
     };
     let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let drafts = open::drafts(&full.to_string_lossy());
-    let options =
-        backend::Options { world: WorldKind::Empty, repos: vec![path.to_path_buf()], ..backend::Options::default() };
-    run(global, listener, web_url, Launch { name: "local", options, place, drafts })
+    let options = backend::Options {
+        world: WorldKind::Empty,
+        repos: vec![path.to_path_buf()],
+        person: backend::local_person(path),
+        ..backend::Options::default()
+    };
+    run(global, listener, web_url, Launch { name: "local", options, user: None, place, drafts })
 }
 
 /// Completes a target that begins after the project's path, such as `@main` or `-/commits`, with the only project.
@@ -94,7 +106,8 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
     };
     // The server starts with the first request, after the first frame. It is stored here to stop it with the interface.
     let slot: Arc<Mutex<Option<Running>>> = Arc::default();
-    let start = Start { listener, options: launch.options, slot: slot.clone(), read_only: global.read_only };
+    let (options, user) = (launch.options, launch.user);
+    let start = Start { listener, options, user, slot: slot.clone(), read_only: global.read_only };
     let handle = threads.handle().clone();
     // With --offline only the last step differs: the client is an error.
     let offline = global.offline.then(|| connect::offline(&web_url));
@@ -121,6 +134,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
 struct Start {
     listener: TcpListener,
     options: backend::Options,
+    user: Option<String>,
     slot: Arc<Mutex<Option<Running>>>,
     read_only: bool,
 }
@@ -135,7 +149,11 @@ impl Start {
             .block_on(backend::start_on(self.listener, self.options))
             .map_err(|error: StartError| failed(error.to_string()))?;
         let mut server = Server::new(host::address(&running.base_url).map_err(failed)?);
-        server.token = Some(SecretString::from(running.token().to_owned()));
+        let token = match &self.user {
+            Some(user) => running.tokens.get(user).ok_or_else(|| failed(format!("{user} cannot sign in")))?,
+            None => running.token(),
+        };
+        server.token = Some(SecretString::from(token.to_owned()));
         server.read_only = self.read_only;
         *slot = Some(running);
         drop(slot);

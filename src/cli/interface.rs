@@ -105,6 +105,7 @@ pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Res
         theme: appearance.theme,
         theme_is_chosen: appearance.chosen,
         kept: saved.kept,
+        greets: true,
         place: opening.place,
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),

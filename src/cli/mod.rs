@@ -66,8 +66,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
         )));
     }
     match cli.command {
-        None => open::run(global, cli.target.as_deref()),
-        Some(Command::Demo { target }) => embedded_server::demo(global, target.as_deref()),
+        None => match cli.target.as_deref().and_then(mistyped) {
+            Some(why) => Err(Failure::usage(why)),
+            None => open::run(global, cli.target.as_deref()),
+        },
+        Some(Command::Demo { target, user }) => embedded_server::demo(global, target.as_deref(), user.as_deref()),
         Some(Command::Local { path, target }) => embedded_server::local(global, &path, target.as_deref()),
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),
@@ -80,6 +83,51 @@ fn run(cli: Cli) -> Result<(), Failure> {
         }
         Some(Command::Man) => manual::run(),
     }
+}
+
+/// Returns a message if a target is one word that is almost the name of a command: it would be opened as a group.
+fn mistyped(target: &str) -> Option<String> {
+    if target.len() < 3 || !target.chars().all(|c| c.is_ascii_lowercase()) {
+        return None;
+    }
+    let command = Cli::command();
+    let names = |command: &clap::Command, before: &str| -> Vec<String> {
+        command.get_subcommands().map(|sub| format!("{before}{}", sub.get_name())).collect()
+    };
+    let mut all = names(&command, "");
+    all.extend(command.find_subcommand("auth").map(|auth| names(auth, "auth ")).unwrap_or_default());
+    let distance = |name: &String| edits(target, name.rsplit(' ').next().unwrap_or(name));
+    let nearest = all.into_iter().min_by_key(distance)?;
+    // Short words are near to one another without being a mistake.
+    let most = if target.len() < 6 { 1 } else { 2 };
+    (distance(&nearest) <= most).then(|| {
+        format!(
+            "there is no command \"{target}\". Did you mean:\n  labscope {nearest}\n\
+             For the group of that name: labscope groups/{target}"
+        )
+    })
+}
+
+/// Counts the edits that make `a` of `b`: letters put in, left out, replaced, or swapped with the next.
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    let cell = |rows: &[Vec<usize>], row: usize, column: usize| -> usize {
+        rows.get(row).and_then(|row| row.get(column)).copied().unwrap_or(usize::MAX - 1)
+    };
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let replaced = cell(&rows, i, j) + usize::from(x != y);
+            let left_out = cell(&rows, i, j + 1) + 1;
+            let put_in = row.last().copied().unwrap_or(usize::MAX - 1) + 1;
+            let swaps = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+            let swapped = if swaps { cell(&rows, i - 1, j - 1) + 1 } else { usize::MAX };
+            row.push(replaced.min(left_out).min(put_in).min(swapped));
+        }
+        rows.push(row);
+    }
+    cell(&rows, a.len(), b.len())
 }
 
 /// Loads the configuration that the options name.
@@ -115,4 +163,20 @@ fn log_to(path: &Path) -> Result<(), Failure> {
     let subscriber =
         tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Mutex::new(file)).finish();
     tracing::subscriber::set_global_default(subscriber).map_err(Failure::failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_word_that_is_almost_a_command_is_a_mistake() {
+        for (typed, meant) in [("dmeo", "demo"), ("lcoal", "local"), ("serv", "serve"), ("login", "auth login")] {
+            assert!(mistyped(typed).is_some_and(|why| why.contains(&format!("labscope {meant}\n"))), "{typed}");
+        }
+        for target in ["acme", "gitlab-org", "a/b", "me", "tools", "demo/web", "documentation"] {
+            assert_eq!(mistyped(target), None, "{target}");
+        }
+        assert_eq!((edits("demo", "demo"), edits("dmeo", "demo"), edits("", "api")), (0, 1, 3));
+    }
 }

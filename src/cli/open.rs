@@ -19,9 +19,13 @@ use url::Url;
 /// The message if no server is configured.
 const NO_SERVER: &str = "\
 No server configured. To begin:
+
   labscope demo                     explore demo data, without an account or a network
-  labscope --host git.example.com   open a server; you can also set LABSCOPE_HOST, or `host` in the configuration
-  labscope auth login --host HOST   store a token for it";
+  labscope local                    browse the git repository of this folder
+  labscope auth login --host HOST   sign in to a server such as git.example.com; labscope then remembers it
+  labscope --host HOST              open a server without signing in
+
+LABSCOPE_HOST, or `host` in the configuration, names the server for good. labscope --help lists everything.";
 
 /// Opens the interface on the server that options, environment and configuration name.
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {

@@ -266,3 +266,19 @@ async fn a_commit_with_an_absurd_date_is_shown_and_built_upon() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_clone_is_called_after_its_remote_and_its_user_after_the_configuration_of_git() {
+    let (folder, repo) = made();
+    repo.remote("origin", "git@git.example.com:acme/saturn-v.git").unwrap();
+    let mut config = repo.config().unwrap();
+    config.set_str("user.name", "Wernher B.").unwrap();
+    config.set_str("user.email", "wernher@example.com").unwrap();
+    let path = folder.path().join("rocket");
+    assert_eq!(labscope::backend::local_project(&path).unwrap(), "local/saturn-v");
+    let person = labscope::backend::local_person(&path);
+    let server = Server::with(Options { repos: vec![path], person, ..Options::default() }).await;
+    assert_eq!((server.running.user.as_str(), server.running.project.as_deref()), ("wernher", Some("local/saturn-v")));
+    let me = server.read("wernher", "/user").await;
+    assert_eq!((&me["name"], &me["email"]), (&"Wernher B.".into(), &"wernher@example.com".into()));
+}

@@ -7,7 +7,7 @@ use std::process::Stdio;
 fn without_a_server_it_says_how_to_begin() {
     let ended = Home::new().run::<&str>(&[]);
     assert_eq!(ended.code, Some(2));
-    for way in ["labscope demo", "--host", "LABSCOPE_HOST", "labscope auth login"] {
+    for way in ["labscope demo", "labscope local", "--host", "LABSCOPE_HOST", "labscope auth login"] {
         assert!(ended.err.contains(way), "{ended:?}");
     }
 }
@@ -47,6 +47,9 @@ fn what_is_named_and_not_there_is_said() {
         (&["local", "."][..], 1, "is not in a git repository"),
         (&["local", "nowhere"], 1, "nowhere does not exist"),
         (&["demo", "no target"], 2, "Invalid target"),
+        (&["demo", "--as", "nobody"], 2, "the demo has no user \"nobody\"; it has root, ada, bo"),
+        (&["dmeo"], 2, "Did you mean:\n  labscope demo\n"),
+        (&["login"], 2, "labscope auth login"),
         (&["--host", "http://h", "http://other/a/b"], 2, "another server"),
         (&["--host", "ftp://h", "a/b"], 2, "--host: "),
         (&["--host", "http://h", "--token-file", "nowhere", "a/b"], 2, "--token-file: cannot read nowhere"),

@@ -11,13 +11,14 @@ use labscope::app::keymap::{parse_chord, show};
 use labscope::app::pane::{Breadcrumb, Cx, Needs, Pane, View};
 use labscope::app::place::Place;
 use labscope::app::registry::Entry;
+use labscope::app::state::State;
 use labscope::panes::PANES;
 use labscope::store::{Arrival, Load, Ticket, Want, Write};
 use labscope::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 fn protect() -> Action {
@@ -263,6 +264,24 @@ async fn q_closes_then_goes_back_then_asks_to_quit() {
     assert!(!harness.app.is_quitting());
     harness.press("q y");
     assert!(harness.app.is_quitting());
+}
+
+#[tokio::test]
+async fn the_first_keys_are_named_once_and_until_one_is_pressed() {
+    let begin = |states: &HashMap<String, State>| {
+        let mut begin = Begin::at(projects());
+        begin.greets = true;
+        begin.account = "ada".into();
+        begin.states = states.clone();
+        begin
+    };
+    let hint = "? lists the keys here, : runs any command, q goes back";
+    let mut harness = begin(&HashMap::new()).open();
+    harness.expect(hint).pass(60).expect(hint);
+    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    harness.press("j").expect_no(hint);
+    let states = harness.states.clone();
+    begin(&states).open().expect_no(hint);
 }
 
 #[tokio::test]

@@ -49,6 +49,19 @@ impl Choice {
     }
 }
 
+/// Lists the users of the demo world who can sign in.
+///
+/// # Errors
+/// A part of the demo world that cannot be read.
+pub fn usernames() -> Result<Vec<String>, WorldError> {
+    let mut all = Vec::new();
+    for (name, text) in DEMO {
+        let users = WorldFile::parse(name, text)?.users.into_iter();
+        all.extend(users.filter(|user| !user.blocked).map(|user| user.username));
+    }
+    Ok(all)
+}
+
 /// Makes a world: its records, and its repositories as `<id>.git` under `repositories`.
 ///
 /// # Errors

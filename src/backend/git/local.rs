@@ -141,6 +141,13 @@ pub fn name(path: &Path) -> Result<String, LocalError> {
     Ok(name_of(&source, &common))
 }
 
+/// Returns `user.name` and `user.email` as they hold in a repository; the address may be empty.
+pub fn identity(path: &Path) -> Option<(String, String)> {
+    let config = open(path).ok()?.config().ok()?.snapshot().ok()?;
+    let text = |key: &str| config.get_str(key).ok().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    Some((text("user.name")?, text("user.email").unwrap_or_default()))
+}
+
 fn unreadable(path: &Path, why: impl ToString) -> LocalError {
     LocalError::Unreadable { path: path.display().to_string(), why: why.to_string() }
 }
@@ -276,7 +283,12 @@ fn name_of(source: &Repository, common: &Path) -> String {
         Some(work) => work.to_path_buf(),
         None => common.to_path_buf(),
     };
+    // What it was cloned from names it; the folder of a clone may be called anything.
+    let remote = source.find_remote("origin").ok();
+    let url = remote.as_ref().and_then(|remote| remote.url().ok()).unwrap_or_default();
+    let cloned = url.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_owned();
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = if cloned.is_empty() { name } else { cloned };
     let name = name.strip_suffix(".git").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_owned();
     if name.is_empty() { "repository".into() } else { name }
 }

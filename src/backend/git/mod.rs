@@ -19,7 +19,7 @@ pub use change::Author;
 pub use commit::NewCommit;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
-pub use local::{LocalError, adopt, name, refresh};
+pub use local::{LocalError, adopt, identity, name, refresh};
 pub use merge::NewMerge;
 pub use object::Commit;
 pub use refs::Listed;
