@@ -36,6 +36,32 @@ crate::resource! {
     }
 }
 
+crate::resource! {
+    /// What has to be approved by whom. Only enterprise servers have rules.
+    pub struct ApprovalState {}
+    newer {
+        rules: Vec<ApprovalRule>,
+    }
+}
+
+crate::resource! {
+    /// Approvals that are needed.
+    pub struct ApprovalRule {
+        id: u64,
+        name: String,
+        /// `regular`, `any_approver`, `code_owner`, `report_approver`, ….
+        rule_type: String,
+        approvals_required: u64,
+        approved: bool,
+        approved_by: Vec<User>,
+    }
+    newer {
+        /// The part of the file of code owners that it comes from.
+        section: String,
+        eligible_approvers: Vec<User>,
+    }
+}
+
 impl Approvals {
     /// Who approved it.
     pub fn by(&self) -> impl Iterator<Item = &User> {
@@ -85,13 +111,17 @@ crate::endpoints! {
     GET "/projects/{id}/merge_requests/{merge_request_iid}/approvals" => Approvals;
     struct GetApprovals { id: Id, merge_request_iid: u64 }
 
+    /// Reads what has to be approved by whom; enterprise servers, since 12.3.
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/approval_state" => ApprovalState;
+    struct GetApprovalState { id: Id, merge_request_iid: u64 }
+
     /// Lists whose review is requested; since 15.3.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/reviewers" => Vec<Reviewer>;
     struct ListReviewers { id: Id, merge_request_iid: u64 }
 
     /// Approves a merge request. 401 also says that the caller may not, or has done so already.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/approve" => Approvals,
-    touches [GetApprovals, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants];
+    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants];
     struct Approve {
         id: Id,
         merge_request_iid: u64,
@@ -101,7 +131,7 @@ crate::endpoints! {
 
     /// Takes the caller's approval back; 404 where there is none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/unapprove" => Nothing,
-    touches [GetApprovals, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes];
+    touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes];
     struct Unapprove { id: Id, merge_request_iid: u64 }
 
     /// Merges, or sets auto-merge. 401 says that the caller may not merge; 405, 406 and 422 that it cannot be merged.

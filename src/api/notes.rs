@@ -80,6 +80,11 @@ crate::resource! {
     newer {
         /// All lines, where there are several; `new_line` or `old_line` is the last one.
         line_range: LineRange,
+        /// Of an image: its size, and the point, in pixels.
+        width: u64,
+        height: u64,
+        x: u64,
+        y: u64,
     }
 }
 
@@ -109,7 +114,7 @@ crate::resource! {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NewPosition {
-    /// `text` or `file`.
+    /// `text`, `file` or `image`.
     pub position_type: String,
     pub base_sha: String,
     pub start_sha: String,
@@ -122,6 +127,15 @@ pub struct NewPosition {
     /// Set for added and unchanged lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_line: Option<u32>,
+    /// Of an image: its size, and the point, in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y: Option<u32>,
     /// Set where several lines are meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_range: Option<NewLineRange>,

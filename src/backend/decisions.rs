@@ -38,6 +38,7 @@ const REBASE_FAILED: &str = "Rebase failed: Rebase locally, resolve all conflict
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<GetApprovals>(approvals)
+        .read_signed_in::<GetApprovalState>(approval_state)
         .read_signed_in::<ListReviewers>(reviewers)
         .write::<Approve>(approve)
         .write::<Unapprove>(unapprove)
@@ -129,7 +130,14 @@ impl<W: Deref<Target = World>> Call<W> {
             && (takes_part || self.rights.level(&self.world, project) >= level::DEVELOPER)
     }
 
+    /// How many approvals a request needs, where that is said of it or of its project.
+    fn approvals_required(&self, mr: &MergeRequest) -> Option<u64> {
+        let of_project = self.world.projects.get(mr.target_project).map(|project| project.approvals_before_merge);
+        mr.approvals_before_merge.or(of_project).filter(|required| *required > 0)
+    }
+
     fn show_approvals(&self, mr: &MergeRequest) -> Approvals {
+        let required = self.approvals_required(mr);
         let mut rows: Vec<(Timestamp, u64)> = mr.approvals.iter().map(|(user, at)| (*at, *user)).collect();
         rows.sort_unstable();
         let show = |(at, user): (Timestamp, u64)| Approval { user: self.person(user), approved_at: Some(time(at)) };
@@ -138,9 +146,25 @@ impl<W: Deref<Target = World>> Call<W> {
             approved_by: Some(rows.into_iter().map(show).collect()),
             user_has_approved: Some(self.rights.user.is_some_and(|user| mr.approvals.contains_key(&user))),
             user_can_approve: Some(self.can_approve(mr)),
-            ..Approvals::default()
+            approvals_required: required,
+            approvals_left: required.map(|required| required.saturating_sub(mr.approvals.len() as u64)),
         }
     }
+}
+
+/// One rule where approvals are needed: anybody may give them.
+fn approval_state(call: &Reading, input: GetApprovalState) -> Outcome<ApprovalState> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let rule = call.approvals_required(mr).map(|required| ApprovalRule {
+        id: mr.id,
+        name: "All Members".into(),
+        rule_type: "any_approver".into(),
+        approvals_required: required,
+        approved: mr.approvals.len() as u64 >= required,
+        approved_by: mr.approvals.keys().map(|user| call.person(*user)).collect(),
+        ..ApprovalRule::default()
+    });
+    ok(ApprovalState { rules: Some(rule.into_iter().collect()) })
 }
 
 /// Returns whether a pipeline may still succeed without anybody.

@@ -107,7 +107,7 @@ pub fn read(new: &NewPosition) -> Result<Position, Reject> {
             return Err(Reject::error(400, format!("position[{name}] is missing")));
         }
     }
-    if !matches!(new.position_type.as_str(), "text" | "file") {
+    if !matches!(new.position_type.as_str(), "text" | "file" | "image") {
         return Err(Reject::no_valid_value("position[position_type]"));
     }
     let is_text = new.position_type == "text";
@@ -126,6 +126,10 @@ pub fn read(new: &NewPosition) -> Result<Position, Reject> {
         new_path: Some(new.new_path.clone()).filter(|path| !path.is_empty()),
         old_line: new.old_line.filter(|_| is_text).map(u64::from),
         new_line: new.new_line.filter(|_| is_text).map(u64::from),
+        width: new.width.map(u64::from),
+        height: new.height.map(u64::from),
+        x: new.x.map(u64::from),
+        y: new.y.map(u64::from),
         line_range: range.map(|range| LineRange { start: end(&range.start), end: end(&range.end) }),
     })
 }

@@ -56,13 +56,14 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Returns where a position in an older version of a merge request is now; as it is, where it cannot be told.
+    /// Returns where a position between other commits, as of an older version or of one commit, is in a merge request now; as it is, where it cannot be told.
     pub fn carried(&self, mr: &MergeRequest, git: &Git, position: &Position) -> Position {
-        let mut versions = self.world.versions_of(mr.id).rev();
-        let (newest, head) = (versions.next(), position.head_sha.as_deref());
-        let is_it = |version: &&records::Version| head == Some(&version.head);
-        let older = versions.find(is_it).filter(|_| !newest.as_ref().is_some_and(is_it));
-        let refs = older.zip(newest).and_then(|(from, to)| Some((Refs::of(from)?, Refs::of(to)?)));
+        let newest = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
+        let id = |sha: &Option<String>| Oid::from_str(sha.as_deref()?).ok();
+        let from = || {
+            Some(Refs { base: id(&position.base_sha)?, start: id(&position.start_sha)?, head: id(&position.head_sha)? })
+        };
+        let refs = from().zip(newest).filter(|(from, to)| (from.base, from.head) != (to.base, to.head));
         let carried = refs.and_then(|(from, to)| Carry::new(git, from, to).ok()?.position(position));
         carried.unwrap_or_else(|| position.clone())
     }

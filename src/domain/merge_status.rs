@@ -54,6 +54,11 @@ pub fn explain(status: &str) -> (Cow<'static, str>, Obstacle) {
     }
 }
 
+/// Returns whether a status says that the branches conflict.
+pub fn is_conflict(status: &str) -> bool {
+    matches!(status, "conflict" | "cannot_be_merged")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -391,3 +391,18 @@ async fn an_auto_merge_is_canceled_and_one_that_has_nothing_to_wait_for_is_not_s
     // Its pipeline has succeeded by now.
     assert_eq!(json(place.merge("bo", &[("auto_merge", "true")]).await, 200).await["state"], "merged");
 }
+
+#[tokio::test]
+async fn a_project_that_asks_for_approvals_has_one_rule() {
+    let place = Place::new(WORLD).await;
+    let server = &place.server;
+    let state = format!("{REQUEST}/approval_state");
+    assert_eq!(server.read("bo", &state).await, value!({"rules": []}));
+    json(server.put("root", "/projects/1", &[("approvals_before_merge", "2")]).await, 200).await;
+    json(server.post("bo", &format!("{REQUEST}/approve"), &[]).await, 201).await;
+    let rule = server.read("eve", &state).await["rules"][0].clone();
+    assert_eq!((&rule["approvals_required"], &rule["approved"]), (&value!(2), &value!(false)));
+    assert_eq!(rule["approved_by"][0]["username"], "bo");
+    let approvals = server.read("eve", &format!("{REQUEST}/approvals")).await;
+    assert_eq!((&approvals["approvals_required"], &approvals["approvals_left"]), (&value!(2), &value!(1)));
+}

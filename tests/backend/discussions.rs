@@ -347,3 +347,36 @@ async fn a_project_may_demand_that_threads_are_resolved() {
     json(server.put("bo", &thread, &[("resolved", "true")]).await, 200).await;
     assert_eq!(json(server.put("ada", &merge, &[]).await, 200).await["state"], "merged");
 }
+
+#[tokio::test]
+async fn a_thread_on_the_lines_of_one_commit_moves_to_the_changes_of_all() {
+    let server = server().await;
+    let first = server.read("ada", REQUEST).await["diff_refs"].clone();
+    let path = format!("{PROJECT}/repository/blobs/{}/raw", blob(&server).await);
+    let text = server.get("ada", &path).await.text().await.unwrap();
+    let second = push(&server, "src/text.txt", &format!("first of all\n{text}")).await;
+    // The added line of the pushed commit alone.
+    let between = value!({"base_sha": first["head_sha"], "start_sha": first["head_sha"], "head_sha": second,
+        "position_type": "text", "old_path": "src/text.txt", "new_path": "src/text.txt", "new_line": 1});
+    let body = value!({"body": "Here", "position": between});
+    let made = json(post_json(&server, "ada", &format!("{REQUEST}/discussions"), &body).await, 201).await;
+    let refs = server.read("ada", REQUEST).await["diff_refs"].clone();
+    let at = &made["notes"][0]["position"];
+    assert_eq!((&at["base_sha"], &at["head_sha"], &at["new_line"]), (&refs["base_sha"], &refs["head_sha"], &value!(1)));
+    // A line of the first commit alone has another number now.
+    let older = value!({"base_sha": first["base_sha"], "start_sha": first["base_sha"], "head_sha": first["head_sha"],
+        "position_type": "text", "old_path": "src/text.txt", "new_path": "src/text.txt", "new_line": 11});
+    let body = value!({"body": "There", "position": older});
+    let made = json(post_json(&server, "ada", &format!("{REQUEST}/discussions"), &body).await, 201).await;
+    let at = &made["notes"][0]["position"];
+    assert_eq!((&at["head_sha"], &at["new_line"]), (&refs["head_sha"], &value!(12)));
+}
+
+#[tokio::test]
+async fn a_thread_on_an_image_keeps_its_point() {
+    let server = server().await;
+    let point = value!({"position_type": "image", "width": 64, "height": 48, "x": 12, "y": 30});
+    let made = json(comment(&server, "ada", point).await, 201).await;
+    let at = &made["notes"][0]["position"];
+    assert_eq!((&at["position_type"], &at["x"], &at["y"]), (&value!("image"), &value!(12), &value!(30)));
+}

@@ -184,3 +184,47 @@ async fn the_branch_is_checked_out_in_the_clone_one_stands_in() {
     harness.press("O");
     assert_eq!(harness.checked_out[0].source, CheckoutSource::Head(42));
 }
+
+#[tokio::test]
+async fn rules_of_approval_are_shown_where_the_server_has_some() {
+    let mut harness = open(request()).await;
+    assert!(!harness.asked.iter().any(|line| line.ends_with("/approval_state")), "{:?}", harness.asked);
+    let mut more = approvals(false, &["bo"]);
+    more["approvals_required"] = json!(3);
+    more["approvals_left"] = json!(2);
+    let rule = |name: &str, section: &str, required: u32, by: &[&str]| {
+        let by: Vec<Value> = by.iter().map(|name| json!({"id": 7, "username": name})).collect();
+        json!({"id": 1, "name": name, "rule_type": "regular", "section": section, "approvals_required": required,
+            "approved": by.len() >= required as usize, "approved_by": by})
+    };
+    harness.reply(&format!("{MR}/approvals"), more).reply(
+        &format!("{MR}/approval_state"),
+        json!({"rules": [rule("Security", "", 2, &["bo"]), rule("*.rs", "Backend", 1, &["bo"]), rule("Docs", "", 0, &[])]}),
+    );
+    harness.press("r").settle().await;
+    harness.expect("2 more needed").expect("Rules").expect("○ Security 1 of 2").expect("✓ Backend: *.rs 1 of 1");
+    harness.expect("✓ Docs optional");
+    // No rules, and a server without them, are nothing to show.
+    harness.reply(&format!("{MR}/approval_state"), json!({"rules": []})).press("r").settle().await;
+    harness.expect_no("Rules").expect("2 more needed");
+    harness.unsupported(&format!("{MR}/approval_state")).press("r").settle().await;
+    harness.expect_no("Rules").expect("2 more needed");
+}
+
+#[tokio::test]
+async fn files_that_both_branches_changed_are_named_where_they_conflict() {
+    let mut conflicting = request();
+    conflicting["detailed_merge_status"] = json!("conflict");
+    conflicting["target_branch"] = json!("main");
+    conflicting["diff_refs"] = json!({"base_sha": "b0", "start_sha": "b1", "head_sha": HEAD});
+    let mut harness = open(conflicting.clone()).await;
+    let entry = |old: &str, new: &str| json!({"old_path": old, "new_path": new, "diff": "@@ -1 +1 @@\n-a\n+b\n"});
+    conflicting["changes"] = json!([entry("a.rs", "a.rs"), entry("old.rs", "new.rs"), entry("only.rs", "only.rs")]);
+    harness.reply(&format!("{MR}/changes"), conflicting).reply(
+        "GET /projects/acme%2Frocket-ui/repository/compare?from=b0&straight=true&to=main",
+        json!({"commits": [], "diffs": [entry("a.rs", "a.rs"), entry("old.rs", "old.rs"), entry("else.rs", "else.rs")]}),
+    );
+    harness.press("r").settle().await;
+    harness.expect("conflicts with its target branch").expect("changed on both sides:").expect("a.rs").expect("new.rs");
+    harness.expect_no("only.rs").expect_no("else.rs");
+}

@@ -71,6 +71,7 @@ async fn open(discussions: Vec<Value>, drafts: Option<Vec<Value>>, tab: Option<&
         .reply(&format!("{MR}/pipelines"), json!([]))
         .reply(&format!("{MR}/approvals"), json!({"approved_by": [], "user_can_approve": true}))
         .reply(&format!("{MR}/notes"), json!([]))
+        .reply(&format!("{MR}/versions"), json!([]))
         .reply("GET /projects/acme%2Frocket-ui/labels", [json!({"id": 1, "name": "ui", "color": "#3366ff"})])
         .reply(&format!("{MR}/discussions"), discussions);
     if let Some(drafts) = drafts {
@@ -346,4 +347,86 @@ async fn a_draft_note_whose_change_arrived_unheard_is_published_all_the_same() {
     harness.pass(10).settle().await;
     assert_eq!(writes(&harness).last(), Some(&&format!("{one}/publish")), "{:?}", writes(&harness));
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn outdated_threads_name_their_version() {
+    let mut harness = open(threads(), None, None).await;
+    let version = |id: u32, head: &str| json!({"id": id, "head_commit_sha": head, "base_commit_sha": BASE});
+    let versions = [version(3, HEAD), version(2, OLD), version(1, BASE)];
+    harness.expect("at 22222222  outdated").reply(&format!("{MR}/versions"), versions).press("r").settle().await;
+    harness.expect("src/table.rs:9  version 2  outdated").expect_no("at 22222222");
+    harness.press("3").settle().await;
+    harness.press("Tab").settle().await;
+    harness.expect("outdated, src/table.rs:9, version 2");
+}
+
+/// The position in the last new thread.
+fn last_position(harness: &Harness) -> Value {
+    let create = format!("POST {WRITE}/discussions ");
+    let last = writes(harness).last().and_then(|line| line.strip_prefix(&create)).expect("a new thread").to_owned();
+    serde_json::from_str::<Value>(&last).expect("JSON")["position"].clone()
+}
+
+#[tokio::test]
+async fn a_comment_on_the_lines_of_one_commit_starts_a_thread_there() {
+    let mut harness = open(vec![], None, Some("changes")).await;
+    let commit =
+        |id: &str, parent: &str| json!({"id": id, "short_id": &id[..8], "title": "A commit", "parent_ids": [parent]});
+    harness.reply(&format!("{MR}/commits"), [commit(HEAD, OLD), commit(OLD, BASE)]);
+    let changed = [json!({"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": "@@ -5 +5 @@\n-was\n+is\n"})];
+    harness.reply(&format!("GET /projects/acme%2Frocket-ui/repository/commits/{OLD}/diff"), changed);
+    harness.press("r").settle().await;
+    harness.press(")").settle().await;
+    harness.expect("Only commit 1/2");
+    harness.reply(&format!("POST {WRITE}/discussions"), json!({"id": "eee", "notes": [{"id": 700}]}));
+    to_line(&mut harness, "+ is");
+    harness.press("C").type_text("Here.").press("C-s").settle().await;
+    assert_eq!(
+        last_position(&harness),
+        json!({"position_type": "text", "base_sha": BASE, "start_sha": BASE, "head_sha": OLD,
+            "old_path": "src/table.rs", "new_path": "src/table.rs", "new_line": 5})
+    );
+}
+
+#[tokio::test]
+async fn a_thread_on_an_image_stands_at_its_file_with_the_point() {
+    let mut on_image = note(801, "bo", "This corner.", None, Some(false));
+    on_image["type"] = json!("DiffNote");
+    on_image["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "image",
+        "old_path": "src/table.rs", "new_path": "src/table.rs", "width": 64, "height": 48, "x": 12, "y": 30});
+    let mut harness = open(vec![thread("img", vec![on_image])], None, None).await;
+    harness.expect("src/table.rs  at 12, 30");
+    harness.press("3").settle().await;
+    harness.press("Tab").settle().await;
+    harness.expect("the image at 12, 30").expect("This corner.");
+}
+
+/// What is shown with the changes comes later: comments of commits.
+#[tokio::test]
+async fn opening_the_changes_needs_at_most_six_requests() {
+    let place = Place::new("mr").project("acme/rocket-ui").item(42).tab("changes");
+    let mut harness = Begin::at(place).size(120, 44).open();
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(HEAD);
+    whole["diff_refs"] = json!({"base_sha": BASE, "head_sha": HEAD, "start_sha": BASE});
+    let mut changed = whole.clone();
+    changed["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": DIFF}]);
+    let commit = |id: &str| json!({"id": id, "short_id": &id[..8], "title": "A commit", "parent_ids": [BASE]});
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, whole)
+        .reply(&format!("{MR}/changes"), changed)
+        .reply(&format!("{MR}/commits"), [commit(HEAD), commit(OLD)])
+        .reply(&format!("{MR}/approvals"), json!({"approved_by": []}))
+        .reply(&format!("{MR}/draft_notes"), json!([]))
+        .reply(&format!("{MR}/discussions"), &threads()[..3])
+        .settle()
+        .await;
+    harness.expect("let two = 3;").expect("Why two?").expect("Because.");
+    let needed = harness.asked.iter().take_while(|line| !line.contains("/comments"));
+    let needed: Vec<&String> = needed.filter(|line| line.contains("/merge_requests/42")).collect();
+    assert!(needed.len() <= 6, "{needed:#?}");
+    let asked = |end: &str| needed.iter().any(|line| line.split('?').next().is_some_and(|line| line.ends_with(end)));
+    assert!(asked("/changes") && asked("/discussions"), "{needed:#?}");
 }

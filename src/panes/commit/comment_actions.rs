@@ -76,6 +76,7 @@ impl CommitPane {
             whole: true,
             complete: self.shown.input().is_some_and(|input| self.shown.changes.has_all(&input)),
             open,
+            versions: Vec::new(),
             width: diff_comments::width(view, &self.shown.changes),
         })
     }

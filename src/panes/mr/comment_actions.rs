@@ -223,15 +223,13 @@ impl Mr {
         write.into_iter().for_each(|write| cx.act(Action::Send(write)));
     }
 
-    /// The thread that a comment on these lines starts: only of all changes it is known where lines are in both files.
+    /// The thread that a comment on these lines starts.
     fn new_thread(&self, anchor: &CommentAnchor, view: &View) -> Option<DraftThread> {
-        if !self.here().has_threads(view) || !self.is_whole(view) {
+        if !self.here().has_threads(view) {
             return None;
         }
-        let refs = view.store.get(&self.changes_of()).value.and_then(|changes| changes.diff_refs.as_ref());
-        let refs = refs.or_else(|| self.known(view)?.diff_refs.as_ref());
-        let refs = refs.filter(|refs| refs.head_sha.as_deref() == Some(self.shown_head(view)))?;
-        let position = Box::new(new_position(anchor, refs)?);
+        let refs = self.shown_refs(view)?;
+        let position = Box::new(new_position(anchor, &refs)?);
         Some(DraftThread::New { position: Some(position) })
     }
 

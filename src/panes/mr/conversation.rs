@@ -9,10 +9,12 @@ mod lines;
 
 use crate::api::Time;
 use crate::api::notes::Note;
+use crate::api::versions::Version;
 use crate::app::command::Motion;
 use crate::app::outbox::{DiffPosition, Draft, Noteable};
 use crate::app::pane::View;
 use crate::panes::mr::facts::{self, Facts};
+use crate::panes::mr::versions;
 use crate::parts::reactions::Reactions;
 use crate::parts::review::threads;
 use crate::parts::{rendered_markdown, sidebar};
@@ -49,6 +51,8 @@ pub struct Content<'a> {
     pub identity: String,
     /// What the notes are on.
     pub on: Noteable,
+    /// The versions of the request, where a thread is of an older one.
+    pub versions: Rows<'a, Version>,
     pub notes: Rows<'a, Note>,
     /// What was said of its commits, as notes, oldest first, each with a name for what it says; and a number that is another
     /// one whenever they are others.
@@ -77,6 +81,13 @@ impl<'a> Content<'a> {
     /// The comment at an index, with a name for what it says.
     fn comment(&self, index: usize) -> Option<&'a (String, Note)> {
         self.comments.get(index.checked_sub(COMMENTS)?)
+    }
+
+    /// Returns whether the lines that a note of the server is on are not those of the changes any more.
+    fn is_outdated(&self, note: &Note, spot: &DiffPosition) -> bool {
+        let refs = self.facts.merge_request.diff_refs.as_ref();
+        let head = refs.and_then(|refs| refs.head_sha.as_deref()).filter(|_| note.position.is_some());
+        head.is_some_and(|head| !spot.sha.is_empty() && head != spot.sha)
     }
 
     /// Everything that was said, in the order of time.
@@ -208,6 +219,8 @@ pub struct Conversation {
     open: HashSet<u64>,
     /// The first notes of the threads that are not resolved.
     unresolved: Vec<usize>,
+    /// Whether a thread is of an older version of the changes.
+    has_outdated: bool,
     /// The places that notes speak of, by the index of the note.
     spots: HashMap<usize, DiffPosition>,
     /// The first row of each unit, counted from the first one's; one more behind them.
@@ -270,6 +283,11 @@ impl Conversation {
         });
         works.extend(lacking.take(AT_ONCE));
         works
+    }
+
+    /// Returns whether a thread is of an older version of the changes.
+    pub fn is_any_outdated(&self) -> bool {
+        self.has_outdated
     }
 
     /// Returns what reads the reactions to the request, and to the notes that are in sight.
@@ -386,6 +404,8 @@ impl Conversation {
         if !run.is_empty() {
             units.push(Some(run));
         }
+        let mut placed = self.spots.iter().filter_map(|(index, spot)| Some((parts.said(*index)?, spot)));
+        self.has_outdated = placed.any(|(note, spot)| parts.is_outdated(note, spot));
         self.units.clear();
         self.unresolved.clear();
         let mut talks = order.into_iter();
@@ -733,11 +753,11 @@ impl Conversation {
                 let above = self.above(*begins);
                 match (begins.and_then(|note| self.spots.get(&note)), line.checked_sub(above)) {
                     (Some(spot), None) => {
-                        let positioned = parts.said(*note).is_some_and(|note| note.position.is_some());
-                        let refs = parts.facts.merge_request.diff_refs.as_ref();
-                        let head = refs.and_then(|refs| refs.head_sha.as_deref()).filter(|_| positioned);
-                        let outdated = head.is_some_and(|head| !spot.sha.is_empty() && head != spot.sha);
-                        lines::place(view, spot, line, outdated)
+                        let note = parts.said(*note);
+                        let outdated = note.is_some_and(|note| parts.is_outdated(note, spot));
+                        let version = outdated.then(|| versions::number_of(&parts.versions, &spot.sha)).flatten();
+                        let point = note.and_then(threads::point_of);
+                        lines::place(view, spot, line, &lines::Standing { outdated, version, point })
                     }
                     (_, Some(0)) => {
                         parts.said(*note).map(|said| lines::heading(view, said, *answers)).unwrap_or_default()

@@ -1,11 +1,13 @@
 //! Approving a merge request, merging it, rebasing it, and calling it a draft or ready.
 
 use super::Mr;
+use crate::api::commits::DiffEntry;
 use crate::api::decisions::{
-    Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovals, ListReviewers, Merge, RebaseMergeRequest,
-    Unapprove,
+    ApprovalRule, Approvals, Approve, AutoMergeCanceled, CancelAutoMerge, GetApprovalState, GetApprovals,
+    ListReviewers, Merge, RebaseMergeRequest, Unapprove,
 };
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
+use crate::api::repository::Compare;
 use crate::app::App;
 use crate::app::action::{Action, FollowUp, Tone};
 use crate::app::command::Disabled;
@@ -13,13 +15,74 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::{Cx, View};
 use crate::domain::merge_status::{self, Obstacle};
 use crate::parts::review;
-use crate::store::Write;
+use crate::store::{Load, Want, Write};
 use crate::ui::text::sanitize;
+use jiff::Timestamp;
+use std::collections::HashSet;
 use std::rc::Rc;
+
+/// The files that the target branch changed as well, where both conflict.
+#[derive(Default)]
+pub(super) struct BothSides {
+    /// When the replies came that say so: what the target branch has, and what the request changes.
+    of: Option<(Option<Timestamp>, Option<Timestamp>)>,
+    pub paths: Vec<String>,
+}
 
 impl Mr {
     pub(super) fn approvals_of(&self) -> GetApprovals {
         GetApprovals { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    fn approval_state_of(&self) -> GetApprovalState {
+        GetApprovalState { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    /// The rules of approval; only servers that say how many approvals are needed have some.
+    pub(super) fn approval_rules<'a>(&self, view: &View<'a>) -> &'a [ApprovalRule] {
+        let state = view.store.get(&self.approval_state_of()).value;
+        state.and_then(|state| state.rules.as_deref()).unwrap_or_default()
+    }
+
+    pub(super) fn want_approval_rules(&self, view: &View) -> Option<Want> {
+        let has_rules = self.approvals(view).is_some_and(|approvals| approvals.approvals_required.is_some());
+        has_rules.then(|| view.aside(Load::one(&self.approval_state_of()))).flatten()
+    }
+
+    /// What the target branch has that the request was not made on. Asked for where both conflict.
+    fn target_changes_of(&self, view: &View) -> Option<Compare> {
+        let known = self.known(view).filter(|known| known.is_open())?;
+        if !known.merge_status().is_some_and(merge_status::is_conflict) {
+            return None;
+        }
+        let from = known.diff_refs.as_ref()?.base_sha.clone().filter(|sha| !sha.is_empty())?;
+        Some(Compare { id: self.project.clone(), from, to: known.target_branch().to_owned(), straight: Some(true) })
+    }
+
+    pub(super) fn want_target_changes(&self, view: &View) -> Vec<Want> {
+        let Some(compare) = self.target_changes_of(view) else { return Vec::new() };
+        [Load::one(&compare), Load::one(&self.changes_of())].into_iter().filter_map(|load| view.aside(load)).collect()
+    }
+
+    /// After an update: the files that both branches changed since they parted. No server tells which of them conflict.
+    pub(super) fn sync_both_sides(&mut self, view: &View) {
+        let theirs = self.target_changes_of(view).map(|compare| view.store.get(&compare));
+        let ours = view.store.get(&self.changes_of());
+        let of = theirs.as_ref().map(|theirs| (theirs.since, ours.since));
+        if self.both_sides.of == of {
+            return;
+        }
+        let theirs = theirs.and_then(|theirs| theirs.value);
+        let ours = ours.value.and_then(|changed| changed.changes.as_ref()?.as_ref());
+        let mut paths = Vec::new();
+        if let (Some(theirs), Some(ours)) = (theirs, ours) {
+            let ends = |entry: &DiffEntry| [entry.old_path.clone(), entry.new_path.clone()];
+            let touched: HashSet<String> = theirs.diffs.iter().flat_map(ends).collect();
+            let both =
+                ours.iter().filter(|entry| touched.contains(&entry.old_path) || touched.contains(&entry.new_path));
+            paths.extend(both.map(|entry| entry.new_path.clone()));
+        }
+        self.both_sides = BothSides { of, paths };
     }
 
     pub(super) fn reviewers_of(&self) -> ListReviewers {

@@ -1,7 +1,7 @@
 //! The facts of a merge request: above its description, or beside it where there is room.
 
 use crate::api::Known;
-use crate::api::decisions::{Approvals, Reviewer};
+use crate::api::decisions::{ApprovalRule, Approvals, Reviewer};
 use crate::api::jobs::{Job, PipelineBrief};
 use crate::api::labels::Label;
 use crate::api::merge_requests::MergeRequest;
@@ -21,6 +21,10 @@ use std::borrow::Cow;
 const LABEL: usize = 13;
 /// People who took part, at most.
 const PARTICIPANTS: usize = 30;
+/// Rules of approval, at most.
+const RULES: usize = 20;
+/// Files that were changed on both sides, at most.
+const BOTH_SIDES: usize = 8;
 /// Lines that a title may take.
 const TITLE: usize = 3;
 
@@ -33,6 +37,9 @@ pub struct Facts<'a> {
     pub jobs: Vec<&'a Job>,
     pub participants: Rows<'a, User>,
     pub approvals: Option<&'a Approvals>,
+    pub approval_rules: &'a [ApprovalRule],
+    /// Files that the target branch changed as well, where both conflict.
+    pub both_sides: &'a [String],
     /// The labels of the project, which have colors.
     pub labels: Rows<'a, Label>,
     /// How far the reviewers are, where the server says.
@@ -163,6 +170,8 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.fact("Reviewers", reviewers);
     let approved = facts.approvals.map(|approvals| approved(&out, approvals)).unwrap_or_default();
     out.fact("Approvals", approved);
+    let rules = facts.approval_rules.iter().take(RULES).map(|rule| approval_rule(&out, rule)).collect();
+    out.fact("Rules", rules);
     // The author and the assignees are named already.
     let named = |user: &&User| {
         m.author().is_none_or(|author| author.id != user.id) && m.assignees().iter().all(|named| named.id != user.id)
@@ -178,6 +187,16 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     }
     let merge = merge(&out, m);
     out.fact("Merge", merge);
+    if !facts.both_sides.is_empty() {
+        let mut pieces = vec![vec![out.span("changed on both sides:", Role::Dim)]];
+        let room = width.saturating_sub(LABEL);
+        let path = |path: &String| vec![out.span(text::fit_middle(path, room), Role::Text)];
+        pieces.extend(facts.both_sides.iter().take(BOTH_SIDES).map(path));
+        if let Some(more) = facts.both_sides.len().checked_sub(BOTH_SIDES).filter(|more| *more > 0) {
+            pieces.push(vec![out.span(format!("and {more} more"), Role::Dim)]);
+        }
+        out.fact("Conflicts", pieces);
+    }
     if let Some(pipeline) = facts.pipeline {
         let (mark, role) = glyph::status(pipeline.status.as_str());
         let mut pieces = vec![
@@ -211,6 +230,21 @@ fn review_state(state: &str) -> Option<(String, Role)> {
         other => (other.replace('_', " "), Role::Dim),
     };
     Some((words, role))
+}
+
+/// A rule: its name, and how many of the approvals that it needs are there.
+fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
+    let (mark, role) =
+        if rule.approved { (glyph::status("success").0, Role::Success) } else { (glyph::open(), Role::Warning) };
+    let name = match rule.section.as_deref().filter(|section| !section.is_empty()) {
+        Some(section) => format!("{section}: {}", rule.name),
+        None => rule.name.clone(),
+    };
+    let count = match rule.approvals_required {
+        0 => " optional".to_owned(),
+        required => format!(" {} of {required}", rule.approved_by.len()),
+    };
+    vec![out.span(format!("{mark} "), role), out.span(text::fit(&name, 40), Role::Text), out.span(count, Role::Dim)]
 }
 
 /// Who approved it, and how many approvals are missing where the server says so.

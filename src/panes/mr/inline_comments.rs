@@ -151,6 +151,7 @@ impl Mr {
             whole: self.is_whole(view),
             complete: self.input(view).is_some_and(|input| self.changes.has_all(&input)),
             open,
+            versions: self.version_heads(view),
             width: diff_comments::width(view, &self.changes),
         })
     }
@@ -161,7 +162,11 @@ impl Mr {
         let pages = if notes.more || !notes.known { notes.pages() + 1 } else { notes.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), 1).into()];
         wants.extend(self.here().load_conversation(view, pages.min(NOTE_PAGES)).map(Want::from));
-        wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
+        // Comments of commits come once the changes and their threads are on the screen.
+        if notes.known && self.is_current(view) {
+            wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
+        }
+        wants.extend(self.margin.has_outdated().then(|| self.want_versions(view)).flatten());
         if self.is_current(view) {
             let drafted = self.desk.drafted(view);
             wants.extend(self.with_source(view, &drafted, &self.margin.open, |source| source.wants(view)));

@@ -36,6 +36,7 @@ use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, state};
 use conversation::{Content, Conversation, UnderCursor};
+use decisions::BothSides;
 use facts::Facts;
 use pipelines::Pipelines;
 use ratatui::buffer::Buffer;
@@ -79,6 +80,7 @@ pub struct Mr {
     /// What is said, beside the changes.
     margin: DiffComments,
     comments: Comments,
+    both_sides: BothSides,
     /// How many notes the request said that it has.
     counted: Option<u64>,
 }
@@ -155,12 +157,15 @@ impl Mr {
                 jobs,
                 participants: view.store.list(&self.participants_of()),
                 approvals: self.approvals(view),
+                approval_rules: self.approval_rules(view),
+                both_sides: &self.both_sides.paths,
                 labels: label_colors::known(view, &self.project),
                 reviewers: view.store.list(&self.reviewers_of()),
             },
             drafts: self.desk.drafts(),
             identity: conversation::identity(merge_request.description.as_deref().unwrap_or_default()),
             on: self.here(),
+            versions: view.store.list(&self.versions_of()),
             notes: self.notes(view),
             comments: &self.comments.said,
             comments_revision: self.comments.revision,
@@ -502,6 +507,7 @@ impl Pane for Mr {
             desk: Drafts::default(),
             margin: DiffComments::default(),
             comments: Comments::default(),
+            both_sides: BothSides::default(),
             counted: None,
         }
     }
@@ -553,6 +559,9 @@ impl Pane for Mr {
                 if self.known(view).is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty())) {
                     wants.extend(view.aside(Load::list(&self.reviewers_of(), 1)));
                 }
+                wants.extend(self.want_approval_rules(view));
+                wants.extend(self.want_target_changes(view));
+                wants.extend(self.conversation.is_any_outdated().then(|| self.want_versions(view)).flatten());
                 // For the number behind the title of their tab.
                 wants.push(Load::list(&self.commits_of(), 1).into());
                 for list in self.comments_of(view) {
@@ -630,6 +639,7 @@ impl Pane for Mr {
         self.hear(cx);
         if self.tab == Tab::Overview {
             self.sync_comments(&view);
+            self.sync_both_sides(&view);
             let mut conversation = std::mem::take(&mut self.conversation);
             if let Some(parts) = self.parts(&view) {
                 conversation.sync(&view, &parts);

@@ -3,7 +3,7 @@
 use super::versions::VersionEnd;
 use super::{Mr, Tab};
 use crate::api::commits::{Commit, GetCommitDiff};
-use crate::api::merge_requests::MergeRequest;
+use crate::api::merge_requests::{DiffRefs, MergeRequest};
 use crate::api::repository::Compare;
 use crate::api::{Endpoint, Known};
 use crate::app::action::{Action, Tone};
@@ -177,6 +177,30 @@ impl Mr {
                 Revisions { project, old: commit.and_then(parent), new: sha.clone() }
             }
         })
+    }
+
+    /// The commits between which the lines that are shown have their numbers: the server takes a place from there to the
+    /// changes as they are. Nothing where one of them is not known.
+    pub(super) fn shown_refs(&self, view: &View) -> Option<DiffRefs> {
+        let head = Some(self.shown_head(view)).filter(|head| !head.is_empty())?;
+        let between = |from: &str| {
+            let from = Some(from.to_owned());
+            DiffRefs { base_sha: from.clone(), start_sha: from, head_sha: Some(head.to_owned()) }
+        };
+        let parent = |sha: &String| {
+            let rows = view.store.list(&self.commits_of());
+            rows.iter().find(|commit| commit.id == *sha)?.parent_ids.first().cloned()
+        };
+        match &self.scope {
+            Scope::Since(from) if !self.is_whole(view) => Some(between(from)),
+            Scope::Versions { from, .. } => Some(between(&from.sha)),
+            Scope::Commit(sha) => Some(between(&parent(sha)?)),
+            Scope::All | Scope::Since(_) => {
+                let refs = view.store.get(&self.changes_of()).value.and_then(|changes| changes.diff_refs.as_ref());
+                let refs = refs.or_else(|| self.known(view)?.diff_refs.as_ref())?;
+                Some(refs.clone()).filter(|refs| refs.head_sha.as_deref() == Some(head))
+            }
+        }
     }
 
     /// After an update: tells the changes where whole files are, and takes note of the head that is looked at.

@@ -8,7 +8,7 @@ use crate::app::command::Disabled;
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::pane::{Cx, View};
 use crate::parts::list::{age, ago};
-use crate::store::{Load, Want};
+use crate::store::{Load, Rows, Want};
 
 /// One end of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,12 @@ pub(super) struct Both(VersionEnd, VersionEnd);
 struct Versions {
     list: ListMergeRequestVersions,
     from: Option<VersionEnd>,
+}
+
+/// Returns which version has that head, counted from the oldest; nothing while not all are known.
+pub(super) fn number_of(versions: &Rows<Version>, sha: &str) -> Option<usize> {
+    let at = versions.iter().position(|version| version.head_commit_sha.as_deref() == Some(sha))?;
+    (!versions.more).then(|| versions.len() - at)
 }
 
 impl Versions {
@@ -82,8 +88,22 @@ impl Source for Versions {
 }
 
 impl Mr {
-    fn versions_of(&self) -> ListMergeRequestVersions {
+    pub(super) fn versions_of(&self) -> ListMergeRequestVersions {
         ListMergeRequestVersions { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    /// Returns what reads the versions, where a thread is of an older one.
+    pub(super) fn want_versions(&self, view: &View) -> Option<Want> {
+        view.aside(Load::list(&self.versions_of(), 1))
+    }
+
+    /// The heads of the versions with their numbers, once all are known.
+    pub(super) fn version_heads(&self, view: &View) -> Vec<(String, usize)> {
+        let versions = view.store.list(&self.versions_of());
+        let head = |version: &Version| version.head_commit_sha.clone();
+        let heads: Vec<String> = versions.iter().filter(|_| !versions.more).filter_map(head).collect();
+        let count = heads.len();
+        heads.into_iter().enumerate().map(|(at, head)| (head, count - at)).collect()
     }
 
     pub(super) fn can_compare_versions(&self, view: &View) -> Result<(), Disabled> {

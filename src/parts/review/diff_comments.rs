@@ -39,6 +39,11 @@ impl DiffComments {
         Some((hasher.finish() | 1, insets))
     }
 
+    /// Returns whether a thread is of an older version of the changes.
+    pub fn has_outdated(&self) -> bool {
+        self.laid.as_ref().is_some_and(|(_, laid)| laid.has_outdated)
+    }
+
     /// Returns what the row under the cursor belongs to.
     pub fn part(&self, changes: &Changes) -> Option<&InsetPart> {
         let (inset, row) = changes.inset()?;

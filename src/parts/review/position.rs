@@ -51,6 +51,10 @@ pub fn of_draft_note(position: &Position) -> Option<NewPosition> {
         new_path: text(&position.new_path).or_else(|| text(&position.old_path))?,
         old_line: small(position.old_line),
         new_line: small(position.new_line),
+        width: small(position.width),
+        height: small(position.height),
+        x: small(position.x),
+        y: small(position.y),
         line_range: position
             .line_range
             .as_ref()

@@ -103,6 +103,8 @@ pub struct ThreadLayout {
     pub parked: BTreeSet<String>,
     /// Comments by file.
     pub counts: BTreeMap<String, usize>,
+    /// Whether a thread of the server is of an older version of the changes.
+    pub has_outdated: bool,
 }
 
 impl ThreadLayout {
@@ -124,6 +126,7 @@ struct LayOutThreads {
     whole: bool,
     complete: bool,
     open: BTreeSet<String>,
+    versions: Vec<(String, usize)>,
     width: usize,
     theme: Theme,
     now: Timestamp,
@@ -147,6 +150,8 @@ pub struct Source<'a> {
     pub complete: bool,
     /// The folds that are open.
     pub open: &'a BTreeSet<String>,
+    /// The heads of the versions with their numbers, as far as they are known.
+    pub versions: Vec<(String, usize)>,
     pub width: usize,
 }
 
@@ -161,7 +166,8 @@ impl Source<'_> {
         for drafted in self.drafts {
             (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
         }
-        (&self.changes, self.head, self.whole, self.complete, self.open, self.files.len()).hash(&mut hasher);
+        (&self.changes, self.head, self.whole, self.complete, self.open, self.files.len(), &self.versions)
+            .hash(&mut hasher);
         format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
     }
 
@@ -188,6 +194,7 @@ impl Source<'_> {
                 whole: self.whole,
                 complete: self.complete,
                 open: self.open.clone(),
+                versions: self.versions.clone(),
                 width: self.width,
                 theme: view.theme.clone(),
                 now: view.now,
@@ -289,6 +296,7 @@ impl LayOutThreads {
         let key = format!("thread {id} {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
         let resolved = thread.resolved.unwrap_or_else(|| thread.said.iter().any(|said| said.is_resolved));
         let folds = outdated || resolved;
+        laid.has_outdated |= outdated && thread.discussion.is_some();
         if thread.resolved == Some(false) {
             laid.unresolved.insert(key.clone());
         }
@@ -305,7 +313,7 @@ impl LayOutThreads {
                 parts.push((lines.len(), InsetPart::Said(index, at)));
                 let mut heading = self.heading(said);
                 if at == 0 {
-                    heading.extend(self.about(spot, stand));
+                    heading.extend(self.about(thread, stand));
                     lines.push(self.rule(true, heading));
                     if outdated {
                         lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
@@ -379,16 +387,26 @@ impl LayOutThreads {
     }
 
     /// Returns which lines it is about, if that is not the one above alone.
-    fn about(&self, spot: &DiffPosition, stand: ThreadPosition) -> Spans {
-        let short = spot.sha.get(..8).unwrap_or(&spot.sha);
-        match spot.lines {
+    fn about(&self, thread: &Thread, stand: ThreadPosition) -> Spans {
+        let spot = &thread.spot;
+        match (spot.lines, thread.point) {
             _ if stand == ThreadPosition::Outdated => {
-                vec![self.span(format!("  outdated, {} at {short}", spot.label()), Role::Warning)]
+                let short = spot.sha.get(..8).unwrap_or(&spot.sha);
+                let version = self.version_of(spot).unwrap_or_else(|| format!(" at {short}"));
+                let words = format!("  outdated, {}{version}", spot.label());
+                vec![self.span(words, Role::Warning)]
             }
             _ if stand == ThreadPosition::Hidden => vec![self.span(unseen(spot), Role::Dim)],
-            None => vec![self.span("  the file", Role::Dim)],
-            Some(_) => range(spot).map(|words| self.span(words, Role::Dim)).into_iter().collect(),
+            (None, Some((x, y))) => vec![self.span(format!("  the image at {x}, {y}"), Role::Dim)],
+            (None, None) => vec![self.span("  the file", Role::Dim)],
+            (Some(_), _) => range(spot).map(|words| self.span(words, Role::Dim)).into_iter().collect(),
         }
+    }
+
+    /// The version that a place is of, where its number is known.
+    fn version_of(&self, spot: &DiffPosition) -> Option<String> {
+        let (_, number) = self.versions.iter().find(|(sha, _)| *sha == spot.sha)?;
+        Some(format!(", version {number}"))
     }
 
     /// A thread in one line.
@@ -400,9 +418,10 @@ impl LayOutThreads {
             1 => String::new(),
             count => format!(" {} {count} comments", glyph::dot()),
         };
+        let version = self.version_of(&thread.spot).unwrap_or_default();
         let why = match (outdated, thread.resolved) {
-            (true, Some(true)) => format!("resolved, outdated, {}", thread.spot.label()),
-            (true, _) => format!("outdated, {}", thread.spot.label()),
+            (true, Some(true)) => format!("resolved, outdated, {}{version}", thread.spot.label()),
+            (true, _) => format!("outdated, {}{version}", thread.spot.label()),
             (false, _) => "resolved".to_owned(),
         };
         let spans = vec![

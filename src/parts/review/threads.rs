@@ -32,6 +32,8 @@ pub struct Thread {
     pub discussion: Option<String>,
     /// Whether it is resolved; `None` if it cannot be.
     pub resolved: Option<bool>,
+    /// The point in an image that it is on, in pixels from the left and from the top.
+    pub point: Option<(u64, u64)>,
     /// Oldest first.
     pub said: Vec<Comment>,
 }
@@ -54,6 +56,12 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
         Some((spot, rest)) => (Some(spot), rest),
         None => (positioned(note), &note.body),
     }
+}
+
+/// The point in an image that a note is on.
+pub fn point_of(note: &Note) -> Option<(u64, u64)> {
+    let position = note.position.as_ref()?;
+    Some((position.x?, position.y?)).filter(|_| position.position_type.as_deref() == Some("image"))
 }
 
 fn positioned(note: &Note) -> Option<DiffPosition> {
@@ -103,8 +111,8 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
                 thread.said.push(comment(note, &note.body));
             }
         } else if let Some(spot) = positioned(note) {
-            let thread =
-                Thread { spot, discussion: Some(id.to_owned()), resolved: None, said: vec![comment(note, &note.body)] };
+            let (discussion, said) = (Some(id.to_owned()), vec![comment(note, &note.body)]);
+            let thread = Thread { spot, discussion, resolved: None, point: point_of(note), said };
             by_id.insert(id, (threads.len(), vec![note]));
             threads.push(thread);
         }
@@ -127,7 +135,7 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
             None => {
                 near.push(threads.len());
                 let discussion = discussion.map(str::to_owned);
-                threads.push(Thread { spot, discussion, resolved: None, said: vec![said] });
+                threads.push(Thread { spot, discussion, resolved: None, point: None, said: vec![said] });
             }
         }
     };

@@ -131,7 +131,7 @@ fn placed(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Position, Op
         new_path: path.clone(),
         old_line: form.old_line,
         new_line: form.line,
-        line_range: None,
+        ..NewPosition::default()
     };
     let check = |new: &NewPosition| -> Result<(Position, Option<String>)> {
         let position = positions::read(new).map_err(said)?;

@@ -69,18 +69,32 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
     }
 }
 
+/// How the lines of a thread stand to the changes of now.
+pub struct Standing {
+    pub outdated: bool,
+    /// The version that they are of, if it is known.
+    pub version: Option<usize>,
+    /// The point in an image.
+    pub point: Option<(u64, u64)>,
+}
+
 /// The lines that a thread is about: their name, and what they say.
-pub fn place(view: &View, spot: &DiffPosition, line: usize, outdated: bool) -> DocLine<'static> {
+pub fn place(view: &View, spot: &DiffPosition, line: usize, standing: &Standing) -> DocLine<'static> {
     let theme = view.theme;
     let Some(quoted) = line.checked_sub(1) else {
         let mut spans: Spans = vec![(spot.label().into(), theme.style(Role::Link))];
         if spot.old {
             spans.push(("  taken away".into(), theme.style(Role::Removed)));
         }
-        if let Some(short) = spot.sha.get(..8) {
-            spans.push((format!("  at {short}").into(), theme.style(Role::Dim)));
+        if let Some((x, y)) = standing.point {
+            spans.push((format!("  at {x}, {y}").into(), theme.style(Role::Dim)));
         }
-        if outdated {
+        match (standing.version, spot.sha.get(..8)) {
+            (Some(version), _) => spans.push((format!("  version {version}").into(), theme.style(Role::Dim))),
+            (None, Some(short)) => spans.push((format!("  at {short}").into(), theme.style(Role::Dim))),
+            (None, None) => {}
+        }
+        if standing.outdated {
             spans.push(("  outdated".into(), theme.style(Role::Warning)));
         }
         return DocLine { spans, ..DocLine::default() };
