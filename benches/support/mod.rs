@@ -38,6 +38,7 @@ pub fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: true,
         kept: Default::default(),
+        greets: false,
         place,
         now: Timestamp::UNIX_EPOCH,
         size,
