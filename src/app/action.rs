@@ -2,6 +2,7 @@
 
 use super::checkout::{Checkout, CheckoutOutcome};
 use super::command::{Disabled, Info, Motion};
+use super::custom::{FileOfClone, RunEvent, RunOrder};
 use super::outbox::{Claim, Draft};
 use super::overlay::Overlay;
 use super::pane::Cx;
@@ -133,6 +134,10 @@ pub enum Action {
     Page(PagerText),
     /// Check out a branch in the clone.
     CheckOut(Checkout),
+    /// Stop a command of the configuration, by its number.
+    StopRun(u64),
+    /// Open the file under the cursor in the user's own editor, as it is in the clone.
+    EditInClone,
     /// Save bytes to a file: asks where.
     Save(Save),
     /// Save them there.
@@ -260,6 +265,8 @@ pub enum Msg {
     Kept(Result<(), String>),
     /// Whether a draft is ours to send.
     Claimed(String, Claim),
+    /// What became of a command of the configuration, by its number.
+    Ran(u64, RunEvent),
     /// What came of checking out.
     CheckedOut(Checkout, CheckoutOutcome),
     /// Something the runtime has to say.
@@ -326,6 +333,12 @@ pub enum Effect {
     Page(PagerText),
     /// Check out a branch in the clone. Answered by [`Msg::CheckedOut`].
     CheckOut(Checkout),
+    /// Start a command of the configuration. Answered by [`Msg::Ran`].
+    Run(u64, RunOrder),
+    /// Stop that.
+    StopRun(u64),
+    /// Open a file of the clone in the user's own editor.
+    EditFile(FileOfClone),
     /// Save bytes to a file.
     Save(u64, SaveOrder),
     /// Stop that.

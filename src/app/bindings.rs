@@ -1,6 +1,7 @@
 //! Which keys mean which command in which place: the table's own keys, with the user's in their stead.
 
 use super::command::Info;
+use super::custom::CustomCommand;
 use super::global;
 use super::keymap::{Chord, Key, Meaning, find, parse_chord, show};
 use super::registry::Entry;
@@ -10,6 +11,8 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     global: Vec<(Chord, &'static str)>,
+    /// Keys of the commands of the configuration, each with the places where it is offered.
+    custom: Vec<(Chord, &'static str, Vec<String>)>,
     panes: HashMap<&'static str, Vec<(Chord, &'static str)>>,
     shown: HashMap<&'static str, String>,
 }
@@ -43,19 +46,43 @@ impl Bindings {
         }
     }
 
+    /// With the keys of the commands of the configuration, which go before those of the table.
+    ///
+    /// # Errors
+    /// The index of a command whose keys begin those of another one, or the other way round, and what these are.
+    pub fn with_custom(mut self, commands: &[CustomCommand]) -> Result<Bindings, (usize, String)> {
+        for (index, command) in commands.iter().enumerate() {
+            let Some(chord) = &command.key else { continue };
+            let hides = |other: &Chord| other != chord && (other.starts_with(chord) || chord.starts_with(other));
+            let places = self.panes.iter().filter(|(pane, _)| command.is_in(pane)).flat_map(|(_, rows)| rows);
+            if let Some((other, id)) = self.global.iter().chain(places).find(|(other, _)| hides(other)) {
+                return Err((index, format!("\"{}\" cannot be told from \"{}\" ({id})", show(chord), show(other))));
+            }
+            self.shown.insert(command.id, show(chord));
+            self.custom.push((chord.clone(), command.id, command.places.clone()));
+        }
+        Ok(self)
+    }
+
+    /// The keys that hold in `pane`: those of the user's own commands, of the place, and of every place.
+    fn rows<'a>(&'a self, pane: &'a str) -> impl Iterator<Item = (&'a [Key], &'static str)> {
+        let is_in = move |places: &[String]| places.is_empty() || places.iter().any(|place| place == pane);
+        let custom = self.custom.iter().filter(move |(_, _, places)| is_in(places));
+        let own = self.panes.get(pane).map(Vec::as_slice).unwrap_or_default();
+        let table = own.iter().chain(&self.global).map(|(chord, id)| (chord.as_slice(), *id));
+        custom.map(|(chord, id, _)| (chord.as_slice(), *id)).chain(table)
+    }
+
     /// Returns what `pressed` means in `pane`; its own commands go before those of every place.
     pub fn meaning(&self, pane: &str, pressed: &[Key]) -> Meaning<&'static str> {
-        let own = self.panes.get(pane).map(Vec::as_slice).unwrap_or_default();
-        find(pressed, own.iter().chain(&self.global).map(|(chord, id)| (chord.as_slice(), *id)))
+        find(pressed, self.rows(pane))
     }
 
     /// Returns what `pressed` can go on to in `pane`: the rest of the keys, and the command.
     pub fn continuations(&self, pane: &str, pressed: &[Key]) -> Vec<(String, &'static str)> {
-        let own = self.panes.get(pane).map(Vec::as_slice).unwrap_or_default();
-        own.iter()
-            .chain(&self.global)
+        self.rows(pane)
             .filter(|(chord, _)| chord.len() > pressed.len() && chord.starts_with(pressed))
-            .map(|(chord, id)| (show(&chord[pressed.len()..]), *id))
+            .map(|(chord, id)| (show(chord.get(pressed.len()..).unwrap_or_default()), id))
             .collect()
     }
 

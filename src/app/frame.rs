@@ -210,7 +210,10 @@ impl App {
     fn continuations(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let Some(pane) = self.panes.last().filter(|_| !self.pressed.is_empty()) else { return };
         let theme = view.theme;
-        let infos: Vec<_> = pane.commands().into_iter().chain(global::infos(self.registry)).collect();
+        let infos: Vec<_> = {
+            let custom = self.custom_commands().map(super::custom::CustomCommand::info);
+            pane.commands().into_iter().chain(custom).chain(global::infos(self.registry)).collect()
+        };
         let rows: Vec<(String, &super::command::Info)> = self
             .bindings
             .continuations(pane.id(), &self.pressed)

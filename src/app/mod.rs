@@ -5,6 +5,7 @@ pub mod bindings;
 pub mod checkout;
 pub mod command;
 pub mod complete;
+pub mod custom;
 pub mod dates;
 pub mod frame;
 pub mod global;
@@ -42,6 +43,7 @@ use action::{Action, Effect, FollowUp, Msg, Outcome, Tone};
 use bindings::Bindings;
 use command::{Disabled, Motion};
 use crossterm::event::{KeyCode, KeyEventKind, MouseButton, MouseEventKind};
+use custom::Runs;
 use global::GLOBAL;
 use hits::{Hit, Hits};
 use jiff::{SignedDuration, Timestamp};
@@ -146,6 +148,9 @@ pub struct App {
     /// What is done once the server has the drafts of these keys.
     after_posting: Vec<(Vec<String>, Action)>,
     transfers: Transfers,
+    /// The commands of the configuration that were started.
+    runs: Runs,
+    last_run: u64,
     elsewhere: ServerSwitch,
     /// What the user waits for the end of.
     watched: Vec<watch::Watched>,
@@ -227,6 +232,8 @@ impl App {
             outbox: Outbox::default(),
             after_posting: Vec::new(),
             transfers: Transfers::default(),
+            runs: Runs::new(),
+            last_run: 0,
             elsewhere: ServerSwitch::default(),
             watched: Vec::new(),
             pictures: Pictures::default(),
@@ -338,6 +345,7 @@ impl App {
             seen: &self.state.seen,
             outbox: &self.outbox,
             transfers: &self.transfers,
+            runs: &self.runs,
             pictures: &self.pictures,
             writing: self.overlays.iter().rev().find_map(|overlay| overlay.writing()),
             size: self.size,
@@ -390,6 +398,7 @@ impl App {
             Msg::Interrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
             Msg::Kept(outcome) => self.kept(outcome),
             Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
+            Msg::Ran(number, event) => self.ran(number, event),
             Msg::CheckedOut(order, outcome) => self.checked_out(order, outcome, effects),
             Msg::Say(tone, text) => self.say(tone, text),
             Msg::Quit => self.quit(effects),
@@ -784,6 +793,8 @@ impl App {
                 self.say(Tone::Info, "Checking out…".to_owned());
                 effects.push(Effect::CheckOut(order));
             }
+            Action::StopRun(number) => self.stop_run(number, effects),
+            Action::EditInClone => self.edit_in_clone(effects),
             Action::Save(save) => self.save(save),
             Action::SaveTo(order) => self.save_to(order, effects),
             Action::SaveAgain(number, replace) => self.save_again(number, replace, effects),
@@ -848,7 +859,7 @@ impl App {
     fn run(&mut self, id: &'static str, effects: &mut Vec<Effect>) {
         let mut known = false;
         self.with_pane(effects, |pane, cx| known = pane.run(id, cx));
-        if known {
+        if known || self.run_custom(id, effects) {
             return;
         }
         if let Some(entry) = self.registry.iter().find(|entry| entry.go.is_some_and(|go| go.id == id)) {
@@ -1066,7 +1077,11 @@ impl App {
             let item = self.command_item(info.id, info.title).group(if info.writes { "Change" } else { "View" });
             item.unless(pane.can(info.id, &view).and_then(Result::err))
         };
-        pane.commands().into_iter().map(item).collect()
+        let custom = self.custom_commands().map(|command| {
+            let item = self.command_item(command.id, command.title).group("Your commands");
+            item.unless(self.custom_order(command).err())
+        });
+        pane.commands().into_iter().map(item).chain(custom).collect()
     }
 
     /// The commands of every place, as things to choose.
@@ -1096,6 +1111,7 @@ impl App {
             "seek" | "seek.next" | "seek.prev" if pane.search_mode().is_none() => {
                 Some("there is nothing to search here".into())
             }
+            "clone.edit" => self.file_in_clone().err(),
             "forward" if self.ahead.is_empty() => Some("no forward history".into()),
             "browse" if pane.url(&view).is_none() => Some("nothing here has a page of its own".into()),
             "copy" if pane.url(&view).is_none() && pane.copies(&view).is_empty() => {

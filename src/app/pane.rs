@@ -3,6 +3,7 @@
 use super::action::{Action, Answer, Tone};
 use super::checkout::CloneFolder;
 use super::command::{Command, Disabled, Info, Motion};
+use super::custom::{CustomCommand, Runs};
 use super::hits::Hits;
 use super::outbox::Outbox;
 use super::place::Place;
@@ -40,6 +41,8 @@ pub struct Session {
     pub sections: Vec<Section>,
     /// How traces of jobs are read.
     pub reading: Arc<Reading>,
+    /// The commands of the configuration, in order.
+    pub commands: Arc<Vec<CustomCommand>>,
     /// The other servers that one knows, in order.
     pub others: Vec<OtherServer>,
     /// The clone that labscope was started in, if it has remotes on this server.
@@ -112,6 +115,8 @@ pub struct View<'a> {
     pub pictures: &'a Pictures,
     /// What is being saved, and was.
     pub transfers: &'a Transfers,
+    /// The commands of the configuration that were started.
+    pub runs: &'a Runs,
     /// The key of the saved text that is being typed, over the place.
     pub writing: Option<&'a str>,
     /// Width and height of the screen.
@@ -303,6 +308,10 @@ pub trait Pane: Sized + 'static {
     fn url(&self, _view: &View) -> Option<String> {
         None
     }
+    /// Returns the path of the file under the cursor, and the line, where no address says so.
+    fn position(&self, _view: &View) -> Option<(String, Option<u32>)> {
+        None
+    }
     /// Returns what `y` can copy here: name and text.
     fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
         Vec::new()
@@ -347,6 +356,7 @@ pub trait AnyPane {
     fn answer(&mut self, answer: Answer, cx: &mut Cx);
     fn escape(&mut self, cx: &mut Cx) -> bool;
     fn url(&self, view: &View) -> Option<String>;
+    fn position(&self, view: &View) -> Option<(String, Option<u32>)>;
     fn copies(&self, view: &View) -> Vec<(&'static str, String)>;
     fn ticks(&self, view: &View) -> bool;
     /// The rows of its command table.
@@ -420,6 +430,9 @@ impl<P: Pane> AnyPane for P {
     }
     fn url(&self, view: &View) -> Option<String> {
         Pane::url(self, view)
+    }
+    fn position(&self, view: &View) -> Option<(String, Option<u32>)> {
+        Pane::position(self, view)
     }
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
         Pane::copies(self, view)

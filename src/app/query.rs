@@ -595,6 +595,7 @@ mod tests {
             writing: None,
             pictures: &crate::ui::image::Pictures::default(),
             transfers: &Default::default(),
+            runs: &Default::default(),
             size: (80, 24),
             hits: &Default::default(),
         })

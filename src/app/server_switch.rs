@@ -60,6 +60,7 @@ impl App {
             session: Session {
                 sections: self.session.sections.clone(),
                 reading: self.session.reading.clone(),
+                commands: self.session.commands.clone(),
                 ..session
             },
             theme: self.theme.clone(),

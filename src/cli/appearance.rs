@@ -40,7 +40,13 @@ impl Appearance {
         };
         // The Linux console would print the query.
         let ask = !chosen && depth != Depth::None && term != "linux";
-        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, ascii: is_ascii(&var) })
+        let ascii = match config.glyphs.as_ref().map(|glyphs| (glyphs.get_ref().as_str(), glyphs.span())) {
+            None => is_ascii(&var),
+            Some(("ascii", _)) => true,
+            Some(("unicode", _)) => false,
+            Some((_, at)) => return Err(Failure::usage(config.mistake(at, "glyphs", "one of unicode, ascii"))),
+        };
+        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, ascii })
     }
 }
 

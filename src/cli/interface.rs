@@ -6,10 +6,12 @@ use super::failure::Failure;
 use crate::api::Host;
 use crate::app::action::{Msg, Tone};
 use crate::app::bindings::{BindingError, Bindings};
+use crate::app::custom::{CustomCommand, Run, Show};
+use crate::app::keymap::parse_chord;
 use crate::app::pane::{Reading, Section, Session};
 use crate::app::{App, Place, Setup};
 use crate::cli::appearance::Appearance;
-use crate::config::{Config, sections};
+use crate::config::{Config, commands, sections};
 use crate::panes::PANES;
 use crate::runtime::connections::{Connection, Connections, DialServer};
 use crate::runtime::executor::Configure;
@@ -46,6 +48,7 @@ pub struct Preferences {
     pub config: Config,
     appearance: Appearance,
     bindings: Bindings,
+    commands: Vec<CustomCommand>,
     reading: Reading,
     notify: Notify,
     mouse: bool,
@@ -59,7 +62,12 @@ impl Preferences {
     pub fn read(global: &Global) -> Result<Preferences, Failure> {
         let config = configuration(global)?;
         let appearance = Appearance::find(global, &config, |name| std::env::var(name).ok())?;
-        let bindings = bindings(&config)?;
+        let commands = custom_commands(&config)?;
+        let bindings = bindings(&config)?.with_custom(&commands).map_err(|(index, why)| {
+            let key = config.commands.get(index).and_then(|command| command.key.as_ref());
+            let at = key.map(toml::Spanned::span).unwrap_or_default();
+            Failure::usage(config.mistake(at, "commands.key", &why))
+        })?;
         let reading = reading(&config)?;
         let notify = match &config.notify {
             Some(word) => Notify::named(word.get_ref())
@@ -67,7 +75,7 @@ impl Preferences {
             None => Notify::Bell,
         };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Preferences { config, appearance, bindings, reading, notify, mouse })
+        Ok(Preferences { config, appearance, bindings, commands, reading, notify, mouse })
     }
 }
 
@@ -89,8 +97,9 @@ pub fn need_terminal() -> Result<(), Failure> {
 
 /// Runs the interface until it ends.
 pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
-    let Preferences { config, appearance, bindings, reading, notify, mouse } = preferences;
-    let session = Session { sections: sections(&config), reading: Arc::new(reading), ..opening.session };
+    let Preferences { config, appearance, bindings, commands, reading, notify, mouse } = preferences;
+    let (sections, reading, commands) = (sections(&config), Arc::new(reading), Arc::new(commands));
+    let session = Session { sections, reading, commands, ..opening.session };
     // Without a drafts folder nothing may be left behind, so sections are not saved.
     let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
     glyph::set_ascii(appearance.ascii);
@@ -142,6 +151,56 @@ fn sections(config: &Config) -> Vec<Section> {
         Section { name, query, project, group }
     };
     config.sections.iter().map(section).collect()
+}
+
+/// Reads the user's own commands. Their names live as long as the program, as those of the table do.
+///
+/// # Errors
+/// The place of a mistake in the configuration.
+fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
+    let mut all: Vec<CustomCommand> = Vec::new();
+    for command in &config.commands {
+        let mistake = |at: std::ops::Range<usize>, key: &str, why: &str| {
+            Failure::usage(config.mistake(at, &format!("commands.{key}"), why))
+        };
+        let name = command.name.get_ref().trim();
+        if name.is_empty() || all.iter().any(|known| known.title == name) {
+            return Err(mistake(command.name.span(), "name", "each command needs a name of its own"));
+        }
+        let key = match &command.key {
+            Some(key) => Some(parse_chord(key.get_ref()).ok_or_else(|| {
+                let why = format!("\"{}\" is no key; write it like \"M-w\" or \"g x\"", key.get_ref());
+                mistake(key.span(), "key", &why)
+            })?),
+            None => None,
+        };
+        for place in &command.places {
+            if !PANES.iter().any(|entry| entry.id == place.get_ref()) {
+                let why = format!("there is no place \"{}\"; `:` lists them", place.get_ref());
+                return Err(mistake(place.span(), "places", &why));
+            }
+        }
+        let run = match command.run.get_ref() {
+            commands::Run::Program(words) => Run::Program(words.clone()),
+            commands::Run::Shell(line) => Run::Shell(line.clone()),
+        };
+        run.check().map_err(|why| mistake(command.run.span(), "run", &why))?;
+        let show = match command.show.as_ref().map(|show| (show.get_ref().as_str(), show.span())) {
+            None | Some(("pane", _)) => Show::Pane,
+            Some(("terminal", _)) => Show::Terminal,
+            Some(("silent", _)) => Show::Silent,
+            Some((_, at)) => return Err(mistake(at, "show", "one of pane, terminal, silent")),
+        };
+        all.push(CustomCommand {
+            id: format!("custom.{name}").leak(),
+            title: name.to_owned().leak(),
+            key,
+            places: command.places.iter().map(|place| place.get_ref().clone()).collect(),
+            run,
+            show,
+        });
+    }
+    Ok(all)
 }
 
 /// Returns the function that saves a section to the configuration file at `path`; concurrent calls wait for each other.

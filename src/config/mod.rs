@@ -1,5 +1,6 @@
 //! The configuration file: its settings, and the location of mistakes in it.
 
+pub mod commands;
 pub mod glab;
 pub mod host;
 pub mod keyring;
@@ -25,6 +26,8 @@ pub struct Config {
     pub hosts: BTreeMap<String, Host>,
     /// The name of a theme.
     pub theme: Option<Spanned<String>>,
+    /// The characters to draw with: `unicode` or `ascii`; as the locale says without.
+    pub glyphs: Option<Spanned<String>>,
     /// Use the mouse (default: true).
     pub mouse: Option<bool>,
     /// Cache replies on disk, to show them before the server responds (default: true).
@@ -39,6 +42,8 @@ pub struct Config {
     pub keys: BTreeMap<String, Spanned<Vec<String>>>,
     /// Named queries, shown on Home.
     pub sections: Vec<sections::Section>,
+    /// The user's own commands.
+    pub commands: Vec<commands::Command>,
     #[serde(skip)]
     source: Source,
 }

@@ -6,10 +6,12 @@ use super::desktop;
 use super::follow::{self, Flow};
 use super::journal::JournalWriter;
 use super::open;
+use super::run;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault, Host};
 use crate::app::action::{Cancel, Effect, Msg, Outcome, Tone};
+use crate::app::custom::{RunEvent, RunOrder, Show};
 use crate::app::outbox::Claim;
 use crate::app::pane::Section;
 use crate::app::transfer::TransferEvent;
@@ -74,6 +76,8 @@ pub struct Executor {
     tasks: HashMap<Ticket, Task>,
     writes: Vec<JoinHandle<()>>,
     saves: HashMap<u64, AbortHandle>,
+    /// Commands of the configuration that run.
+    runs: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
     keeper: Option<JournalWriter>,
     /// Resolves when the latest text is written.
@@ -109,6 +113,7 @@ impl Executor {
             tasks: HashMap::new(),
             writes: Vec::new(),
             saves: HashMap::new(),
+            runs: HashMap::new(),
             drafts,
             keeper: None,
             unwritten: None,
@@ -215,7 +220,24 @@ impl Executor {
                     let _ = sender.blocking_send(Msg::CheckedOut(order, outcome));
                 });
             }
+            Effect::Run(_, RunOrder { show: Show::Terminal, .. }) => return Some(effect),
+            Effect::Run(number, order) => {
+                self.runs.retain(|_, task| !task.is_finished());
+                let task = tokio::spawn(run::run(number, order, self.sender.clone()));
+                self.runs.insert(number, task.abort_handle());
+            }
+            Effect::StopRun(number) => {
+                if let Some(task) = self.runs.remove(&number) {
+                    task.abort();
+                    let sender = self.sender.clone();
+                    tokio::spawn(async move {
+                        let ended = RunEvent::Ended(Err("was stopped".to_owned()));
+                        let _ = sender.send(Msg::Ran(number, ended)).await;
+                    });
+                }
+            }
             Effect::Copy(_)
+            | Effect::EditFile(_)
             | Effect::Notify(_)
             | Effect::Browse(_)
             | Effect::Edit { .. }
@@ -243,7 +265,7 @@ impl Executor {
         }
         let writes = std::mem::take(&mut self.writes);
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
-        self.saves.values().for_each(AbortHandle::abort);
+        self.saves.values().chain(self.runs.values()).for_each(AbortHandle::abort);
         self.tasks.values().for_each(Task::stop);
     }
 

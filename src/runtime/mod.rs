@@ -12,6 +12,7 @@ pub mod journal;
 pub mod memory;
 pub mod open;
 mod range_reader;
+mod run;
 pub mod sessions;
 pub mod signals;
 mod state_files;
@@ -22,6 +23,7 @@ mod tests;
 use crate::api::Host;
 use crate::app::App;
 use crate::app::action::{Effect, Msg, Tone};
+use crate::app::custom::RunEvent;
 use crate::ui::text::sanitize;
 use crate::ui::theme::{Background, Depth};
 use background::Reply;
@@ -231,6 +233,32 @@ impl Interface<'_> {
                         return Ok(());
                     }
                     Err(why) => self.tell(host, Msg::Say(Tone::Bad, why)),
+                }
+                self.take_back(input)?;
+                self.sessions.app().set_dirty();
+            }
+            Effect::EditFile(file) => {
+                input.close().await;
+                self.terminal.release()?;
+                match open::file_of_clone(&file, &mut self.signals).await {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        self.tell(host, Msg::Quit);
+                        return Ok(());
+                    }
+                    Err(why) => self.tell(host, Msg::Say(Tone::Bad, why)),
+                }
+                self.take_back(input)?;
+                self.sessions.app().set_dirty();
+            }
+            Effect::Run(number, order) => {
+                input.close().await;
+                self.terminal.release()?;
+                let (ended, ends) = open::in_terminal(&order, &mut self.signals).await;
+                self.tell(host, Msg::Ran(number, RunEvent::Ended(ended)));
+                if ends {
+                    self.tell(host, Msg::Quit);
+                    return Ok(());
                 }
                 self.take_back(input)?;
                 self.sessions.app().set_dirty();

@@ -1,11 +1,15 @@
 //! Other programs: the browser, and the user's editor and pager, which have the terminal for a while.
 
+use super::run;
 use super::signals::{self, Signal, Signals, StopsBySystem};
 use super::terminal;
 use crate::app::action::PagerText;
+use crate::app::custom::{FileOfClone, RunOrder};
 use crate::system::programs;
 use crate::ui::text::sanitize;
+use std::ffi::OsString;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -49,16 +53,27 @@ fn address(text: &str) -> Result<Url, String> {
     url.ok_or_else(|| format!("{:?} is not a web address", sanitize(text)))
 }
 
-/// Runs a program that has the terminal until it ends; whether labscope is to end, too. It is told to end then, and has a
-/// moment for that.
-async fn run(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
-    // A program may come with options, as in EDITOR="code --wait".
+/// Prepares a program that may come with options, as in EDITOR="code --wait".
+fn with_options(words: &str) -> programs::Command {
     let mut words = words.split_whitespace();
     let mut command = programs::command(words.next().unwrap_or_default());
-    command.args(words).arg(file.path());
+    command.args(words);
+    command
+}
+
+/// Runs a program on a file.
+async fn run_on(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
+    let mut command = with_options(words);
+    command.arg(file.path());
+    wait_for(command.into(), signals).await
+}
+
+/// Runs a program that has the terminal until it ends; whether labscope is to end, too. It is told to end then, and has a
+/// moment for that.
+async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
     // C-z is for both, and the shell goes on when both have stopped.
     let _by_system = StopsBySystem::begin();
-    let mut child = tokio::process::Command::from(command).spawn()?;
+    let mut child = command.spawn()?;
     loop {
         tokio::select! {
             status = child.wait() => return Ok((status?, false)),
@@ -88,7 +103,7 @@ pub async fn pager(paper: &PagerText, signals: &mut Signals) -> Result<bool, Str
     let command = std::env::var("PAGER").ok().filter(|v| !v.trim().is_empty()).unwrap_or_else(|| "less".into());
     let failed = |e: io::Error| format!("The pager {command:?} could not be run: {e}. Set PAGER.");
     let file = printed(paper).map_err(failed)?;
-    let (_, ends) = run(&command, &file, signals).await.map_err(failed)?;
+    let (_, ends) = run_on(&command, &file, signals).await.map_err(failed)?;
     Ok(ends)
 }
 
@@ -107,19 +122,75 @@ fn printed(paper: &PagerText) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
+/// Returns the user's own editor, with its options.
+fn editor_command() -> String {
+    let set = |name: &&str| std::env::var(name).ok().filter(|v| !v.trim().is_empty());
+    ["VISUAL", "EDITOR"].iter().find_map(set).unwrap_or_else(|| "vi".into())
+}
+
+/// Returns the arguments that open a file at a line in an editor, by its name.
+fn at_line(editor: &str, path: &Path, line: Option<u32>) -> Vec<OsString> {
+    let name = editor.split_whitespace().next().and_then(|program| Path::new(program).file_stem()?.to_str());
+    let file = path.as_os_str().to_owned();
+    let Some(line) = line else { return vec![file] };
+    let with_line = || {
+        let mut at = file.clone();
+        at.push(format!(":{line}"));
+        at
+    };
+    match name.unwrap_or_default() {
+        "vi" | "vim" | "nvim" | "gvim" | "view" | "vis" | "nano" | "pico" | "emacs" | "emacsclient" | "kak"
+        | "micro" | "joe" | "jed" | "ne" | "mcedit" => vec![format!("+{line}").into(), file],
+        "code" | "code-insiders" | "codium" | "cursor" | "windsurf" => vec!["--goto".into(), with_line()],
+        "hx" | "helix" | "subl" | "zed" => vec![with_line()],
+        _ => vec![file],
+    }
+}
+
+/// Opens a file of the clone in the user's own editor; resolves when it ended, with whether labscope is to end, too.
+///
+/// # Errors
+/// A file that is not there or leads out of the clone, and why the editor could not be run.
+pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<bool, String> {
+    let FileOfClone { folder, path, line } = file;
+    let shown = sanitize(&path.display().to_string()).into_owned();
+    let missing = |_| format!("{shown} is not in the clone at {}; another branch may have it.", folder.display());
+    let whole = folder.join(path).canonicalize().map_err(missing)?;
+    // A link of the repository may lead anywhere.
+    if !folder.canonicalize().is_ok_and(|folder| whole.starts_with(folder)) {
+        return Err(format!("{shown} leads out of the clone."));
+    }
+    let editor = editor_command();
+    let mut command = with_options(&editor);
+    command.args(at_line(&editor, &whole, *line)).current_dir(folder);
+    match wait_for(command.into(), signals).await {
+        Ok((status, ends)) if status.success() || ends => Ok(ends),
+        Ok((status, _)) => Err(format!("The editor {editor:?} exited with {status}.")),
+        Err(error) => Err(format!("The editor {editor:?} could not be run: {error}. Set EDITOR.")),
+    }
+}
+
+/// Runs a command of the configuration, which has the terminal; how it ended, and whether labscope is to end, too.
+pub async fn in_terminal(order: &RunOrder, signals: &mut Signals) -> (Result<(), String>, bool) {
+    match wait_for(run::command(order), signals).await {
+        Ok((status, ends)) => (run::outcome(status), ends),
+        Err(error) => {
+            let program = order.program.first().map(String::as_str).unwrap_or_default();
+            (Err(format!("could not be started: {program}: {error}")), false)
+        }
+    }
+}
+
 /// Lets the user write `text` in `$VISUAL`, `$EDITOR` or `vi`, in a file whose name ends with `suffix`; gives back
 /// every byte that the editor wrote, and whether labscope is to end, too.
 pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<String, String>, bool) {
-    let command = ["VISUAL", "EDITOR"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok().filter(|v| !v.trim().is_empty()))
-        .unwrap_or_else(|| "vi".into());
+    let command = editor_command();
     let failed = |e: io::Error| format!("The editor {command:?} could not be run: {e}. Set EDITOR.");
     let file = match filled(text, suffix) {
         Ok(file) => file,
         Err(error) => return (Err(failed(error)), false),
     };
-    let (status, ends) = match run(&command, &file, signals).await {
+    let (status, ends) = match run_on(&command, &file, signals).await {
         Ok(ended) => ended,
         Err(error) => return (Err(failed(error)), false),
     };
@@ -164,6 +235,19 @@ fn written(file: &mut NamedTempFile) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_editor_is_told_the_line_in_its_own_way() {
+        let opened = |editor: &str| {
+            let all = at_line(editor, Path::new("/c/a b.rs"), Some(7));
+            all.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(opened("/usr/bin/vim -p"), ["+7", "/c/a b.rs"]);
+        assert_eq!(opened("code --wait"), ["--goto", "/c/a b.rs:7"]);
+        assert_eq!(opened("hx"), ["/c/a b.rs:7"]);
+        assert_eq!(opened("my-editor"), ["/c/a b.rs"]);
+        assert_eq!(at_line("vi", Path::new("x"), None), ["x"]);
+    }
 
     #[test]
     fn only_clean_addresses_of_the_web_reach_the_browser() {

@@ -200,6 +200,19 @@ pub fn stop(who: StopTarget) {
     let _ = who;
 }
 
+/// Tells the process group of a program that was started here that it is to end.
+pub fn end_group(program: Option<u32>) {
+    #[cfg(unix)]
+    if let Some(group) = program.and_then(|number| libc::pid_t::try_from(number).ok()).filter(|group| *group > 1) {
+        // SAFETY: it sends a signal.
+        unsafe {
+            libc::kill(-group, libc::SIGTERM);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = program;
+}
+
 /// Tells a program that was started here, and not waited for to its end, that it is to end.
 pub fn end(program: Option<u32>) {
     #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! Starts other programs. All of them are created here, so that none inherits a token.
 
 use std::ffi::OsStr;
-use std::process::Command;
+pub use std::process::Command;
 
 /// The environment variables that may hold a token.
 pub const TOKENS: [&str; 2] = ["LABSCOPE_TOKEN", "GITLAB_TOKEN"];

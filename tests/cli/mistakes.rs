@@ -27,9 +27,24 @@ fn a_mistake_in_the_configuration_is_named_with_file_line_and_key() {
     for (text, says) in [
         ("them = \"dark\"\n", "line 1, key them: unknown field"),
         ("\ntheme = \"pink\"\n", "line 2, key theme: there is no theme \"pink\""),
+        ("glyphs = \"emoji\"\n", "line 1, key glyphs: one of unicode, ascii"),
         ("mouse = 1\n", "line 1, key mouse: "),
         ("[hosts.work]\nurl = \"ssh://x\"\n", "line 2, key hosts.work.url: "),
         ("[keys]\nquit = [\"q q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": there is no command"),
+        (
+            "[[commands]]\nname = \"x\"\nrun = [\"x\", \"{nope}\"]\n",
+            "line 3, key commands.run: there is no value {nope}",
+        ),
+        ("[[commands]]\nname = \"x\"\nrun = 3\n", "line 3, key commands.run: expected a string for sh"),
+        (
+            "[[commands]]\nname = \"x\"\nkey = \"g\"\nrun = \"x\"\n",
+            "line 3, key commands.key: \"g\" cannot be told from",
+        ),
+        (
+            "[[commands]]\nname = \"x\"\nplaces = [\"mars\"]\nrun = \"x\"\n",
+            "line 3, key commands.places: there is no place",
+        ),
+        ("[[commands]]\nname = \"x\"\nrun = \"x\"\nshow = \"loud\"\n", "line 4, key commands.show: one of pane"),
         ("[keys]\nquit = [\"Ctrl+Q\"]\n", "line 2, key keys.\"quit\": \"Ctrl+Q\" is no key"),
     ] {
         let home = Home::new();

@@ -8,6 +8,7 @@ use labscope::api::{Error, Fault, Host};
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
 use labscope::app::checkout::{Checkout, CloneFolder};
+use labscope::app::custom::{CustomCommand, FileOfClone, RunOrder};
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
 use labscope::app::pane::{OtherServer, Session};
@@ -77,6 +78,8 @@ pub struct Begin {
     others: Vec<OtherServer>,
     /// The clone that the program was started in.
     pub clone: Option<CloneFolder>,
+    /// The commands of the configuration.
+    pub commands: Vec<CustomCommand>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
     pub reading: Arc<labscope::app::pane::Reading>,
@@ -99,6 +102,7 @@ impl Begin {
             states: HashMap::new(),
             sections: Vec::new(),
             clone: None,
+            commands: Vec::new(),
             others: Vec::new(),
             holds: None,
             refuses: None,
@@ -164,7 +168,10 @@ impl Begin {
         let now: Timestamp = NOW.parse().expect("a time");
         let setup = Setup {
             registry: self.registry,
-            bindings: Bindings::new(self.registry, &HashMap::new()).expect("keys that can be read"),
+            bindings: Bindings::new(self.registry, &HashMap::new())
+                .expect("keys that can be read")
+                .with_custom(&self.commands)
+                .expect("keys that can be told apart"),
             session: Session {
                 server: "demo".into(),
                 web_url: "http://demo.test".into(),
@@ -175,6 +182,7 @@ impl Begin {
                 reading: self.reading,
                 others: self.others,
                 clone: self.clone,
+                commands: Arc::new(self.commands),
             },
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,
@@ -204,6 +212,9 @@ impl Begin {
             saves: Vec::new(),
             paged: Vec::new(),
             checked_out: Vec::new(),
+            ran: Vec::new(),
+            stopped: Vec::new(),
+            edited: Vec::new(),
             elsewhere: Vec::new(),
             returned: 0,
             sections: Vec::new(),
@@ -246,6 +257,11 @@ pub struct Harness {
     pub copied: Vec<String>,
     /// What went to the browser.
     pub browsed: Vec<String>,
+    /// The commands of the configuration that were started, by number, and those that were stopped.
+    pub ran: Vec<(u64, RunOrder)>,
+    pub stopped: Vec<u64>,
+    /// The files of the clone that were opened in an editor.
+    pub edited: Vec<FileOfClone>,
     /// What git was to check out.
     pub checked_out: Vec<Checkout>,
     /// What the user was told by the terminal's own means.
@@ -467,6 +483,9 @@ impl Harness {
                 },
                 Effect::Page(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
                 Effect::CheckOut(order) => self.checked_out.push(order),
+                Effect::Run(number, order) => self.ran.push((number, order)),
+                Effect::StopRun(number) => self.stopped.push(number),
+                Effect::EditFile(file) => self.edited.push(file),
                 Effect::StopSave(number) => self.saves.retain(|(n, _)| *n != number),
                 Effect::Section(name, section) => {
                     self.sections.retain(|known| known.name != name);

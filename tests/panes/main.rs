@@ -8,6 +8,7 @@ mod clicks;
 mod clock;
 mod columns;
 mod core;
+mod custom;
 mod decisions;
 mod deployments;
 mod edits;

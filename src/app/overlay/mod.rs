@@ -7,6 +7,7 @@ pub mod confirm;
 pub mod edit_conflict;
 pub mod editor;
 pub mod form;
+pub mod output;
 pub mod picker;
 pub mod prompt;
 pub mod query;

@@ -785,6 +785,11 @@ impl Pane for Mr {
         self.known(view).map(|m| m.web_url.clone()).filter(|url| !url.is_empty())
     }
 
+    fn position(&self, _view: &View) -> Option<(String, Option<u32>)> {
+        let spot = self.changes.spot().filter(|_| self.tab == Tab::Changes)?;
+        Some((spot.path, spot.line.filter(|_| !spot.old)))
+    }
+
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
         let mut copies = Vec::new();
         match self.tab {

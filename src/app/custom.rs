@@ -1,0 +1,557 @@
+//! A person's own commands of the configuration: the values that they get, what is started, and what it prints.
+
+use super::action::{Action, Effect, Tone};
+use super::command::{Disabled, Info};
+use super::keymap::Chord;
+use super::overlay::output::Output;
+use super::place::Place;
+use super::registry::{self, Subject};
+use super::{App, target};
+use crate::api::issues::Issue;
+use crate::api::jobs::Job;
+use crate::api::merge_requests::MergeRequest;
+use crate::api::projects::Project;
+use crate::api::types::Known;
+use crate::api::{Host, Id};
+use crate::ui::ansi;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Component, Path, PathBuf};
+
+/// The values that a command can use.
+pub const VALUES: [&str; 13] = [
+    "project",
+    "project_id",
+    "ref",
+    "sha",
+    "path",
+    "line",
+    "iid",
+    "url",
+    "title",
+    "source_branch",
+    "target_branch",
+    "job_id",
+    "host",
+];
+
+/// Lines of the output of a command that are kept, the last ones.
+const MOST_LINES: usize = 10_000;
+/// Bytes of a line that has not ended yet.
+const MOST_BYTES: usize = 64 * 1024;
+/// Commands whose output is kept.
+const MOST_RUNS: usize = 8;
+
+/// Values by name: those that the thing under the cursor has.
+pub type Values = BTreeMap<&'static str, String>;
+
+/// A command of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomCommand {
+    /// Its name among all commands.
+    pub id: &'static str,
+    /// Its name in the configuration.
+    pub title: &'static str,
+    /// Its keys, if it has some.
+    pub key: Option<Chord>,
+    /// The places where it is offered; every place where none is named.
+    pub places: Vec<String>,
+    /// What it starts.
+    pub run: Run,
+    /// Where its output goes.
+    pub show: Show,
+}
+
+/// What a command starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// A program with its arguments, started as they are; `{name}` in them is a value.
+    Program(Vec<String>),
+    /// A line for `sh -c`, which gets values as variables only.
+    Shell(String),
+}
+
+/// Where the output of a command goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// Beside the place.
+    Pane,
+    /// The command has the terminal until it ends.
+    Terminal,
+    /// Nowhere; a message says how it ended.
+    Silent,
+}
+
+/// What is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOrder {
+    /// The name of the command.
+    pub title: String,
+    /// A program and its arguments.
+    pub program: Vec<String>,
+    /// Variables that it gets; those of other values are taken away.
+    pub variables: Vec<(String, String)>,
+    /// Where it starts; in the current folder where none is named.
+    pub folder: Option<PathBuf>,
+    pub show: Show,
+}
+
+/// A file of the clone in the current folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileOfClone {
+    /// The working tree.
+    pub folder: PathBuf,
+    /// Its path in it.
+    pub path: PathBuf,
+    /// The line to open it at, from 1.
+    pub line: Option<u32>,
+}
+
+/// What became of a command that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEvent {
+    /// It printed these bytes.
+    Output(Vec<u8>),
+    /// It ended, or why it failed.
+    Ended(Result<(), String>),
+}
+
+/// A command that was started.
+pub struct Started {
+    /// Its name.
+    pub title: String,
+    show: Show,
+    /// What it printed, as a terminal shows it.
+    pub lines: VecDeque<String>,
+    /// The beginning of a line.
+    rest: Vec<u8>,
+    look: ansi::State,
+    /// How it ended.
+    pub ended: Option<Result<(), String>>,
+}
+
+/// The commands that were started, by number.
+pub type Runs = BTreeMap<u64, Started>;
+
+/// A part of an argument.
+enum Piece<'a> {
+    Text(&'a str),
+    Value(&'static str),
+}
+
+/// Returns the variable that holds a value: `LABSCOPE_IID`.
+pub fn variable(value: &str) -> String {
+    format!("LABSCOPE_{}", value.to_uppercase())
+}
+
+/// Splits an argument at its values. Braces around anything but a word stand for themselves.
+///
+/// # Errors
+/// A word in braces that names no value.
+fn pieces(argument: &str) -> Result<Vec<Piece<'_>>, String> {
+    let mut pieces = Vec::new();
+    let (mut text, mut at) = (0, 0);
+    while let Some(open) = argument.get(at..).and_then(|rest| rest.find('{')).map(|open| at + open) {
+        let inner = argument.get(open + 1..).unwrap_or_default();
+        let word = inner.split('}').next().filter(|word| word.len() < inner.len()).unwrap_or_default();
+        at = open + 1;
+        if word.is_empty() || !word.chars().all(|c| c.is_ascii_lowercase() || c == '_') {
+            continue;
+        }
+        let Some(value) = VALUES.iter().find(|value| **value == word) else { return Err(word.to_owned()) };
+        pieces.push(Piece::Text(argument.get(text..open).unwrap_or_default()));
+        pieces.push(Piece::Value(value));
+        at = open + word.len() + 2;
+        text = at;
+    }
+    pieces.push(Piece::Text(argument.get(text..).unwrap_or_default()));
+    Ok(pieces)
+}
+
+impl Run {
+    /// Checks what the configuration says.
+    ///
+    /// # Errors
+    /// What is wrong, as a clause.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Run::Program(words) if words.first().is_none_or(|program| program.trim().is_empty()) => {
+                Err("no program is named".to_owned())
+            }
+            Run::Shell(line) if line.trim().is_empty() => Err("no program is named".to_owned()),
+            Run::Program(words) => words.iter().try_for_each(|word| match pieces(word) {
+                Ok(_) => Ok(()),
+                Err(name) => Err(format!("there is no value {{{name}}}; the values are {}", VALUES.join(", "))),
+            }),
+            Run::Shell(_) => Ok(()),
+        }
+    }
+
+    /// Returns the values that it uses.
+    fn needs(&self) -> Vec<&'static str> {
+        match self {
+            Run::Program(words) => {
+                let all = words.iter().flat_map(|word| pieces(word).unwrap_or_default());
+                all.filter_map(|piece| if let Piece::Value(value) = piece { Some(value) } else { None }).collect()
+            }
+            Run::Shell(line) => {
+                let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let words: Vec<&str> = line.split(|c| !is_part(c)).collect();
+                VALUES.into_iter().filter(|value| words.contains(&variable(value).as_str())).collect()
+            }
+        }
+    }
+
+    /// Returns why it cannot be started with these values.
+    fn refusal(&self, values: &Values) -> Option<Disabled> {
+        let needs = self.needs();
+        if let Some(missing) = needs.iter().find(|value| !values.contains_key(**value)) {
+            return Some(format!("there is no {missing} here").into());
+        }
+        let has_null = |name: &&&'static str| values.get(**name).is_some_and(|value| value.contains('\0'));
+        needs.iter().find(has_null).map(|name| format!("the {name} here contains a null character").into())
+    }
+
+    /// Returns the program with its arguments.
+    fn program(&self, values: &Values) -> Result<Vec<String>, Disabled> {
+        let words = match self {
+            Run::Program(words) => words,
+            Run::Shell(line) => return Ok(vec!["sh".to_owned(), "-c".to_owned(), line.clone()]),
+        };
+        let mut program: Vec<String> = Vec::new();
+        for word in words {
+            let all = pieces(word).unwrap_or_default();
+            let filled: String = all
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => *text,
+                    Piece::Value(value) => values.get(value).map_or("", String::as_str),
+                })
+                .collect();
+            // A value must not be read as an option.
+            if filled.starts_with('-') && !word.starts_with('-') && !program.iter().any(|before| before == "--") {
+                return Err(format!("{filled:?} would be read as an option; put \"--\" before {word}").into());
+            }
+            program.push(filled);
+        }
+        Ok(program)
+    }
+
+    /// Returns the variables that it gets.
+    fn variables(&self, values: &Values) -> Vec<(String, String)> {
+        match self {
+            Run::Program(_) => Vec::new(),
+            Run::Shell(_) => {
+                let safe = values.iter().filter(|(_, value)| !value.contains('\0'));
+                safe.map(|(name, value)| (variable(name), value.clone())).collect()
+            }
+        }
+    }
+}
+
+impl CustomCommand {
+    /// The row of the command table.
+    pub fn info(&self) -> Info {
+        Info { id: self.id, keys: &[], title: self.title, short: "", writes: false }
+    }
+
+    /// Returns whether it is offered in a place.
+    pub fn is_in(&self, pane: &str) -> bool {
+        self.places.is_empty() || self.places.iter().any(|place| place == pane)
+    }
+}
+
+impl Started {
+    fn new(order: &RunOrder) -> Started {
+        Started {
+            title: order.title.clone(),
+            show: order.show,
+            lines: VecDeque::new(),
+            rest: Vec::new(),
+            look: ansi::State::default(),
+            ended: None,
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.rest.extend_from_slice(part.strip_suffix(b"\n").unwrap_or(part));
+            if part.ends_with(b"\n") || self.rest.len() > MOST_BYTES {
+                self.end_line();
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = ansi::parse_line(&mut self.look, &std::mem::take(&mut self.rest));
+        self.lines.push_back(line.text);
+        if self.lines.len() > MOST_LINES {
+            self.lines.pop_front();
+        }
+    }
+
+    fn end(&mut self, ended: Result<(), String>) {
+        if !self.rest.is_empty() {
+            self.end_line();
+        }
+        self.ended = Some(ended);
+    }
+
+    /// The last line that says something.
+    fn last_words(&self) -> Option<&str> {
+        self.lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())
+    }
+}
+
+impl App {
+    /// The commands of the configuration that are offered here.
+    pub(super) fn custom_commands(&self) -> impl Iterator<Item = &CustomCommand> {
+        let pane = self.panes.last().map_or("", |pane| pane.id());
+        self.session.commands.iter().filter(move |command| command.is_in(pane))
+    }
+
+    /// Returns what the thing under the cursor, and the place, have of the values.
+    pub(super) fn values(&self) -> Values {
+        let mut values = Values::new();
+        let Some(pane) = self.panes.last() else { return values };
+        let view = self.view_of();
+        let mut put = |name: &'static str, value: Option<String>| {
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                values.entry(name).or_insert(value);
+            }
+        };
+        let (url, here) = (pane.url(&view), pane.place());
+        let under = url.as_deref().and_then(|url| target::parse(self.registry, url, &self.session.web_url).ok());
+        put("host", Some(Host::new(&self.session.web_url).name().to_owned()));
+        if let Some((path, line)) = pane.position(&view) {
+            put("path", Some(path));
+            put("line", line.map(|line| line.to_string()));
+        }
+        // What the place says holds for what is under the cursor, unless that is in another project.
+        let same = under.as_ref().is_none_or(|under| under.project == here.project || here.project.is_none());
+        let places: Vec<&Place> = under.iter().chain(Some(&here).filter(|_| same)).collect();
+        for place in &places {
+            put("project", place.project.as_ref().map(Id::to_string));
+            put("ref", place.git_ref.clone());
+            put("path", place.path.clone());
+            put("line", place.line.map(|line| line.to_string()));
+            let name = match registry::thing(self.registry, place) {
+                Some(Subject::MergeRequest | Subject::Issue | Subject::Epic) => "iid",
+                Some(Subject::Job) => "job_id",
+                Some(Subject::Commit) => "sha",
+                _ => continue,
+            };
+            put(name, place.item.clone());
+        }
+        let page = url.as_deref().map(|url| url.split('#').next().unwrap_or(url).trim_end_matches('/'));
+        if let Some(page) = page {
+            let mut requests = view.store.known::<MergeRequest>().map(|(_, request)| request);
+            if let Some(request) = requests.find(|request| request.web_url.trim_end_matches('/') == page) {
+                put("title", Some(request.title.clone()));
+                put("source_branch", Some(request.source_branch().to_owned()));
+                put("target_branch", Some(request.target_branch().to_owned()));
+                put("sha", request.sha.known().cloned());
+                put("project_id", Some(request.project_id.to_string()));
+            }
+            let mut issues = view.store.known::<Issue>().map(|(_, issue)| issue);
+            if let Some(issue) = issues.find(|issue| issue.web_url.trim_end_matches('/') == page) {
+                put("title", Some(issue.title.clone()));
+                put("project_id", Some(issue.project_id.to_string()));
+            }
+        }
+        let is_job = |place: &&&Place| registry::thing(self.registry, place) == Some(Subject::Job);
+        if let Some(number) = places.iter().find(is_job).and_then(|place| place.item.as_deref()) {
+            let mut jobs = view.store.known::<Job>().map(|(_, job)| job);
+            if let Some(job) = jobs.find(|job| job.id.to_string() == number) {
+                put("title", Some(job.name.clone()));
+                put("ref", Some(job.r#ref.clone()));
+                put("sha", job.commit.as_ref().map(|commit| commit.id.clone()));
+            }
+        }
+        for (what, text) in pane.copies(&view) {
+            match what {
+                "SHA" | "commit" | "commit SHA" => put("sha", Some(text)),
+                "ref" => put("ref", Some(text)),
+                "title" => put("title", Some(text)),
+                _ => {}
+            }
+        }
+        put("url", url);
+        if let Some(project) = values.get("project").cloned() {
+            let mut projects = view.store.known::<Project>().map(|(_, project)| project);
+            let is_it = |known: &&Project| known.path_with_namespace == project || known.id.to_string() == project;
+            if let Some(known) = projects.find(is_it) {
+                values.insert("project_id", known.id.to_string());
+                values.insert("project", known.path_with_namespace.clone());
+            }
+        }
+        values
+    }
+
+    /// Returns what a command starts here, or why it cannot.
+    pub(super) fn custom_order(&self, command: &CustomCommand) -> Result<RunOrder, Disabled> {
+        let values = self.values();
+        if let Some(why) = command.run.refusal(&values) {
+            return Err(why);
+        }
+        let (program, variables) = (command.run.program(&values)?, command.run.variables(&values));
+        let folder = self.session.clone.as_ref().map(|clone| clone.folder.clone());
+        Ok(RunOrder { title: command.title.to_owned(), program, variables, folder, show: command.show })
+    }
+
+    /// Starts a command of the configuration; `false` where it is none.
+    pub(super) fn run_custom(&mut self, id: &str, effects: &mut Vec<Effect>) -> bool {
+        let Some(command) = self.custom_commands().find(|command| command.id == id).cloned() else { return false };
+        let order = match self.custom_order(&command) {
+            Ok(order) => order,
+            Err(why) => {
+                self.say(Tone::Warning, format!("{}: {why}.", command.title));
+                return true;
+            }
+        };
+        self.last_run += 1;
+        let number = self.last_run;
+        let ended = |(number, run): (&u64, &Started)| run.ended.is_some().then_some(*number);
+        while self.runs.len() >= MOST_RUNS
+            && let Some(oldest) = self.runs.iter().find_map(ended)
+        {
+            self.runs.remove(&oldest);
+        }
+        self.runs.insert(number, Started::new(&order));
+        match order.show {
+            Show::Pane => self.overlays.push(Box::new(Output::new(number))),
+            Show::Silent => self.say(Tone::Info, format!("{}…", command.title)),
+            Show::Terminal => {}
+        }
+        effects.push(Effect::Run(number, order));
+        true
+    }
+
+    /// Something came of a command that was started.
+    pub(super) fn ran(&mut self, number: u64, event: RunEvent) {
+        let Some(run) = self.runs.get_mut(&number) else { return };
+        let ended = match event {
+            RunEvent::Output(bytes) => return run.take(&bytes),
+            RunEvent::Ended(ended) => ended,
+        };
+        run.end(ended.clone());
+        let (title, words) =
+            (run.title.clone(), run.last_words().map(|words| format!(": {words}")).unwrap_or_default());
+        match (&ended, run.show) {
+            (Ok(()), Show::Silent) => self.say(Tone::Good, format!("{title}: done{words}")),
+            (Err(why), Show::Silent) => self.say(Tone::Bad, format!("{title} {why}{words}")),
+            (Err(why), Show::Terminal) => self.say(Tone::Bad, format!("{title} {why}")),
+            (Ok(()), Show::Terminal) | (_, Show::Pane) => {}
+        }
+        // It may have changed what is shown.
+        let wants = self.wants();
+        self.store.refresh(&wants);
+    }
+
+    /// Opens the file under the cursor in the editor, as it is in the clone.
+    pub(super) fn edit_in_clone(&mut self, effects: &mut Vec<Effect>) {
+        match self.file_in_clone() {
+            Ok(file) => effects.push(Effect::EditFile(file)),
+            Err(why) => self.say(Tone::Warning, format!("Edit file of clone: {why}.")),
+        }
+    }
+
+    /// Returns the path in the clone of the file under the cursor, and the line; or why there is none.
+    pub(super) fn file_in_clone(&self) -> Result<FileOfClone, Disabled> {
+        let clone =
+            self.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
+        let values = self.values();
+        let path = values.get("path").ok_or("no file is selected")?;
+        let project = values.get("project").map(String::as_str).unwrap_or_default();
+        if !clone.remotes.iter().any(|(_, of)| of.eq_ignore_ascii_case(project)) {
+            return Err(format!("the current folder is not a clone of {project}").into());
+        }
+        let path = Path::new(path);
+        let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
+        if !path.components().all(is_plain) {
+            return Err("its path leads out of the clone".into());
+        }
+        let line = values.get("line").and_then(|line| line.parse().ok());
+        Ok(FileOfClone { folder: clone.folder.clone(), path: path.to_path_buf(), line })
+    }
+
+    /// Stops a command that was started.
+    pub(super) fn stop_run(&mut self, number: u64, effects: &mut Vec<Effect>) {
+        if self.runs.get(&number).is_some_and(|run| run.ended.is_none()) {
+            effects.push(Effect::StopRun(number));
+        }
+    }
+}
+
+/// Asks the app to stop a command.
+pub fn stop(number: u64) -> Action {
+    Action::StopRun(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(pairs: &[(&'static str, &str)]) -> Values {
+        pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
+    }
+
+    fn program(words: &[&str]) -> Run {
+        Run::Program(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    #[test]
+    fn a_value_is_one_argument_whatever_is_in_it() {
+        let hostile = "x'; rm -rf / #\"`id`$(id)\n{url}";
+        let run =
+            program(&["git", "worktree", "add", "../{source_branch}", "{source_branch}", "stash@{0}", "{}", "{A}"]);
+        let given = values(&[("source_branch", hostile), ("url", "no")]);
+        let (words, variables) = (run.program(&given).unwrap(), run.variables(&given));
+        assert_eq!(words[3..5], [format!("../{hostile}"), hostile.to_owned()]);
+        assert_eq!(words[5..], ["stash@{0}", "{}", "{A}"]);
+        assert!(variables.is_empty());
+    }
+
+    #[test]
+    fn a_shell_gets_values_as_variables_only() {
+        let line = "echo \"$LABSCOPE_TITLE\" {title}";
+        let (run, given) = (Run::Shell(line.into()), values(&[("title", "$(id)")]));
+        let (words, variables) = (run.program(&given).unwrap(), run.variables(&given));
+        assert_eq!(words, ["sh", "-c", line]);
+        assert_eq!(variables, [("LABSCOPE_TITLE".to_owned(), "$(id)".to_owned())]);
+        let missing = Run::Shell("echo $LABSCOPE_IID".into()).refusal(&values(&[]));
+        assert_eq!(missing, Some("there is no iid here".into()));
+    }
+
+    #[test]
+    fn a_value_is_never_an_option_unless_two_hyphens_stand_before_it() {
+        let hostile = values(&[("ref", "--upload-pack=x")]);
+        let why = program(&["git", "fetch", "{ref}"]).program(&hostile).unwrap_err();
+        assert!(why.contains("option"), "{why}");
+        let filled = program(&["git", "fetch", "--", "{ref}"]).program(&hostile).unwrap();
+        assert_eq!(filled.last().map(String::as_str), Some("--upload-pack=x"));
+        assert!(program(&["git", "--ref={ref}"]).program(&hostile).is_ok());
+        let null = program(&["x", "{ref}"]).refusal(&values(&[("ref", "a\0b")]));
+        assert!(null.is_some_and(|why| why.contains("null")));
+    }
+
+    #[test]
+    fn mistakes_in_the_configuration_are_named() {
+        assert!(program(&["x", "{source_brnach}"]).check().unwrap_err().contains("{source_brnach}"));
+        assert!(program(&[]).check().is_err() && Run::Shell(" ".into()).check().is_err());
+        assert!(program(&["awk", "{print $1}"]).check().is_ok());
+    }
+
+    #[test]
+    fn output_is_read_as_a_terminal_shows_it_and_bounded() {
+        let order =
+            RunOrder { title: "x".into(), program: Vec::new(), variables: Vec::new(), folder: None, show: Show::Pane };
+        let mut run = Started::new(&order);
+        run.take(b"\x1b[31mred\x1b[0m\x1b]0;title\x07\nhal");
+        run.take(b"f\n\nlast");
+        run.end(Ok(()));
+        assert_eq!(run.lines, ["red", "half", "", "last"]);
+        assert_eq!(run.last_words(), Some("last"));
+        run.take(&b"y\n".repeat(20_000));
+        assert_eq!(run.lines.len(), MOST_LINES);
+    }
+}

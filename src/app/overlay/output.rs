@@ -1,0 +1,109 @@
+//! What a command of the configuration prints, beside the place.
+
+use super::{AfterKey, Overlay};
+use crate::app::command::Motion;
+use crate::app::custom::{self, Started};
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, popup, text};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// From this width on it leaves half of the screen to the place.
+const BESIDE: u16 = 100;
+
+/// The output of one command.
+pub struct Output {
+    number: u64,
+    /// The first line in sight; the end stays in sight where none is chosen.
+    top: Option<usize>,
+    height: Cell<usize>,
+}
+
+impl Output {
+    /// Of the command that was started under that number.
+    pub fn new(number: u64) -> Output {
+        Output { number, top: None, height: Cell::new(1) }
+    }
+
+    fn run<'a>(&self, view: &View<'a>) -> Option<&'a Started> {
+        view.runs.get(&self.number)
+    }
+
+    /// The first line in sight when the end is.
+    fn end(&self, run: &Started) -> usize {
+        run.lines.len().saturating_sub(self.height.get())
+    }
+
+    fn scroll(&mut self, by: isize, view: &View) {
+        let Some(run) = self.run(view) else { return };
+        let end = self.end(run);
+        let top = self.top.unwrap_or(end).saturating_add_signed(by);
+        self.top = Some(top).filter(|top| *top < end);
+    }
+}
+
+impl Overlay for Output {
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let run = self.run(view)?;
+        let theme = view.theme;
+        let half = if screen.width >= BESIDE { screen.width / 2 } else { 0 };
+        // The first and the last line of the screen stay in sight.
+        let height = screen.height.saturating_sub(2);
+        let beside = Rect { x: screen.x + half, y: screen.y + 1, width: screen.width - half, height };
+        let title = text::sanitize(&run.title).into_owned();
+        let inner = popup::draw(buf, beside, theme, &title, beside.width, beside.height);
+        let body = Rect { height: inner.height.saturating_sub(1), ..inner };
+        self.height.set(usize::from(body.height).max(1));
+        let top = self.top.unwrap_or_else(|| self.end(run));
+        for (words, y) in run.lines.iter().skip(top).zip(body.y..body.bottom()) {
+            let row = Rect { y, height: 1, ..body };
+            line::draw(buf, row, &[(text::sanitize(words), theme.style(Role::Text))]);
+        }
+        let (mark, role, words) = match &run.ended {
+            None => (glyph::alive(), Role::Running, "running".to_owned()),
+            Some(Ok(())) => (glyph::done(), Role::Success, "done".to_owned()),
+            Some(Err(why)) => (glyph::wrong(), Role::Failed, text::sanitize(why).into_owned()),
+        };
+        let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
+        let state = [(mark.to_owned(), theme.style(role)), (format!(" {words}"), theme.style(role))];
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let stop = if run.ended.is_none() { " stop" } else { " close" };
+        line::pair(buf, foot, &state, &[("j k", key), (" scroll  ", dim), ("Esc", key), (stop, dim)]);
+        None
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+        let page = self.height.get();
+        let rows = |motion: Motion| motion.rows(page).unwrap_or(0);
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => {
+                if self.run(&cx.view).is_some_and(|run| run.ended.is_none()) {
+                    cx.act(custom::stop(self.number));
+                    return AfterKey::Open;
+                }
+                return AfterKey::Close;
+            }
+            (KeyCode::Down | KeyCode::Char('j'), _) => self.scroll(1, &cx.view),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.scroll(-1, &cx.view),
+            (KeyCode::PageDown | KeyCode::Char(' '), _) => self.scroll(rows(Motion::PageDown), &cx.view),
+            (KeyCode::PageUp, _) => self.scroll(rows(Motion::PageUp), &cx.view),
+            (KeyCode::Char('d'), true) => self.scroll(rows(Motion::HalfDown), &cx.view),
+            (KeyCode::Char('u'), true) => self.scroll(rows(Motion::HalfUp), &cx.view),
+            (KeyCode::Home | KeyCode::Char('g'), _) => self.top = Some(0),
+            (KeyCode::End | KeyCode::Char('G'), _) => self.top = None,
+            _ => {}
+        }
+        AfterKey::Open
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+        if let Pointer::Wheel { rows, .. } = pointer {
+            self.scroll(rows.into(), &cx.view);
+        }
+        AfterKey::Open
+    }
+}

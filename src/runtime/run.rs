@@ -1,0 +1,147 @@
+//! Starts the commands of the configuration, and brings back what they print and how they end.
+
+use super::signals;
+use crate::app::action::Msg;
+use crate::app::custom::{RunEvent, RunOrder, VALUES, variable};
+use crate::system::programs;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Child;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// How long output is awaited that a command left behind with another program.
+const AFTERWARDS: Duration = Duration::from_millis(200);
+
+/// The process group of a command, which is told to end when nobody waits for it any more.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        signals::end_group(self.0);
+    }
+}
+
+/// Prepares the program of an order.
+pub fn command(order: &RunOrder) -> tokio::process::Command {
+    let mut words = order.program.iter();
+    let mut command = programs::command(words.next().map(String::as_str).unwrap_or_default());
+    command.args(words);
+    // No value of another labscope around this one is taken for one of this.
+    for value in VALUES {
+        command.env_remove(variable(value));
+    }
+    command.envs(order.variables.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &order.folder {
+        command.current_dir(folder);
+    }
+    tokio::process::Command::from(command)
+}
+
+/// Says how a program ended.
+pub fn outcome(status: ExitStatus) -> Result<(), String> {
+    if status.success() { Ok(()) } else { Err(format!("failed with {status}")) }
+}
+
+/// Runs an order to its end.
+pub async fn run(number: u64, order: RunOrder, sender: mpsc::Sender<Msg>) {
+    let mut command = command(&order);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    let ended = match command.spawn() {
+        Ok(child) => follow(number, child, &sender).await,
+        Err(error) => {
+            let program = order.program.first().map(String::as_str).unwrap_or_default();
+            Err(format!("could not be started: {program}: {error}"))
+        }
+    };
+    let _ = sender.send(Msg::Ran(number, RunEvent::Ended(ended))).await;
+}
+
+async fn follow(number: u64, mut child: Child, sender: &mpsc::Sender<Msg>) -> Result<(), String> {
+    let mut group = Group(child.id());
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let pumps = async { tokio::join!(pump(number, out, sender), pump(number, err, sender)) };
+    tokio::pin!(pumps);
+    let status = tokio::select! {
+        status = child.wait() => {
+            // What it printed last may still be on its way; another program that it left behind may print for ever.
+            let _ = timeout(AFTERWARDS, &mut pumps).await;
+            status
+        }
+        _ = &mut pumps => child.wait().await,
+    };
+    // What it left running on purpose goes on.
+    group.0 = None;
+    status.map_err(|error| format!("failed: {error}")).and_then(outcome)
+}
+
+/// Sends what a program prints.
+async fn pump(number: u64, from: Option<impl AsyncRead + Unpin>, sender: &mpsc::Sender<Msg>) {
+    let Some(mut from) = from else { return };
+    let mut bytes = vec![0; 8 * 1024];
+    while let Ok(len) = from.read(&mut bytes).await {
+        let Some(read) = bytes.get(..len).filter(|read| !read.is_empty()) else { return };
+        if sender.send(Msg::Ran(number, RunEvent::Output(read.to_vec()))).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::app::custom::Show;
+
+    fn order(program: &[&str], variables: &[(&str, &str)]) -> RunOrder {
+        RunOrder {
+            title: "x".into(),
+            program: program.iter().map(|word| (*word).to_owned()).collect(),
+            variables: variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            folder: None,
+            show: Show::Pane,
+        }
+    }
+
+    async fn ran(order: RunOrder) -> (String, Result<(), String>) {
+        let (sender, mut inbox) = mpsc::channel(64);
+        tokio::spawn(run(1, order, sender));
+        let mut printed = Vec::new();
+        let mut outcome = Err("it never ended".to_owned());
+        while let Some(msg) = inbox.recv().await {
+            match msg {
+                Msg::Ran(1, RunEvent::Output(bytes)) => printed.extend(bytes),
+                Msg::Ran(1, RunEvent::Ended(ended)) => outcome = ended,
+                _ => {}
+            }
+        }
+        (String::from_utf8_lossy(&printed).into_owned(), outcome)
+    }
+
+    #[tokio::test]
+    async fn hostile_values_are_never_read_by_a_shell() {
+        let hostile = "$(echo no)`echo no`'; echo no; \"";
+        let as_argument = ran(order(&["printf", "%s", hostile], &[])).await;
+        assert_eq!(as_argument, (hostile.to_owned(), Ok(())));
+        let line = "printf %s \"$LABSCOPE_TITLE\"";
+        let as_variable = ran(order(&["sh", "-c", line], &[("LABSCOPE_TITLE", hostile)])).await;
+        assert_eq!(as_variable, (hostile.to_owned(), Ok(())));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_fails_or_is_not_there_says_so() {
+        let (printed, ended) = ran(order(&["sh", "-c", "echo out; echo err >&2; exit 3"], &[])).await;
+        assert!(printed.contains("out\n") && printed.contains("err\n"), "{printed}");
+        assert_eq!(ended, Err("failed with exit status: 3".into()));
+        let (_, ended) = ran(order(&["labscope-no-such-program"], &[])).await;
+        assert!(ended.is_err_and(|why| why.starts_with("could not be started: labscope-no-such-program: ")));
+    }
+
+    #[tokio::test]
+    async fn what_a_command_leaves_running_does_not_keep_it_from_ending() {
+        let (printed, ended) = ran(order(&["sh", "-c", "echo begun; sleep 30 &"], &[])).await;
+        assert_eq!((printed.as_str(), ended), ("begun\n", Ok(())));
+    }
+}

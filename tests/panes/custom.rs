@@ -1,0 +1,106 @@
+//! A person's own commands: where they are offered, what they get, and what is seen of what they print.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::action::Msg;
+use labscope::app::checkout::CloneFolder;
+use labscope::app::custom::{CustomCommand, Run, RunEvent, Show};
+use labscope::app::keymap::parse_chord;
+use labscope::app::place::Place;
+use serde_json::json;
+use std::path::PathBuf;
+
+const PROJECT: &str = "GET /projects/acme%2Frocket-ui";
+
+fn command(title: &'static str, key: &str, places: &[&str], run: Run, show: Show) -> CustomCommand {
+    CustomCommand {
+        id: title,
+        title,
+        key: parse_chord(key),
+        places: places.iter().map(|place| (*place).to_owned()).collect(),
+        run,
+        show,
+    }
+}
+
+fn program(words: &[&str]) -> Run {
+    Run::Program(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+async fn merge_request(commands: Vec<CustomCommand>) -> Harness {
+    let mut begin = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(120, 30);
+    begin.commands = commands;
+    let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
+    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
+    let mut harness = begin.open();
+    let mut request = crate::mrs::merge_request(42, "Rows $(id)", "opened");
+    request["source_branch"] = "feature/rows; id".into();
+    request["web_url"] = "http://demo.test/acme/rocket-ui/-/merge_requests/42".into();
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(&format!("{PROJECT}/merge_requests/42"), request)
+        .reply(&format!("{PROJECT}/merge_requests/42/notes"), json!([]))
+        .settle()
+        .await;
+    harness
+}
+
+#[tokio::test]
+async fn a_command_gets_what_is_under_the_cursor_and_its_output_is_seen_beside() {
+    let worktree = program(&["git", "worktree", "add", "../{source_branch}", "{iid}", "{project}", "{title}"]);
+    let mut harness = merge_request(vec![command("Add worktree", "M-w", &["mr"], worktree, Show::Pane)]).await;
+    harness.press("M-w").expect("Add worktree").expect("running");
+    let (number, order) = harness.ran[0].clone();
+    let words = ["git", "worktree", "add", "../feature/rows; id", "42", "acme/rocket-ui", "Rows $(id)"];
+    assert_eq!((order.program, order.folder), (words.map(str::to_owned).to_vec(), Some(PathBuf::from("/clone"))));
+    let output = |bytes: &[u8]| Msg::Ran(number, RunEvent::Output(bytes.to_vec()));
+    harness.send(output(b"Preparing worktree\n\x1b]0;evil\x07\x1b[31mHEAD\x1b[0m is now\n"));
+    harness.expect("Preparing worktree").expect("HEAD is now").expect_no("evil");
+    harness.press("Esc").expect("running");
+    assert_eq!(harness.stopped, [number]);
+    harness.send(Msg::Ran(number, RunEvent::Ended(Err("was stopped".into()))));
+    harness.expect("was stopped").press("q").expect_no("HEAD is now");
+}
+
+#[tokio::test]
+async fn a_silent_command_says_how_it_ended_and_a_shell_gets_variables() {
+    let run = Run::Shell("notify \"$LABSCOPE_TITLE\"".into());
+    let mut harness = merge_request(vec![command("Notify me", "M-n", &[], run, Show::Silent)]).await;
+    harness.press("M-n").expect("Notify me…");
+    let (number, order) = harness.ran[0].clone();
+    assert_eq!(order.program, ["sh", "-c", "notify \"$LABSCOPE_TITLE\""]);
+    assert!(order.variables.contains(&("LABSCOPE_TITLE".into(), "Rows $(id)".into())), "{:?}", order.variables);
+    harness.send(Msg::Ran(number, RunEvent::Output(b"no \x1b[1mbus\n".to_vec())));
+    harness.send(Msg::Ran(number, RunEvent::Ended(Err("failed with exit status: 1".into()))));
+    harness.expect("Notify me failed with exit status: 1: no bus");
+}
+
+#[tokio::test]
+async fn a_command_whose_values_are_missing_says_so_and_is_offered_only_in_its_places() {
+    let trace = command("Grep trace", "M-t", &["mr"], program(&["grep", "{job_id}"]), Show::Pane);
+    let other = command("Elsewhere", "M-e", &["jobs"], program(&["true"]), Show::Pane);
+    let mut harness = merge_request(vec![trace, other]).await;
+    harness.press("M-t").expect("Grep trace: there is no job_id here.").press("M-e");
+    assert!(harness.ran.is_empty());
+    harness.press("a").type_text("grep").expect("Unavailable").expect("there is no job_id here");
+    harness.press("C-u").type_text("elsewhere").expect("No results.");
+}
+
+#[tokio::test]
+async fn the_file_under_the_cursor_opens_in_the_clone_at_its_line() {
+    let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path("src/a.rs").line(7));
+    let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
+    begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
+    let mut harness = begin.open();
+    harness.press("g e");
+    assert_eq!(harness.edited.len(), 1, "{}", harness.picture());
+    assert_eq!((harness.edited[0].path.clone(), harness.edited[0].line), (PathBuf::from("src/a.rs"), Some(7)));
+    for hostile in ["../../etc/passwd", ".git/config"] {
+        let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path(hostile));
+        let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
+        begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });
+        let mut harness = begin.open();
+        harness.press("g e");
+        assert!(harness.edited.is_empty(), "{hostile}");
+    }
+    Begin::at(Place::new("home")).open().press("g e").expect("Edit file of clone: the current folder is not a clone");
+}
