@@ -1,6 +1,7 @@
 //! CI jobs: status, traces and artifacts (specification, "Jobs").
 
 use crate::api::commits::resources::Commit;
+use crate::api::pipelines::ListPipelineBridges;
 use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::users::Profile;
@@ -104,6 +105,8 @@ crate::resource! {
         download_url: String,
         /// Only in the list of a runner's jobs.
         project: ProjectBrief,
+        /// Only of trigger jobs: the pipeline that it started, perhaps of another project; null before it has.
+        downstream_pipeline: PipelineBrief,
     }
     newer {
         web_url: String,
@@ -128,6 +131,16 @@ impl Job {
     /// Returns whether the job failed without failing its pipeline.
     pub fn is_forgiven(&self) -> bool {
         self.status == Status::Failed && self.allow_failure == Some(true)
+    }
+
+    /// Returns whether the job starts another pipeline: it has no runner, no trace and no artifacts.
+    pub fn is_trigger(&self) -> bool {
+        self.downstream_pipeline.is_some()
+    }
+
+    /// The pipeline that a trigger job started.
+    pub fn downstream(&self) -> Option<&PipelineBrief> {
+        self.downstream_pipeline.known()
     }
 
     /// The project of a job, in replies that include it.
@@ -209,7 +222,7 @@ crate::endpoints! {
 
     /// Retries a job; servers return the same job or a new one.
     POST "/projects/{id}/jobs/{job_id}/retry" => Job,
-    touches [ListJobs, ListPipelineJobs, GetJob, GetTrace],
+    touches [ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob, GetTrace],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct RetryJob { id: Id, job_id: u64 }
 
@@ -227,7 +240,7 @@ crate::endpoints! {
 
     /// Starts a manual job.
     POST "/projects/{id}/jobs/{job_id}/play" => Job,
-    touches [ListJobs, ListPipelineJobs, GetJob],
+    touches [ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct PlayJob { id: Id, job_id: u64 }
 }

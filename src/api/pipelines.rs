@@ -1,9 +1,10 @@
 //! Pipelines: listed, run, retried, canceled, deleted. Not in the specification; servers of its age have most of it, too.
 
 use crate::api::endpoint::{InputKind, InputType};
-use crate::api::jobs::{GetJob, ListJobs, ListPipelineJobs, Status};
+use crate::api::jobs::{GetJob, Job, ListJobs, ListPipelineJobs, Status};
 use crate::api::merge_requests::{GetMergeRequest, ListMergeRequestPipelines};
 use crate::api::users::User;
+use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Nothing, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
@@ -153,14 +154,16 @@ crate::endpoints! {
     /// Retries the failed and canceled jobs of a pipeline.
     POST "/projects/{id}/pipelines/{pipeline_id}/retry" => Pipeline,
     touches [
-        ListPipelines, GetPipeline, ListJobs, ListPipelineJobs, GetJob, ListMergeRequestPipelines, GetMergeRequest,
+        ListPipelines, GetPipeline, ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob,
+        ListMergeRequestPipelines, GetMergeRequest,
     ];
     struct RetryPipeline { id: Id, pipeline_id: u64 }
 
     /// Cancels the jobs of a pipeline that have not finished.
     POST "/projects/{id}/pipelines/{pipeline_id}/cancel" => Pipeline,
     touches [
-        ListPipelines, GetPipeline, ListJobs, ListPipelineJobs, GetJob, ListMergeRequestPipelines, GetMergeRequest,
+        ListPipelines, GetPipeline, ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob,
+        ListMergeRequestPipelines, GetMergeRequest,
     ];
     struct CancelPipeline { id: Id, pipeline_id: u64 }
 
@@ -168,6 +171,16 @@ crate::endpoints! {
     DELETE "/projects/{id}/pipelines/{pipeline_id}" => Nothing,
     touches [ListPipelines, ListJobs, ListPipelineJobs, ListMergeRequestPipelines];
     struct DeletePipeline { id: Id, pipeline_id: u64 }
+
+    /// Lists the trigger jobs of a pipeline, each with the pipeline that it started.
+    GET "/projects/{id}/pipelines/{pipeline_id}/bridges" => Vec<Job>,
+    views ["commit": COMMIT_WITH_MESSAGE];
+    struct ListPipelineBridges {
+        id: Id,
+        pipeline_id: u64,
+        /// Values of [`Status`]; all if absent.
+        scope: Option<Vec<String>>,
+    }
 
     /// Lists the variables that a pipeline was run with.
     GET "/projects/{id}/pipelines/{pipeline_id}/variables" => Vec<Variable>;

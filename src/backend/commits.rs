@@ -136,7 +136,7 @@ fn get(call: &Reading, input: GetCommit) -> Outcome<Commit> {
     let (project, git) = call.repository(&input.id)?;
     let id = find(&git, &input.sha)?;
     let mut commit = if input.stats == Some(false) { git.show(id)? } else { git.show_with_stats(id)? };
-    let last = call.world.pipelines.iter().rev().find(|p| p.project == project.id && p.sha == commit.id);
+    let last = call.world.own_pipelines().rev().find(|p| p.project == project.id && p.sha == commit.id);
     commit.status = Some(last.map(|pipeline| pipeline.status.as_str().to_owned()));
     commit.last_pipeline = Some(last.map(pipeline_brief));
     ok(commit)
@@ -344,13 +344,12 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
     let now = call.now;
     let world = &mut *call.world;
     let pipeline = world
-        .pipelines
-        .iter()
+        .own_pipelines()
         .rev()
         .find(|p| p.project == project.id && p.sha == sha && p.ref_name == ref_name)
         .map(|p| p.id);
     let pipeline = pipeline.unwrap_or_else(|| {
-        world.pipelines.add(Pipeline {
+        world.add_pipeline(Pipeline {
             project: project.id,
             ref_name: ref_name.clone(),
             sha: sha.clone(),

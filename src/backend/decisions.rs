@@ -49,7 +49,7 @@ pub fn mount(mount: Mount) -> Mount {
 
 /// Does what is due by itself: live jobs go on, and what waits for them is merged. When there is something to do next.
 pub fn advance(call: &mut Writing) -> Option<Timestamp> {
-    let active = call.world.pipelines.iter().filter(|pipeline| is_active(pipeline.status));
+    let active = call.world.own_pipelines().filter(|pipeline| is_active(pipeline.status));
     let active: Vec<u64> = active.map(|pipeline| pipeline.id).collect();
     let next = runner::advance(call.world, call.now);
     for pipeline in active {
@@ -109,7 +109,7 @@ impl<W: Deref<Target = World>> Call<W> {
     fn head_pipeline(&self, mr: &MergeRequest, head: Oid) -> Option<&Pipeline> {
         let sha = head.to_string();
         let is_it = |p: &&Pipeline| p.project == mr.source_project && p.ref_name == mr.source_branch && p.sha == sha;
-        self.world.pipelines.iter().rev().find(is_it)
+        self.world.own_pipelines().rev().find(is_it)
     }
 
     /// Returns whether the caller may merge a request.

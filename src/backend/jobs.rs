@@ -83,6 +83,34 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
+    /// A trigger job on the wire.
+    pub fn show_bridge(&self, bridge: &records::Bridge, git: Option<&Git>) -> Job {
+        let pipeline = self.world.pipelines.get(bridge.pipeline);
+        let commit = pipeline.and_then(|pipeline| git?.show(git?.resolve(&pipeline.sha)?).ok());
+        let downstream = bridge.downstream.and_then(|id| self.world.pipelines.get(id)).map(|child| PipelineBrief {
+            project_id: Some(child.project),
+            source: Some(child.source.clone()),
+            created_at: Some(time(child.created_at)),
+            ..pipeline_brief(child)
+        });
+        Job {
+            id: bridge.id,
+            name: bridge.name.clone(),
+            stage: bridge.stage.clone(),
+            status: bridge.status.as_str().into(),
+            r#ref: pipeline.map(|pipeline| pipeline.ref_name.clone()).unwrap_or_default(),
+            tag: pipeline.is_some_and(|pipeline| pipeline.tag),
+            created_at: Some(time(bridge.created_at)),
+            started_at: times(bridge.finished_at),
+            finished_at: times(bridge.finished_at),
+            user: bridge.user.and_then(|id| self.profile_of(id)).map(Box::new),
+            commit,
+            pipeline: pipeline.map(pipeline_brief),
+            downstream_pipeline: Some(downstream),
+            ..Job::default()
+        }
+    }
+
     /// The project whose jobs the caller may read.
     pub fn project_jobs(&self, id: &Id) -> Result<&Project, Reject> {
         let project = self.project(id)?;
@@ -103,7 +131,7 @@ pub fn kept(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
 }
 
 /// The statuses that a `scope` names; all where it is absent.
-fn scope(words: Option<&Vec<String>>) -> Result<Option<Vec<Status>>, Reject> {
+pub fn scope(words: Option<&Vec<String>>) -> Result<Option<Vec<Status>>, Reject> {
     let Some(words) = words.filter(|words| !words.is_empty()) else { return Ok(None) };
     let statuses: Option<Vec<Status>> = words.iter().map(|word| Status::from_word(word)).collect();
     statuses.map(Some).ok_or_else(|| Reject::bad("Scope contains invalid value(s)"))
@@ -262,6 +290,17 @@ fn cancel(call: &mut Writing, input: CancelJob) -> Outcome<Job> {
 }
 
 fn retry(call: &mut Writing, input: RetryJob) -> Outcome<Job> {
+    let is_it = |bridge: &&records::Bridge| !bridge.retried && bridge.status != Status::Created;
+    if let Some(bridge) = call.world.bridges.get(input.job_id).filter(is_it).cloned() {
+        let project = call.project_as(&input.id, level::DEVELOPER)?.clone();
+        let user = call.signed_in()?.id;
+        if bridge.project != project.id {
+            return Err(Reject::no_record());
+        }
+        let new = runner::retry_bridge(call.world, bridge.id, user, call.now).ok_or_else(Reject::no_record)?;
+        let bridge = call.world.bridges.get(new).ok_or_else(Reject::no_record)?;
+        return ok(call.show_bridge(bridge, call.git(&project).ok().as_ref()));
+    }
     let (project, job, user) = to_act(call, &input.id, input.job_id)?;
     let new = runner::retry(call.world, job.id, user, call.now).ok_or_else(Reject::no_record)?;
     shown(call, &project, new)

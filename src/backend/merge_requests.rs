@@ -276,7 +276,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let of_request = |p: &&records::Pipeline| {
             p.project == mr.source_project && p.ref_name == mr.source_branch && commits.contains(&p.sha)
         };
-        self.world.pipelines.iter().rev().filter(of_request).collect()
+        self.world.own_pipelines().rev().filter(of_request).collect()
     }
 
     /// The project and one of its merge requests, with the repository.

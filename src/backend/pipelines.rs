@@ -2,8 +2,9 @@
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::git::Git;
+use super::jobs::scope;
 use super::mount::Mount;
-use super::records::{self, Job, Planned, Project, Status, level};
+use super::records::{self, Bridge, Job, Planned, Project, Status, level};
 use super::reject::Reject;
 use super::runner::{self, PipelinePlan};
 use super::world::World;
@@ -25,6 +26,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CancelPipeline>(cancel)
         .write::<DeletePipeline>(delete)
         .read_signed_in::<ListPipelineVariables>(variables)
+        .read_signed_in::<ListPipelineBridges>(bridges)
 }
 
 /// What started it.
@@ -54,6 +56,7 @@ impl<W: Deref<Target = World>> Call<W> {
             sha: pipeline.sha.clone(),
             r#ref: pipeline.ref_name.clone(),
             status: pipeline.status.as_str().into(),
+            iid: Some(pipeline.iid).filter(|iid| *iid > 0),
             project_id: Some(project.id),
             source: Some(source(pipeline).to_owned()),
             created_at: Some(time(pipeline.created_at)),
@@ -117,7 +120,7 @@ fn newest_of_refs(call: &Reading, project: &Project, tags: bool) -> Result<HashM
         git.branches(&call.cache)?.iter().map(|head| head.name.clone()).collect()
     };
     let mut newest: HashMap<String, u64> = names.into_iter().map(|name| (name, 0)).collect();
-    for pipeline in call.world.pipelines.iter().filter(|p| p.project == project.id && p.tag == tags) {
+    for pipeline in call.world.own_pipelines().filter(|p| p.project == project.id && p.tag == tags) {
         if let Some(id) = newest.get_mut(&pipeline.ref_name) {
             *id = pipeline.id;
         }
@@ -147,6 +150,7 @@ fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|w| w.is_empty() || w == value);
     let fits = |pipeline: &&records::Pipeline| {
         pipeline.project == project.id
+            && (!pipeline.is_child() || input.source.as_deref() == Some(records::PARENT))
             && match scope.as_str() {
                 "running" => pipeline.status == Status::Running,
                 "pending" => pipeline.status == Status::Pending,
@@ -193,7 +197,7 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
         pipeline.project == project && world.pipeline_jobs(pipeline.id).next().is_some()
     };
     let newest = |on_ref: bool| {
-        world.pipelines.iter().rev().filter(has_jobs).find(|pipeline| !on_ref || pipeline.ref_name == ref_name)
+        world.own_pipelines().rev().filter(has_jobs).find(|pipeline| !on_ref || pipeline.ref_name == ref_name)
     };
     let Some(last) = newest(true).or_else(|| newest(false)) else { return Vec::new() };
     let mut jobs: Vec<&Job> = world.jobs.iter().filter(|job| job.pipeline == last.id).collect();
@@ -210,11 +214,17 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
             environment: job.environment.clone(),
             runner: None,
             tag_list: job.tag_list.clone(),
+            triggers: Vec::new(),
         };
         match out.iter_mut().find(|known| known.name == plan.name) {
             Some(known) => *known = plan,
             None => out.push(plan),
         }
+    }
+    for bridge in world.pipeline_bridges(last.id) {
+        let (name, stage, triggers) = (bridge.name.clone(), bridge.stage.clone(), bridge.jobs.clone());
+        let at = out.iter().rposition(|plan| plan.stage == stage).map_or(out.len(), |at| at + 1);
+        out.insert(at, Planned { name, stage, triggers, ..Planned::default() });
     }
     out
 }
@@ -277,9 +287,7 @@ fn delete(call: &mut Writing, input: DeletePipeline) -> Outcome<Nothing> {
     let (_, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     call.unmodified(updated_at(pipeline))?;
     let id = pipeline.id;
-    call.world.pipelines.remove(id);
-    call.world.jobs.remove_where(|job| job.pipeline == id);
-    call.world.commit_statuses.remove_where(|status| status.pipeline == id);
+    runner::remove_pipeline(call.world, id);
     Ok(Answer::new(Nothing))
 }
 
@@ -297,4 +305,14 @@ fn variables(call: &Reading, input: ListPipelineVariables) -> Outcome<Vec<Variab
         raw: Some(false),
     };
     ok(pipeline.variables.iter().map(show).collect())
+}
+
+fn bridges(call: &Reading, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {
+    let scope = scope(input.scope.as_ref())?;
+    let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
+    let fits = |bridge: &&Bridge| scope.as_ref().is_none_or(|scope| scope.contains(&bridge.status));
+    let mut rows: Vec<&Bridge> = call.world.pipeline_bridges(pipeline.id).filter(fits).collect();
+    order(&mut rows, true, |bridge| bridge.id);
+    let git = call.git(project).ok();
+    call.page(rows, |bridge| call.show_bridge(bridge, git.as_ref()))
 }

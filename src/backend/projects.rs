@@ -587,6 +587,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     world.schedules.remove_where(|schedule| schedule.project == project);
     world.jobs.remove_where(|job| job.project == project);
     world.pipelines.remove_where(|row| row.project == project);
+    world.bridges.remove_where(|row| row.project == project);
     world.labels.remove_where(|row| row.project == project);
     world.milestones.remove_where(|row| row.project == project);
     world.releases.remove_where(|row| row.project == project);

@@ -336,6 +336,8 @@ record! {
         protected_branches: Vec<ProtectedBranch>,
         /// The highest number that a merge request of it had: numbers are not given out again.
         last_request_iid: u64,
+        /// The same of its pipelines.
+        last_pipeline_iid: u64,
         /// The same of its issues.
         last_issue_iid: u64,
         custom_attributes: BTreeMap<String, String>,
@@ -715,6 +717,38 @@ record! {
         source: String,
         /// What it was run with.
         variables: Vec<Variable>,
+        /// Its number in the project; 0 in data of older versions.
+        iid: u64,
+    }
+}
+
+/// What a pipeline that another one of its project started is started by.
+pub const PARENT: &str = "parent_pipeline";
+
+impl Pipeline {
+    /// Returns whether another pipeline of its project started it: lists leave it out, and it says nothing of its commit.
+    pub fn is_child(&self) -> bool {
+        self.source == PARENT
+    }
+}
+
+record! {
+    /// A job that starts another pipeline of its project. Its number is one of the sequence of jobs.
+    Bridge {
+        project: u64,
+        pipeline: u64,
+        name: String,
+        stage: String,
+        status: Status,
+        user: Option<u64>,
+        created_at: Timestamp,
+        finished_at: Option<Timestamp>,
+        /// A newer one of the name took its place.
+        retried: bool,
+        /// The pipeline that it started.
+        downstream: Option<u64>,
+        /// The jobs of that.
+        jobs: Vec<Planned>,
     }
 }
 
@@ -789,6 +823,8 @@ pub struct Planned {
     pub environment: Option<String>,
     pub runner: Option<u64>,
     pub tag_list: Vec<String>,
+    /// The jobs of the pipeline that it starts; none: it is a job.
+    pub triggers: Vec<Planned>,
 }
 
 record! {

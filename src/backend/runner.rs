@@ -4,7 +4,7 @@
 //! what its [`Script`] says, so [`advance`] brings the world up to any moment, however long nobody looked.
 
 use super::demo::script;
-use super::records::{Artifacts, Deployment, Environment, Job, Pipeline, Planned, Script, Status};
+use super::records::{Artifacts, Bridge, Deployment, Environment, Job, PARENT, Pipeline, Planned, Script, Status};
 use super::world::World;
 use jiff::{SignedDuration, Timestamp};
 use std::io::{self, Write};
@@ -38,6 +38,9 @@ fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
 fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let is_live = |status| matches!(status, Status::Created | Status::Pending | Status::Running);
     for _ in 0..MOST {
+        if start_downstream(world, now) {
+            continue;
+        }
         let live = world.jobs.iter().filter(|job| job.script.is_some() && !job.retried && is_live(job.status));
         let mut next = None;
         let due = live.filter_map(|job| Some((job.id, next_of(world, job)?))).find(|(_, (_, at))| {
@@ -81,7 +84,7 @@ fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
 /// The next transition of a job, and its moment.
 fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
     Some(match job.status {
-        Status::Created => match before(world, job)? {
+        Status::Created => match before(world, job.pipeline, &job.stage, job.created_at)? {
             EarlierStages::Passed(at) if job.manual => (Status::Manual, at),
             EarlierStages::Passed(at) => (Status::Pending, at),
             EarlierStages::Broken(at) => (Status::Skipped, at),
@@ -116,15 +119,19 @@ enum EarlierStages {
     Broken(Timestamp),
 }
 
-/// `None` while a stage before the job's own goes on.
-fn before(world: &World, job: &Job) -> Option<EarlierStages> {
-    // A stage stands where its first job stands; retried ones hold the place of their followers.
-    let stage =
-        |name: &str| world.jobs.iter().filter(|j| j.pipeline == job.pipeline && j.stage == name).map(|j| j.id).min();
-    let own = stage(&job.stage);
-    let mut at = job.created_at;
+/// Returns where a stage stands in its pipeline: where its first job stands; retried ones hold the place of their followers.
+fn stage_rank(world: &World, pipeline: u64, name: &str) -> Option<u64> {
+    let jobs = world.jobs.iter().filter(|job| job.pipeline == pipeline && job.stage == name).map(|job| job.id);
+    let of_stage = |bridge: &&Bridge| bridge.pipeline == pipeline && bridge.stage == name;
+    jobs.chain(world.bridges.iter().filter(of_stage).map(|bridge| bridge.id)).min()
+}
+
+/// How the stages before that of a job that was made at `at` ended; `None` while one of them goes on.
+fn before(world: &World, pipeline: u64, stage: &str, at: Timestamp) -> Option<EarlierStages> {
+    let own = stage_rank(world, pipeline, stage);
+    let mut at = at;
     let mut broken = false;
-    for other in world.pipeline_jobs(job.pipeline).filter(|other| stage(&other.stage) < own) {
+    for other in world.pipeline_jobs(pipeline).filter(|other| stage_rank(world, pipeline, &other.stage) < own) {
         match other.status {
             Status::Created | Status::Pending | Status::Running => return None,
             Status::Failed | Status::Canceled | Status::Skipped if !other.allow_failure => broken = true,
@@ -133,6 +140,68 @@ fn before(world: &World, job: &Job) -> Option<EarlierStages> {
         at = at.max(other.finished_at.unwrap_or(at));
     }
     Some(if broken { EarlierStages::Broken(at) } else { EarlierStages::Passed(at) })
+}
+
+/// Lets the first trigger job whose turn has come by `now` start its pipeline, or skips it; whether there was one.
+fn start_downstream(world: &mut World, now: Timestamp) -> bool {
+    let waits = world.bridges.iter().filter(|bridge| bridge.status == Status::Created && !bridge.retried);
+    let due = waits.filter_map(|bridge| match before(world, bridge.pipeline, &bridge.stage, bridge.created_at)? {
+        EarlierStages::Passed(at) if at <= now => Some((bridge.clone(), Some(at))),
+        EarlierStages::Broken(at) if at <= now => Some((bridge.clone(), None)),
+        _ => None,
+    });
+    let Some((bridge, at)) = due.into_iter().next() else { return false };
+    match at {
+        Some(at) => _ = trigger(world, &bridge, at),
+        None => {
+            if let Some(bridge) = world.bridges.get_mut(bridge.id) {
+                bridge.status = Status::Skipped;
+            }
+        }
+    }
+    world.settle_pipeline(bridge.pipeline);
+    true
+}
+
+/// Starts the pipeline of a trigger job, which has done its work with that.
+pub fn trigger(world: &mut World, bridge: &Bridge, at: Timestamp) -> Option<u64> {
+    let parent = world.pipelines.get(bridge.pipeline)?;
+    let plan = PipelinePlan {
+        project: parent.project,
+        user: bridge.user.or(parent.user).unwrap_or_default(),
+        ref_name: parent.ref_name.clone(),
+        sha: parent.sha.clone(),
+        tag: parent.tag,
+        at,
+        source: PARENT.into(),
+    };
+    let child = start(world, &plan, &bridge.jobs);
+    if let Some(bridge) = world.bridges.get_mut(bridge.id) {
+        bridge.status = Status::Success;
+        bridge.finished_at = Some(at);
+        bridge.downstream = Some(child);
+    }
+    Some(child)
+}
+
+/// Starts a trigger job again, as a new one in its place. Answers the new number.
+pub fn retry_bridge(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u64> {
+    let old = world.bridges.get(id)?.clone();
+    world.bridges.get_mut(id)?.retried = true;
+    let new = Bridge {
+        id: world.jobs.draw_id(),
+        status: Status::Created,
+        user: Some(user),
+        created_at: now,
+        finished_at: None,
+        retried: false,
+        downstream: None,
+        ..old
+    };
+    let pipeline = new.pipeline;
+    let id = world.bridges.add(new);
+    world.settle_pipeline(pipeline);
+    Some(id)
 }
 
 fn script_of<'w>(world: &'w World, job: &Job) -> Option<&'w Script> {
@@ -304,6 +373,7 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
 }
 
 /// What the jobs of a new pipeline have in common.
+#[derive(Clone)]
 pub struct PipelinePlan {
     /// The project.
     pub project: u64,
@@ -323,7 +393,7 @@ pub struct PipelinePlan {
 
 /// Makes a pipeline whose jobs are all created and wait for their stage.
 pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
-    let pipeline = world.pipelines.add(Pipeline {
+    let pipeline = world.add_pipeline(Pipeline {
         project: plan.project,
         ref_name: plan.ref_name.clone(),
         tag: plan.tag,
@@ -334,6 +404,21 @@ pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
         ..Pipeline::default()
     });
     for job in jobs {
+        if !job.triggers.is_empty() {
+            let id = world.jobs.draw_id();
+            world.bridges.add(Bridge {
+                id,
+                project: plan.project,
+                pipeline,
+                name: job.name.clone(),
+                stage: job.stage.clone(),
+                user: Some(plan.user),
+                created_at: plan.at,
+                jobs: job.triggers.clone(),
+                ..Bridge::default()
+            });
+            continue;
+        }
         world.jobs.add(Job {
             project: plan.project,
             pipeline,
@@ -397,15 +482,17 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
         ..old.clone()
     });
     // What was skipped because of the old one gets its chance again.
-    let stage = |world: &World, name: &str| {
-        world.jobs.iter().filter(|j| j.pipeline == old.pipeline && j.stage == name).map(|j| j.id).min()
-    };
-    let own = stage(world, &old.stage);
-    let waiting: Vec<u64> = world
-        .pipeline_jobs(old.pipeline)
-        .filter(|job| job.status == Status::Skipped && stage(world, &job.stage) > own)
-        .map(|job| job.id)
-        .collect();
+    let own = stage_rank(world, old.pipeline, &old.stage);
+    let is_later = |world: &World, stage: &str| stage_rank(world, old.pipeline, stage) > own;
+    let skipped = world.pipeline_jobs(old.pipeline).filter(|job| job.status == Status::Skipped);
+    let waiting: Vec<u64> = skipped.filter(|job| is_later(world, &job.stage)).map(|job| job.id).collect();
+    let skipped = world.pipeline_bridges(old.pipeline).filter(|bridge| bridge.status == Status::Skipped);
+    let triggers: Vec<u64> = skipped.filter(|one| is_later(world, &one.stage)).map(|one| one.id).collect();
+    for id in triggers {
+        if let Some(bridge) = world.bridges.get_mut(id) {
+            bridge.status = Status::Created;
+        }
+    }
     for id in waiting {
         if let Some(job) = world.jobs.get_mut(id) {
             job.status = Status::Created;
@@ -415,12 +502,41 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
     Some(new)
 }
 
-/// Cancels the jobs of a pipeline that have not ended.
+/// Cancels the jobs of a pipeline, and of those that it started, that have not ended.
 pub fn cancel_pipeline(world: &mut World, pipeline: u64, now: Timestamp) {
     let goes_on = |job: &&Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
     let ids: Vec<u64> = world.pipeline_jobs(pipeline).filter(goes_on).map(|job| job.id).collect();
     for id in ids {
         cancel(world, id, now);
+    }
+    let triggers: Vec<(u64, Option<u64>)> =
+        world.pipeline_bridges(pipeline).map(|bridge| (bridge.id, bridge.downstream)).collect();
+    for (id, downstream) in triggers {
+        match downstream {
+            Some(child) => cancel_pipeline(world, child, now),
+            None => {
+                if let Some(bridge) = world.bridges.get_mut(id).filter(|bridge| bridge.status == Status::Created) {
+                    (bridge.status, bridge.finished_at) = (Status::Canceled, Some(now));
+                }
+            }
+        }
+    }
+    world.settle_pipeline(pipeline);
+}
+
+/// Takes a pipeline away, with its jobs and those that it started.
+pub fn remove_pipeline(world: &mut World, pipeline: u64) {
+    let children: Vec<u64> = world
+        .bridges
+        .remove_where(|bridge| bridge.pipeline == pipeline)
+        .iter()
+        .filter_map(|one| one.downstream)
+        .collect();
+    world.pipelines.remove(pipeline);
+    world.jobs.remove_where(|job| job.pipeline == pipeline);
+    world.commit_statuses.remove_where(|status| status.pipeline == pipeline);
+    for child in children {
+        remove_pipeline(world, child);
     }
 }
 
@@ -434,6 +550,11 @@ pub fn retry_pipeline(world: &mut World, pipeline: u64, user: u64, now: Timestam
             // Its stage begins when those before it have passed, and a manual one waits for a person again.
             (job.status, job.queued_at) = (Status::Created, None);
         }
+    }
+    let is_due = |bridge: &&Bridge| bridge.status == Status::Canceled;
+    let triggers: Vec<u64> = world.pipeline_bridges(pipeline).filter(is_due).map(|bridge| bridge.id).collect();
+    for id in triggers {
+        retry_bridge(world, id, user, now);
     }
     world.settle_pipeline(pipeline);
 }

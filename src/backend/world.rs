@@ -203,6 +203,7 @@ tables! {
     notes: Note,
     snippets: Snippet,
     pipelines: Pipeline,
+    bridges: Bridge,
     jobs: Job,
     intents: Intent,
     archives: Archive,
@@ -315,20 +316,45 @@ impl World {
         self.jobs.iter().filter(move |job| job.pipeline == pipeline && !job.retried)
     }
 
+    /// The trigger jobs of a pipeline that count.
+    pub fn pipeline_bridges(&self, pipeline: u64) -> impl Iterator<Item = &Bridge> {
+        self.bridges.iter().filter(move |bridge| bridge.pipeline == pipeline && !bridge.retried)
+    }
+
+    /// The pipelines that are about their commit: all but those that another one started.
+    pub fn own_pipelines(&self) -> impl DoubleEndedIterator<Item = &Pipeline> {
+        self.pipelines.iter().filter(|pipeline| !pipeline.is_child())
+    }
+
+    /// Adds a pipeline and draws its number in its project.
+    pub fn add_pipeline(&mut self, mut pipeline: Pipeline) -> u64 {
+        let known = self.projects.get(pipeline.project).map(|project| project.last_pipeline_iid);
+        let counted = || self.pipelines.iter().filter(|known| known.project == pipeline.project).count() as u64;
+        // Data of older versions has none.
+        let iid = known.filter(|last| *last > 0).unwrap_or_else(counted) + 1;
+        pipeline.iid = iid;
+        if let Some(project) = self.projects.get_mut(pipeline.project) {
+            project.last_pipeline_iid = iid;
+        }
+        self.pipelines.add(pipeline)
+    }
+
     /// Sets a pipeline's status, start and end from its jobs.
     ///
     /// A failure counts unless it is allowed; what runs or waits makes the whole run or wait; jobs that wait for a
     /// person count only where nothing else is there.
     pub fn settle_pipeline(&mut self, id: u64) {
-        let jobs: Vec<&Job> = self.pipeline_jobs(id).collect();
+        let counts = |job: &Job| (job.status, job.allow_failure, job.started_at, job.finished_at);
+        let triggers = self.pipeline_bridges(id).map(|one| (one.status, false, one.finished_at, one.finished_at));
+        let jobs: Vec<_> = self.pipeline_jobs(id).map(counts).chain(triggers).collect();
         if jobs.is_empty() {
             return;
         }
-        let any = |status: Status| jobs.iter().any(|job| job.status == status && !job.allow_failure);
-        let every = |status: Status| jobs.iter().all(|job| job.status == status);
-        let started_once = jobs.iter().any(|job| job.status.is_finished());
-        let live = jobs.iter().any(|job| job.status == Status::Running);
-        let waiting = jobs.iter().any(|job| matches!(job.status, Status::Pending | Status::Created));
+        let any = |status: Status| jobs.iter().any(|(is, allow_failure, ..)| *is == status && !allow_failure);
+        let every = |status: Status| jobs.iter().all(|(is, ..)| *is == status);
+        let started_once = jobs.iter().any(|(status, ..)| status.is_finished());
+        let live = jobs.iter().any(|(status, ..)| *status == Status::Running);
+        let waiting = jobs.iter().any(|(status, ..)| matches!(status, Status::Pending | Status::Created));
         let status = if every(Status::Created) {
             Status::Created
         } else if every(Status::Skipped) {
@@ -341,13 +367,14 @@ impl World {
             Status::Canceled
         } else if waiting {
             Status::Pending
-        } else if jobs.iter().all(|job| matches!(job.status, Status::Manual | Status::Skipped)) {
+        } else if jobs.iter().all(|(status, ..)| matches!(status, Status::Manual | Status::Skipped)) {
             Status::Manual
         } else {
             Status::Success
         };
-        let started_at = jobs.iter().filter_map(|job| job.started_at).min();
-        let finished_at = status.is_finished().then(|| jobs.iter().filter_map(|job| job.finished_at).max()).flatten();
+        let started_at = jobs.iter().filter_map(|(_, _, started, _)| *started).min();
+        let finished_at =
+            status.is_finished().then(|| jobs.iter().filter_map(|(.., finished)| *finished).max()).flatten();
         let wanted = (status, started_at, finished_at);
         let is_so = |p: &Pipeline| (p.status, p.started_at, p.finished_at) == wanted;
         if self.pipelines.get(id).is_none_or(is_so) {

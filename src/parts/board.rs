@@ -1,9 +1,10 @@
 //! The board of a pipeline: one column for each stage, one row for each job.
 
 use super::ci::{self, Stage};
-use super::job_details;
+use super::{job_details, pipelines};
 use crate::api::Id;
 use crate::api::jobs::{Job, ListPipelineJobs};
+use crate::api::pipelines::ListPipelineBridges;
 use crate::app::command::Motion;
 use crate::app::pane::View;
 use crate::store::{Revision, Rows};
@@ -47,7 +48,13 @@ impl Board {
 
     /// Returns the jobs that are loaded.
     pub fn rows<'a>(&self, view: &View<'a>, project: &Id) -> Option<Rows<'a, Job>> {
-        Some(view.store.list(&self.query(project)?))
+        let jobs = view.store.list(&self.query(project)?);
+        Some(pipelines::with_triggers(view, jobs, &self.triggers(project)?))
+    }
+
+    /// The request for its trigger jobs.
+    pub fn triggers(&self, project: &Id) -> Option<ListPipelineBridges> {
+        Some(pipelines::triggers(project, self.pipeline?, None))
     }
 
     /// Shows the pipeline of `job`, with the cursor on it.
@@ -247,7 +254,14 @@ impl Board {
             let quiet = matches!(job.status.as_str(), "skipped" | "canceled" | "created");
             let text_role = if quiet { Role::Dim } else { Role::Text };
             let left = [(format!("{sign} "), theme.style(role)), (job.name.clone(), theme.style(text_role))];
-            line::pair(buf, inner, &left, &[(took.as_str(), theme.style(Role::Dim))]);
+            let right = match job.downstream() {
+                Some(child) => {
+                    let (sign, role) = glyph::status(child.status.as_str());
+                    (format!("{} {sign}", child.id), theme.style(role))
+                }
+                None => (took, theme.style(Role::Dim)),
+            };
+            line::pair(buf, inner, &left, &[right]);
             self.job_areas.borrow_mut().push((at, slot.id));
             row += 1;
             // Without room for the details, the median is shown below the job itself.

@@ -59,6 +59,7 @@ impl JobAction {
         let word = status_word(&job.status);
         let refuse = |why: &str| Err(Disabled::Owned(format!("#{} is {word}: {why}", job.id)));
         match self {
+            JobAction::Cancel | JobAction::Erase | JobAction::Keep if job.is_trigger() => trigger_refusal(job),
             JobAction::Retry if job.status.is_live() => refuse("only finished jobs can be retried"),
             JobAction::Retry if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
             JobAction::Retry => refuse("it has not run yet"),
@@ -132,6 +133,16 @@ impl JobAction {
         };
         cx.act(App::confirm(title, question, Action::answer(Confirmed { job_action: self, writes })));
     }
+}
+
+/// Refuses what only jobs with a runner have.
+fn trigger_refusal(job: &Job) -> Result<(), Disabled> {
+    Err(Disabled::Owned(format!("#{} only starts another pipeline: Enter opens that", job.id)))
+}
+
+/// Returns whether a job has a trace to look at, or why not.
+pub fn has_trace(job: &Job) -> Result<(), Disabled> {
+    if job.is_trigger() { trigger_refusal(job) } else { Ok(()) }
 }
 
 /// The user said yes to what was asked about some jobs.

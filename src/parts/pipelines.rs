@@ -1,16 +1,19 @@
 //! Pipelines as places show them: how long one took, where it is shown, and what can be done with one.
 
-use crate::api::jobs::Status;
-use crate::api::pipelines::{CancelPipeline, DeletePipeline, GetPipeline, Pipeline, RetryPipeline};
+use crate::api::jobs::{Job, Status};
+use crate::api::pipelines::{
+    CancelPipeline, DeletePipeline, GetPipeline, ListPipelineBridges, ListPipelines, Pipeline, RetryPipeline,
+};
 use crate::api::{Error, Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::Disabled;
 use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
-use crate::parts::ci;
-use crate::store::{Remote, Write};
-use crate::ui::text;
+use crate::parts::ci::{self, PULSE};
+use crate::store::{Load, Remote, Rows, Want, Write};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 use jiff::Timestamp;
 
 /// The request for all that is known of a pipeline.
@@ -31,6 +34,85 @@ pub fn place(project: &Id, pipeline: u64) -> Place {
 /// The place of a pipeline's test report.
 pub fn tests(project: &Id, pipeline: u64) -> Place {
     Place::new("tests").project(project.clone()).item(pipeline)
+}
+
+/// The request for the trigger jobs of a pipeline.
+pub fn triggers(project: &Id, pipeline_id: u64, scope: Option<Vec<String>>) -> ListPipelineBridges {
+    ListPipelineBridges { id: project.clone(), pipeline_id, scope }
+}
+
+/// Returns what loads the trigger jobs, where the server has them; again and again while something goes on.
+pub fn want_triggers(view: &View, triggers: &ListPipelineBridges, is_live: bool) -> Option<Want> {
+    if view.store.is_unsupported::<ListPipelineBridges>() {
+        return None;
+    }
+    let rows = view.store.list(triggers);
+    let goes_on = |job: &Job| job.downstream().is_some_and(|child| child.status.is_live());
+    let is_live = rows.error.is_none() && (is_live || rows.iter().any(goes_on));
+    let load = Load::list(triggers, 1);
+    view.aside(if is_live { load.every(PULSE) } else { load })
+}
+
+/// The jobs of a pipeline with its trigger jobs behind them, where those are known.
+pub fn with_triggers<'a>(view: &View<'a>, jobs: Rows<'a, Job>, triggers: &ListPipelineBridges) -> Rows<'a, Job> {
+    let triggers = view.store.list(triggers);
+    if triggers.is_empty() || triggers.error.is_some() { jobs } else { Rows::chain(vec![jobs, triggers]) }
+}
+
+/// The place of the pipeline that a trigger job started, which may lie in another project.
+pub fn downstream_place(project: &Id, job: &Job) -> Option<Place> {
+    let child = job.downstream()?;
+    // A path reads better than a number; a child of the same project is what there is most.
+    let is_own = child.source.as_deref() == Some(CHILD) || child.project_id.is_none();
+    let project = if is_own { project.clone() } else { child.project_id.map(Id::from).unwrap_or_default() };
+    Some(place(&project, child.id))
+}
+
+/// What stands behind the name of a trigger job: the pipeline that it started, and how that stands.
+pub fn downstream_words(job: &Job) -> Option<(String, Role)> {
+    let child = job.downstream()?;
+    let (sign, role) = glyph::status(child.status.as_str());
+    Some((format!("{} pipeline {} {sign} {}", glyph::folded(), child.id, ci::status_word(&child.status)), role))
+}
+
+/// What started a pipeline that another one of its project started.
+pub const CHILD: &str = "parent_pipeline";
+/// Pipelines of a commit that are looked through for the one that started another.
+const PARENTS: usize = 5;
+
+/// The requests for pipelines that may have started a child: those of its commit.
+fn parents(project: &Id, child: &Pipeline) -> [ListPipelines; 2] {
+    let of_commit = ListPipelines { id: project.clone(), sha: Some(child.sha.clone()), ..ListPipelines::default() };
+    [of_commit.clone(), ListPipelines { source: Some(CHILD.into()), ..of_commit }]
+}
+
+/// Those of them that are older than the child, and may have been looked through.
+fn candidates<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Vec<&'a Pipeline> {
+    let [own, children] = parents(project, child).map(|list| view.store.list(&list));
+    let older = own.iter().chain(children.iter()).filter(|parent| parent.id < child.id);
+    older.take(PARENTS).collect()
+}
+
+/// Returns what finds the pipeline that started a child: servers do not name it.
+pub fn want_upstream(view: &View, project: &Id, child: &Pipeline) -> Vec<Want> {
+    if child.source.as_deref() != Some(CHILD) || view.store.is_unsupported::<ListPipelineBridges>() {
+        return Vec::new();
+    }
+    let lists = parents(project, child);
+    let mut wants: Vec<Want> = lists.iter().filter_map(|list| view.aside(Load::list(list, 1))).collect();
+    if upstream(view, project, child).is_none() {
+        let bridges = candidates(view, project, child).into_iter().map(|parent| triggers(project, parent.id, None));
+        wants.extend(bridges.filter_map(|bridges| view.aside(Load::list(&bridges, 1))));
+    }
+    wants
+}
+
+/// Returns the pipeline that started a child, once it is found.
+pub fn upstream<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Option<&'a Pipeline> {
+    let started = |job: &Job| job.downstream().is_some_and(|downstream| downstream.id == child.id);
+    let is_parent =
+        |parent: &&Pipeline| view.store.list::<Job, _>(&triggers(project, parent.id, None)).iter().any(started);
+    candidates(view, project, child).into_iter().find(is_parent)
 }
 
 /// How long it took, or has been there at `now`; empty for what never ran. Lists leave the duration out: then what lies
@@ -55,6 +137,7 @@ pub fn source(pipeline: &Pipeline) -> String {
         "external_pull_request_event" => "external pull request".into(),
         "webide" => "Web IDE".into(),
         "api" => "API".into(),
+        "pipeline" => "upstream pipeline".into(),
         other => other.replace('_', " "),
     }
 }

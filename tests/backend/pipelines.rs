@@ -151,3 +151,52 @@ async fn the_demo_lists_its_pipelines_and_each_filter_narrows_them() {
     let variables = server.read("ada", &format!("{path}/{web}/variables")).await;
     assert_eq!(each(&variables, "key"), ["RUST_LOG", "SCREEN_SIZES"]);
 }
+
+#[tokio::test]
+async fn a_trigger_job_starts_a_pipeline_that_lists_leave_out() {
+    let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
+    let path = "/projects/acme%2Frocket-ui/pipelines";
+    let parent = server.read("ada", &format!("{path}?source=web")).await[0]["id"].clone();
+    let bridges = server.read("ada", &format!("{path}/{parent}/bridges")).await;
+    assert_eq!((each(&bridges, "name"), each(&bridges, "status")), (vec!["manual"], vec!["success"]));
+    assert_eq!(bridges[0]["pipeline"]["id"], parent);
+    let child = bridges[0]["downstream_pipeline"].clone();
+    assert_eq!((&child["status"], &child["source"]), (&"success".into(), &"parent_pipeline".into()), "{bridges}");
+    let ids = async |query: &str| {
+        let rows = server.read("ada", &format!("{path}?per_page=100&{query}")).await;
+        rows.as_array().unwrap().iter().map(|row| row["id"].clone()).collect::<Vec<Value>>()
+    };
+    assert!(!ids("").await.contains(&child["id"]) && ids("source=parent_pipeline").await.contains(&child["id"]));
+    let whole = server.read("ada", &format!("{path}/{}", child["id"])).await;
+    assert_eq!((&whole["sha"], &whole["source"]), (&child["sha"], &"parent_pipeline".into()));
+    // It says nothing of its commit, and its jobs are jobs of its own.
+    let commit = server
+        .read("ada", &format!("/projects/acme%2Frocket-ui/repository/commits/{}", child["sha"].as_str().unwrap()))
+        .await;
+    assert_ne!(commit["last_pipeline"]["id"], child["id"]);
+    let jobs = server.read("ada", &format!("{path}/{}/jobs", child["id"])).await;
+    assert_eq!(each(&jobs, "name"), ["publish", "examples", "pages"]);
+    // Run again, it is a new job with a new pipeline.
+    let retried = format!("/projects/acme%2Frocket-ui/jobs/{}/retry", bridges[0]["id"]);
+    let new = json(server.post("ada", &retried, &[]).await, 201).await;
+    assert!(new["id"].as_u64() > bridges[0]["id"].as_u64(), "{new}");
+    let now = server.read("ada", &format!("{path}/{parent}/bridges")).await;
+    assert!(now.as_array().unwrap().len() == 1 && now[0]["downstream_pipeline"]["id"] != child["id"], "{now}");
+    assert!(
+        server.read("ada", &format!("{path}/{parent}/bridges?scope[]=failed")).await.as_array().unwrap().is_empty()
+    );
+    // What it started goes with it.
+    assert_eq!(server.delete("root", &format!("{path}/{parent}")).await.status(), 204);
+    assert_eq!(server.get("ada", &format!("{path}/{}", now[0]["downstream_pipeline"]["id"])).await.status(), 404);
+}
+
+#[tokio::test]
+async fn pipelines_are_numbered_in_their_project_and_no_number_is_given_twice() {
+    let server = server(&Arc::default()).await;
+    let first = json(run(&server, "bo", &value!({"ref": "main"})).await, 201).await;
+    assert_eq!(first["iid"], 2);
+    assert_eq!(server.delete("ada", &format!("{PIPELINES}/{}", first["id"])).await.status(), 204);
+    assert_eq!(json(run(&server, "bo", &value!({"ref": "main"})).await, 201).await["iid"], 3);
+    let listed = server.read("ada", PIPELINES).await;
+    assert_eq!((&listed[0]["iid"], &listed[1]["iid"]), (&3.into(), &1.into()));
+}

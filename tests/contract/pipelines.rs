@@ -1,6 +1,7 @@
 //! Pipelines.
 
 use crate::sample::{acme, time, word};
+use labscope::api::jobs::Job;
 use labscope::api::pipelines::*;
 
 fn variable(key: &str, value: &str, kind: Option<&str>) -> NewVariable {
@@ -33,6 +34,8 @@ requests! {
     RetryPipeline { id: 1.into(), pipeline_id: 46 } => "POST /projects/1/pipelines/46/retry";
     CancelPipeline { id: 1.into(), pipeline_id: 46 } => "POST /projects/1/pipelines/46/cancel";
     DeletePipeline { id: 1.into(), pipeline_id: 46 } => "DELETE /projects/1/pipelines/46";
+    ListPipelineBridges { id: 1.into(), pipeline_id: 46, scope: Some(vec!["failed".into(), "manual".into()]) } =>
+        "GET /projects/1/pipelines/46/bridges?scope[]=failed&scope[]=manual";
     ListPipelineVariables { id: 1.into(), pipeline_id: 46 } => "GET /projects/1/pipelines/46/variables";
 }
 
@@ -45,6 +48,15 @@ samples! {
         "created_at": "2022-09-21T01:05:07.200Z", "updated_at": "2022-09-21T01:05:50.185Z",
         "started_at": "2022-09-21T01:05:14.197Z", "finished_at": "2022-09-21T01:05:50.175Z", "committed_at": "2022-09-21T01:05:07.200Z",
         "duration": 34.5, "queued_duration": 6, "coverage": "98.29", "web_url": "https://h/p/-/pipelines/287"}"#;
+    Job => r#"{"id": 7, "status": "success", "stage": "test", "name": "child", "ref": "main", "tag": false, "coverage": null,
+        "created_at": "2015-12-24T15:51:21.802Z", "started_at": "2015-12-24T17:54:27.722Z",
+        "finished_at": "2015-12-24T17:58:27.895Z", "duration": 240, "user": {"id": 1, "username": "root"},
+        "commit": {"id": "0ff3ae198f8601a285adcf5c0fff204ee6fba5fd", "short_id": "0ff3ae19", "title": "Test the CI"},
+        "pipeline": {"id": 6, "sha": "0ff3ae198f8601a285adcf5c0fff204ee6fba5fd", "ref": "main", "status": "success"},
+        "allow_failure": false, "web_url": "https://h/p/-/jobs/7",
+        "downstream_pipeline": {"id": 5, "iid": 3, "project_id": 9, "sha": "f62a4b2fb89754372a346f24659212eb8da13601",
+            "ref": "main", "status": "pending", "source": "pipeline", "created_at": "2015-12-24T17:54:27.722Z",
+            "updated_at": "2015-12-24T17:58:27.896Z", "web_url": "https://h/q/-/pipelines/5"}}"#;
     Variable => r#"{"key": "FOO", "value": "bar", "variable_type": "env_var", "raw": false}"#;
 }
 
@@ -63,4 +75,11 @@ fn the_value_of_a_new_variable_is_not_printed() {
         CreatePipeline { variables: Some(vec![variable("KEY", "s3cret", None)]), ..Default::default() }
     );
     assert!(shown.contains("KEY") && !shown.contains("s3cret"), "{shown}");
+}
+
+#[test]
+fn a_trigger_job_is_known_before_it_has_started_its_pipeline() {
+    let read = |text: &str| serde_json::from_str::<Job>(text).expect(text);
+    assert!(read(r#"{"id": 7, "downstream_pipeline": null}"#).is_trigger() && !read(r#"{"id": 7}"#).is_trigger());
+    assert_eq!(read(r#"{"downstream_pipeline": {"id": 5}}"#).downstream().map(|child| child.id), Some(5));
 }

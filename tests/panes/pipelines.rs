@@ -217,3 +217,100 @@ async fn a_server_that_cannot_read_one_pipeline_shows_its_jobs_as_before() {
     harness.reply(&format!("{LIST}/319/jobs"), [job]).unsupported(&format!("{LIST}/319")).settle().await;
     harness.expect("unit").expect_no("Not supported");
 }
+
+fn trigger(child: &Value) -> Value {
+    json!({"id": 22, "name": "docs", "stage": "test", "status": "success", "ref": "main", "downstream_pipeline": child,
+        "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "success"}})
+}
+
+async fn with_bridges(bridges: Vec<Value>) -> Harness {
+    let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success", "ref": "feature/rows",
+        "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "success"}});
+    let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(140, 30).open();
+    harness
+        .reply(&format!("{LIST}/319/jobs"), [job])
+        .reply(&format!("{LIST}/319"), whole(319, "feature/rows", "success"));
+    harness.reply(&format!("{LIST}/319/bridges"), bridges).settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn a_trigger_job_shows_the_pipeline_that_it_started_and_enter_opens_that() {
+    let child = json!({"id": 331, "status": "running", "source": "parent_pipeline", "project_id": 7});
+    let mut harness = with_bridges(vec![trigger(&child)]).await;
+    assert!(harness.line_with("docs").contains("pipeline 331"), "{}", harness.picture());
+    assert!(harness.line_with("docs").contains("running"), "{}", harness.picture());
+    harness.press("j X").expect("it only starts").press("w").expect("only starts another pipeline");
+    // The pipeline that goes on is asked for, though its trigger has done its work.
+    let before = harness.asked.len();
+    harness.pass(5).settle().await;
+    assert!(harness.asked[before..].iter().any(|line| line.contains("/319/bridges")), "{:?}", harness.asked);
+    harness.press("Enter");
+    assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(331));
+    let elsewhere = json!({"id": 55, "status": "success", "source": "pipeline", "project_id": 9});
+    let mut harness = with_bridges(vec![trigger(&elsewhere)]).await;
+    harness.press("j Enter");
+    assert_eq!(harness.app.place(), Place::new("jobs").project("9").item(55));
+    let mut harness = with_bridges(vec![trigger(&Value::Null)]).await;
+    harness.press("j Enter").expect("It has not started its pipeline yet.");
+    assert_eq!(harness.app.place().item.as_deref(), Some("319"));
+}
+
+#[tokio::test]
+async fn a_server_without_trigger_jobs_or_rights_to_them_shows_the_jobs() {
+    for status in [403, 404] {
+        let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success",
+            "pipeline": {"id": 319, "ref": "main", "sha": "9f3c2ab0", "status": "success"}});
+        let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(140, 30).open();
+        harness.reply(&format!("{LIST}/319/jobs"), [job]).reply(&format!("{LIST}/319"), whole(319, "main", "success"));
+        match status {
+            404 => harness.unsupported(&format!("{LIST}/319/bridges")),
+            _ => harness.fail(&format!("{LIST}/319/bridges"), 403, "403 Forbidden"),
+        };
+        harness.settle().await;
+        harness.expect("unit").expect("cem").expect_no("403").expect_no("Not supported");
+        harness.press("R");
+        assert_eq!(sent(&harness), ["POST /projects/acme%2Frocket-ui/jobs/21/retry"]);
+    }
+}
+
+#[tokio::test]
+async fn the_pipeline_that_started_a_child_is_found_among_those_of_its_commit() {
+    let mut child = whole(331, "main", "success");
+    child["source"] = json!("parent_pipeline");
+    let sha = child["sha"].as_str().unwrap().to_owned();
+    let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(331)).size(140, 30).open();
+    harness.reply(&format!("{LIST}/331/jobs"), json!([])).reply(&format!("{LIST}/331"), child);
+    harness.reply(&format!("{LIST}?sha={sha}"), [pipeline(340, "main", "success"), pipeline(319, "main", "failed")]);
+    let started = json!({"id": 331, "status": "success", "source": "parent_pipeline"});
+    harness.reply(&format!("{LIST}/319/bridges"), [trigger(&started)]).settle().await;
+    harness.expect("started by pipeline 319").press("u");
+    assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(319));
+    assert!(!harness.asked.iter().any(|line| line.contains("/340/bridges")), "a later one started nothing before it");
+}
+
+#[tokio::test]
+async fn the_demo_opens_a_child_pipeline_and_its_parent_again() {
+    let server = demo().await;
+    let list = place().query("source:web");
+    let mut app = Begin::at(list).size(160, 45).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.press("Enter").settle().await;
+    app.expect("manual").press("/").type_text("manual").press("Enter").settle().await;
+    app.press("Enter").settle().await;
+    app.expect("examples").expect("parent pipeline").expect("started by pipeline").press("u").settle().await;
+    app.expect("compile").expect("web");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_of_the_specification_has_no_list_and_its_jobs_are_there() {
+    let server =
+        crate::served::demo_with(labscope::backend::Options { only_specified: true, ..Default::default() }).await;
+    let mut app = Begin::at(place()).size(120, 30).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("This server has no list of pipelines.").press("g j").settle().await;
+    app.expect("compile").expect_no("Not supported").press("p").settle().await;
+    app.expect("compile").expect_no("Not supported").expect_no("test report");
+    server.stop().await;
+}

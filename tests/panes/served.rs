@@ -10,8 +10,13 @@ use std::rc::Rc;
 
 /// The demo world, served on this machine at the moment of [`NOW`].
 pub async fn demo() -> Running {
+    demo_with(Options::default()).await
+}
+
+/// The same, with further options.
+pub async fn demo_with(options: Options) -> Running {
     let now: Timestamp = NOW.parse().expect("a time");
-    let options = Options { world: WorldKind::Demo, clock: Clock::new(move || now), ..Options::default() };
+    let options = Options { world: WorldKind::Demo, clock: Clock::new(move || now), ..options };
     start(options).await.expect("a server on a free port")
 }
 

@@ -61,8 +61,8 @@ const SCENES: &[Scene] = &[
         .light()
         .keys(&[("c", "C-s"), ("Does it hold for an *empty* window?", "empty")]),
     dark("jobs", "acme/rocket-ui/-/jobs", (30, 130), "compile"),
-    dark("trace", "acme/rocket-ui/-/jobs/117", (32, 130), "Job succeeded"),
-    dark("artifacts", "acme/rocket-ui/-/jobs/117/artifacts", (20, 130), "report.xml")
+    dark("trace", "acme/rocket-ui/-/jobs/121", (32, 130), "Job succeeded"),
+    dark("artifacts", "acme/rocket-ui/-/jobs/121/artifacts", (20, 130), "report.xml")
         .light()
         .keys(&[("G\r", "all passed")]),
     dark("runners", "acme/rocket-ui/-/runners", (18, 130), "mill-1"),

@@ -368,6 +368,8 @@ form! {
         environment: Option<String>,
         runner: Option<String>,
         tags: Vec<String>,
+        /// The template of the pipeline that it starts: then it is no job.
+        trigger: Option<String>,
     }
 }
 
@@ -381,7 +383,7 @@ form! {
         template: String,
         user: String,
         created: String,
-        /// Job to `STATUS` or `STATUS SCRIPT`, if it is not a success.
+        /// Job to `STATUS` or `STATUS SCRIPT`, if it is not a success; `TRIGGER/JOB` names one of the pipeline that it starts.
         outcome: BTreeMap<String, String>,
         /// What started it: `push` without, `web`, `schedule`, `api`.
         source: String,

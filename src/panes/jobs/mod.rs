@@ -6,7 +6,8 @@ mod pipeline_head;
 
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
-use crate::app::action::{Action, Answer};
+use crate::api::pipelines::{ListPipelineBridges, Pipeline};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -93,9 +94,20 @@ impl Jobs {
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Job> {
         match self.pipeline {
-            Some(id) => view.store.list(&self.of_pipeline(id)),
+            Some(id) => pipelines::with_triggers(view, view.store.list(&self.of_pipeline(id)), &self.triggers(id)),
             None => view.store.list(&self.of_project()),
         }
+    }
+
+    /// The request for the trigger jobs of the pipeline.
+    fn triggers(&self, pipeline: u64) -> ListPipelineBridges {
+        pipelines::triggers(&self.project, pipeline, self.scope())
+    }
+
+    /// The pipeline that started the one that is shown.
+    fn upstream<'a>(&self, view: &View<'a>) -> Option<&'a Pipeline> {
+        let known = pipelines::known(view, &self.project, self.pipeline?).value?;
+        pipelines::upstream(view, &self.project, known)
     }
 
     fn restart(&mut self) {
@@ -160,18 +172,28 @@ impl Jobs {
     }
 
     fn enter(&mut self, cx: &mut Cx) {
-        if let Some(job) = self.current(&cx.view) {
-            cx.go(Place::new("job").project(self.project.clone()).item(job.id));
+        match self.current(&cx.view) {
+            Some(job) if job.is_trigger() => match pipelines::downstream_place(&self.project, job) {
+                Some(place) => cx.go(place),
+                None => cx.say(Tone::Info, "It has not started its pipeline yet."),
+            },
+            Some(job) => cx.go(Place::new("job").project(self.project.clone()).item(job.id)),
+            None => {}
         }
     }
 
     /// The jobs whose traces are worth looking at together: the marked ones, else those that run.
     fn together(&self, view: &View) -> Vec<u64> {
         if !self.list.marked().is_empty() {
-            return self.targets(view).into_iter().map(|job| job.id).take(ci::TOGETHER).collect();
+            let jobs = self.targets(view).into_iter().filter(|job| !job.is_trigger());
+            return jobs.map(|job| job.id).take(ci::TOGETHER).collect();
         }
         let rows = self.rows(view);
-        rows.iter().filter(|job| job.status.is_running()).map(|job| job.id).take(ci::TOGETHER).collect()
+        rows.iter()
+            .filter(|job| job.status.is_running() && !job.is_trigger())
+            .map(|job| job.id)
+            .take(ci::TOGETHER)
+            .collect()
     }
 
     fn pipeline_here(&self, view: &View) -> Option<u64> {
@@ -272,7 +294,12 @@ impl Jobs {
                 Row::new(vec![
                     Cell::from((if first { job.stage.clone() } else { String::new() }, Role::Dim)),
                     ci::status_cell(job),
-                    Cell::from((job.name.clone(), Role::Text)),
+                    match pipelines::downstream_words(job) {
+                        Some((words, role)) => {
+                            Cell::from((job.name.clone(), Role::Text)).and(format!("  {words}"), role)
+                        }
+                        None => Cell::from((job.name.clone(), Role::Text)),
+                    },
                     Cell::from((note, Role::Dim)),
                     Cell::from((format!("#{}", job.id), Role::Dim)),
                     Cell::from((ci::took(job, view.now), Role::Text)),
@@ -379,7 +406,7 @@ impl Pane for Jobs {
             }
         })
         .footer("watch")
-        .when(Jobs::has_job),
+        .when(|pane, view| pane.current(view).map_or_else(|| pane.has_job(view), ci::has_trace)),
         Command::new("jobs.watch_pipeline", &["W"], "Watch pipeline", |pane: &mut Self, cx| {
             if let Some(id) = pane.pipeline_here(&cx.view) {
                 cx.act(Action::Watch(Watched::Pipeline { project: pane.project.clone(), id }));
@@ -418,6 +445,15 @@ impl Pane for Jobs {
         })
         .when(|pane, view| {
             list::need(pane.pipeline_here(view), &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
+        }),
+        Command::new("jobs.upstream", &["u"], "Open upstream pipeline", |pane: &mut Self, cx| {
+            if let Some(parent) = pane.upstream(&cx.view) {
+                cx.go(pipelines::place(&pane.project, parent.id));
+            }
+        })
+        .when(|pane, view| match pane.upstream(view) {
+            Some(_) => Ok(()),
+            None => Err("no other pipeline is known to have started it".into()),
         }),
         Command::new("jobs.tests", &["t"], "Open test report of pipeline", |pane: &mut Self, cx| {
             if let Some(id) = pane.pipeline_here(&cx.view) {
@@ -496,6 +532,7 @@ impl Pane for Jobs {
         let is_live = self.lines.last_live.is_some();
         if let Some(id) = self.pipeline {
             wants.extend(pipeline_head::wants(view, &self.project, id, is_live));
+            wants.extend(pipelines::want_triggers(view, &self.triggers(id), is_live));
         }
         // What lives is asked for again as far down as it stands; where nothing does, nothing is.
         if let Some(row) = self.lines.last_live {
@@ -509,6 +546,8 @@ impl Pane for Jobs {
         {
             let load = Load::list(&query, 1).after(Duration::from_millis(120));
             wants.push(if self.board.live { load.every(PULSE).into() } else { load.into() });
+            let triggers = self.board.triggers(&self.project);
+            wants.extend(triggers.and_then(|list| pipelines::want_triggers(view, &list, self.board.live)));
             wants
                 .extend(self.history().map(|history| Load::list(&history, 1).after(Duration::from_millis(120)).into()));
         }

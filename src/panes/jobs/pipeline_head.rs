@@ -30,6 +30,7 @@ pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Wan
     if !is_live && known.is_some() && !view.store.is_unsupported::<GetTestReportSummary>() {
         wants.push(Load::one(&tests(project, pipeline)).into());
     }
+    wants.extend(known.into_iter().flat_map(|known| pipelines::want_upstream(view, project, known)));
     wants
 }
 
@@ -66,7 +67,7 @@ fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
 }
 
 /// Returns what is known of a pipeline, in words.
-fn facts(view: &View, pipeline: &Pipeline) -> Vec<(String, Role)> {
+fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Vec<(String, Role)> {
     let (sign, role) = glyph::status(pipeline.status.as_str());
     let mut facts = vec![(format!("{sign} {}", ci::status_word(&pipeline.status)), role)];
     let mut fact = |words: String, role: Role| {
@@ -79,6 +80,10 @@ fn facts(view: &View, pipeline: &Pipeline) -> Vec<(String, Role)> {
     fact(pipelines::source(pipeline), Role::Text);
     fact(pipeline.user.as_ref().map(|user| format!("by {}", user.username)).unwrap_or_default(), Role::User);
     fact(pipelines::took(pipeline, view.now), Role::Text);
+    if let Some(parent) = pipelines::upstream(view, project, pipeline) {
+        let (sign, role) = glyph::status(parent.status.as_str());
+        fact(format!("started by pipeline {} {sign}", parent.id), role);
+    }
     let queued = pipeline.queued_duration.filter(|queued| *queued >= 1.0);
     fact(queued.map(|queued| format!("queued {}", text::duration(queued))).unwrap_or_default(), Role::Dim);
     let coverage = pipeline.coverage.as_ref().filter(|coverage| !coverage.is_empty());
@@ -93,7 +98,7 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u
     };
     let theme = view.theme;
     let mut row = Rect { height: 1, ..area };
-    for facts in [facts(view, known), test_facts(view, project, pipeline)] {
+    for facts in [facts(view, project, known), test_facts(view, project, pipeline)] {
         if facts.is_empty() {
             continue;
         }

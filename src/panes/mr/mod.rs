@@ -210,8 +210,9 @@ impl Mr {
             Tab::Pipelines => {
                 let rows = cx.view.store.list(&self.pipelines_of());
                 let Some(pipeline) = self.pipelines.selected(&rows) else { return };
-                match self.pipelines.job() {
-                    Some(job) => cx.go(Place::new("job").project(self.project_of(&cx.view, pipeline)).item(job)),
+                let project = self.project_of(&cx.view, pipeline);
+                match self.pipelines.job_place(&cx.view, &project) {
+                    Some(place) => cx.go(place),
                     None => cx.go(self.jobs_place(&cx.view, pipeline)),
                 }
             }
@@ -588,6 +589,8 @@ impl Pane for Mr {
                 wants.push(polled(Load::list(&self.pipelines_of(), self.pipelines.pages())).into());
                 let shown = self.pipelines.selected(&view.store.list(&self.pipelines_of()));
                 wants.extend(shown.and_then(|pipeline| self.pipelines.want(view, &self.project_of(view, pipeline))));
+                let triggers = |project: Id| self.pipelines.want_triggers(view, &project);
+                wants.extend(shown.and_then(|pipeline| triggers(self.project_of(view, pipeline))));
             }
         }
         wants

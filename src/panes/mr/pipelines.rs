@@ -5,6 +5,7 @@ use crate::api::Id;
 use crate::api::jobs::PipelineBrief;
 use crate::app::command::Motion;
 use crate::app::pane::{Pointer, View};
+use crate::app::place::Place;
 use crate::parts::board::Board;
 use crate::parts::list::{Listing, age};
 use crate::store::{Load, Rows, Want};
@@ -46,9 +47,13 @@ impl Pipelines {
         self.list.selected(rows)
     }
 
-    /// The job under the cursor, while that is on the board.
-    pub fn job(&self) -> Option<u64> {
-        self.board.cursor().filter(|_| self.on_board())
+    /// The place of the job under the cursor, while that is on the board; of a trigger job, of the pipeline that it started.
+    pub fn job_place(&self, view: &View, project: &Id) -> Option<Place> {
+        let id = self.board.cursor().filter(|_| self.on_board())?;
+        let rows = self.board.rows(view, project)?;
+        let trigger = rows.iter().find(|job| job.id == id && job.is_trigger());
+        let downstream = trigger.and_then(|job| crate::parts::pipelines::downstream_place(project, job));
+        Some(downstream.unwrap_or_else(|| Place::new("job").project(project.clone()).item(id)))
     }
 
     fn on_board(&self) -> bool {
@@ -69,6 +74,12 @@ impl Pipelines {
     pub fn want(&self, view: &View, project: &Id) -> Option<Want> {
         let load = Load::list(&self.board.query(project).filter(|_| self.shows_board(view))?, 1).after(PAUSE);
         Some(if self.board.live { load.every(LIVE).into() } else { load.into() })
+    }
+
+    /// Its trigger jobs, beside them.
+    pub fn want_triggers(&self, view: &View, project: &Id) -> Option<Want> {
+        let triggers = self.board.triggers(project).filter(|_| self.shows_board(view))?;
+        crate::parts::pipelines::want_triggers(view, &triggers, self.board.live)
     }
 
     fn shows_board(&self, view: &View) -> bool {

@@ -43,10 +43,10 @@ impl Load {
         let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
         let status = status(&form.status).map_err(|e| format!("status: {e}"))?;
         let on = |p: &&Pipeline| p.project == project && p.sha == sha && p.ref_name == form.ref_name;
-        let known = self.world.pipelines.iter().rev().find(on).map(|pipeline| pipeline.id);
+        let known = self.world.own_pipelines().rev().find(on).map(|pipeline| pipeline.id);
         let pipeline = match known {
             Some(id) => id,
-            None => self.world.pipelines.add(Pipeline {
+            None => self.world.add_pipeline(Pipeline {
                 project,
                 ref_name: form.ref_name.clone(),
                 sha: sha.clone(),

@@ -3,12 +3,15 @@
 use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
 use super::{Load, Result, age, status};
-use crate::backend::records::{Archive, Planned, Schedule, Script, Status, Variable};
+use crate::backend::records::{Archive, Bridge, PARENT, Planned, Schedule, Script, Status, Variable};
 use crate::backend::runner::{self, PipelinePlan};
 use jiff::SignedDuration;
 use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
+
+/// How deep pipelines start one another.
+const DEEPEST: usize = 2;
 
 impl Load {
     /// Packs what jobs leave behind.
@@ -38,7 +41,7 @@ impl Load {
         Ok(())
     }
 
-    fn planned<'f>(&self, form: &'f WorldFile, name: &str) -> Result<Vec<(Planned, &'f JobForm)>> {
+    fn planned<'f>(&self, form: &'f WorldFile, name: &str, depth: usize) -> Result<Vec<(Planned, &'f JobForm)>> {
         let template = form.templates.iter().find(|template| template.name == name);
         let template = template.ok_or_else(|| format!("template: there is no template {name}"))?;
         let mut out = Vec::new();
@@ -55,6 +58,11 @@ impl Load {
             {
                 return Err(format!("template.{}.script: there is no script {name}", job.name));
             }
+            let triggers = match &job.trigger {
+                Some(_) if depth == DEEPEST => return Err(format!("template.{}.trigger: too deep", job.name)),
+                Some(name) => self.planned(form, name, depth + 1)?.into_iter().map(|(planned, _)| planned).collect(),
+                None => Vec::new(),
+            };
             let planned = Planned {
                 name: job.name.clone(),
                 stage: job.stage.clone(),
@@ -64,6 +72,7 @@ impl Load {
                 environment: job.environment.clone(),
                 runner,
                 tag_list: job.tags.clone(),
+                triggers,
             };
             out.push((planned, job));
         }
@@ -93,9 +102,9 @@ impl Load {
         })
     }
 
-    pub(super) fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, plan: &PipelinePlan) -> Result<()> {
+    pub(super) fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, plan: &PipelinePlan) -> Result<u64> {
         let at = plan.at;
-        let jobs = self.planned(form, &one.template)?;
+        let jobs = self.planned(form, &one.template, 0)?;
         let planned: Vec<Planned> = jobs.iter().map(|(planned, _)| planned.clone()).collect();
         let pipeline = runner::start(&mut self.world, plan, &planned);
         let is_file = false;
@@ -110,7 +119,8 @@ impl Load {
         let mut stage_end = clock;
         let (mut broken, mut waiting) = (false, false);
         let (mut broke, mut waits) = (false, false);
-        for (id, (planned, job)) in ids.into_iter().zip(&jobs) {
+        let own_jobs = jobs.iter().filter(|(planned, _)| planned.triggers.is_empty());
+        for (id, (planned, job)) in ids.into_iter().zip(own_jobs) {
             if stage != planned.stage {
                 stage.clone_from(&planned.stage);
                 clock = runner::later(stage_end, SignedDuration::from_secs(2));
@@ -176,8 +186,26 @@ impl Load {
                 runner::deploy(&mut self.world, &record, end);
             }
         }
+        let bridges: Vec<Bridge> = self.world.pipeline_bridges(pipeline).cloned().collect();
+        for bridge in bridges {
+            let template =
+                jobs.iter().find(|(planned, _)| planned.name == bridge.name).and_then(|(_, job)| job.trigger.clone());
+            let before = format!("{}/", bridge.name);
+            let of_child =
+                |(job, text): (&String, &String)| Some((job.strip_prefix(&before)?.to_owned(), text.clone()));
+            let child = PipelineForm {
+                template: template.unwrap_or_default(),
+                outcome: one.outcome.iter().filter_map(of_child).collect(),
+                ..one.clone()
+            };
+            let plan = PipelinePlan { source: PARENT.into(), at: clock, ..plan.clone() };
+            let id = self.pipeline(form, &child, &plan)?;
+            if let Some(bridge) = self.world.bridges.get_mut(bridge.id) {
+                (bridge.status, bridge.finished_at, bridge.downstream) = (Status::Success, Some(clock), Some(id));
+            }
+        }
         self.world.settle_pipeline(pipeline);
-        Ok(())
+        Ok(pipeline)
     }
 
     pub(super) fn schedule(&mut self, form: &WorldFile, one: &ScheduleForm) -> Result<()> {
@@ -188,7 +216,7 @@ impl Load {
             let head = history.branches.get(name).ok_or_else(|| format!("refs: there is no branch {name}"))?;
             refs.push((name.clone(), head.to_string()));
         }
-        let jobs = self.planned(form, &one.template)?.into_iter().map(|(planned, _)| planned).collect();
+        let jobs = self.planned(form, &one.template, 0)?.into_iter().map(|(planned, _)| planned).collect();
         let user = self.user_id("user", &one.user)?;
         let (pause, head_start) = (one.pause, one.head_start);
         self.world.schedules.add(Schedule { project, user, refs, jobs, pause, head_start, ..Schedule::default() });
