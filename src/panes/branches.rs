@@ -16,6 +16,7 @@ use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{self, age};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
+use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::{ahead_behind, forms, project, review};
 use crate::store::{ListQuery, Load, Want, Write};
 use crate::ui::glyph;
@@ -34,6 +35,7 @@ const COLUMNS: Columns<Branch> = Columns {
             .loaded(|a, b| a.name.cmp(&b.name)),
         Field::new("state", Column::new("", Size::Fit { min: 0, max: 30 }).priority(1))
             .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
+        Field::new("pipeline", Column::new("Pipeline", Size::Fit { min: 0, max: 12 }).priority(3)),
         Field::new("behind ahead", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
         Field::new("title", Column::new("Last commit", Size::Fill { min: 8, weight: 1 }).priority(4))
             .loaded(|a, b| commit_text(a, |c| &c.title).cmp(&commit_text(b, |c| &c.title))),
@@ -60,6 +62,7 @@ pub struct BranchSource {
     project: Id,
     /// All branches are being read, to ask about those that are merged.
     sweeping: bool,
+    marks: PipelineMarks,
 }
 
 /// The list of branches.
@@ -281,7 +284,8 @@ impl ListSource for BranchSource {
     ];
 
     fn open(place: &Place, _view: &View) -> BranchSource {
-        BranchSource { project: place.project.clone().unwrap_or_default(), sweeping: false }
+        let project = place.project.clone().unwrap_or_default();
+        BranchSource { sweeping: false, marks: PipelineMarks::of_branches(&project), project }
     }
 
     fn place(&self) -> Place {
@@ -334,6 +338,7 @@ impl ListSource for BranchSource {
         Row::new(vec![
             name,
             note,
+            self.marks.cell(&branch.name),
             apart,
             Cell::from((commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text)),
             Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
@@ -359,11 +364,13 @@ impl ListSource for BranchSource {
             wants.push(Load::list(&pane.source.list(""), SWEPT).into());
         }
         wants.extend(pane.apart(view));
+        wants.extend(pane.source.marks.want(view, pane.rows(view).pages()));
         wants
     }
 
     fn changed(pane: &mut Branches, cx: &mut Cx) {
         pane.sweep(cx);
+        pane.source.marks.sync(&cx.view);
     }
 
     fn answer(pane: &mut Branches, answer: Answer, _cx: &mut Cx) {

@@ -16,6 +16,7 @@ use crate::parts::commit_view::CommitView;
 use crate::parts::list::{self, age};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Beside, Detail, DetailSearch, Filter, Input, ListSource};
+use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
 use crate::parts::{cherry_pick, forms, project};
@@ -41,6 +42,7 @@ const COLUMNS: Columns<Commit> = Columns {
         Field::new("SHA", Column::new("", Size::Fixed(8)).priority(2)),
         Field::new("graph", Column::new("", Size::Fit { min: 1, max: 2 * LANES.1 as u16 + 1 })),
         Field::new("title", Column::new("", Size::Fill { min: 30, weight: 1 })),
+        Field::new("pipeline", Column::new("", Size::Fit { min: 0, max: 1 }).priority(1)),
         Field::new("author", Column::new("", Size::Fit { min: 4, max: 16 }).priority(3)),
         Field::new("created", Column::new("", Size::Fixed(4)).right().priority(1)),
     ],
@@ -63,6 +65,7 @@ pub struct CommitSource {
     shown: LogQuery,
     history: History,
     labels: Labels,
+    marks: PipelineMarks,
     /// Lanes of the graph.
     lanes: usize,
 }
@@ -71,6 +74,18 @@ pub struct CommitSource {
 pub type Commits = ListPane<CommitSource>;
 
 impl CommitSource {
+    /// The branch or tag whose commits are listed; `None` for those of all, or of a commit.
+    fn marked_ref<'a>(&'a self, view: &View<'a>) -> Option<&'a str> {
+        let is_sha = |name: &&str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let named = self.git_ref.as_deref().or_else(|| project::default_branch(view, &self.project));
+        named.filter(|name| !self.all && !is_sha(name))
+    }
+
+    /// Returns whether it is known of which ref the commits are: of the default branch once that is.
+    fn knows_ref(&self, view: &View) -> bool {
+        self.all || self.git_ref.is_some() || project::default_branch(view, &self.project).is_some()
+    }
+
     /// Takes what is typed apart.
     fn read(&self, text: &str, view: &View) -> Option<LogQuery> {
         let log = ListCommits {
@@ -195,6 +210,7 @@ impl ListSource for CommitSource {
             shown: LogQuery::default(),
             history: History::default(),
             labels: Labels::new(&project),
+            marks: PipelineMarks::of_commits(&project, None),
             lanes: LANES.0,
             project,
         }
@@ -232,6 +248,12 @@ impl ListSource for CommitSource {
         }
         source.history.sync(view, rows);
         source.labels.sync(view);
+        // The pipelines of one branch reach further back than those of all.
+        let git_ref = source.marked_ref(view).map(str::to_owned);
+        if !source.marks.is_of(git_ref.as_deref()) {
+            source.marks = PipelineMarks::of_commits(&source.project, git_ref.as_deref());
+        }
+        source.marks.sync(view);
         pane.list.narrow_to(rows, &source.shown.narrows(), |commit| source.shown.fits(commit));
     }
 
@@ -250,6 +272,7 @@ impl ListSource for CommitSource {
             Cell::from((text::head(commit.short(), 8), Role::Ref)),
             graph,
             title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
+            self.marks.sign(&commit.id),
             Cell::from((commit.author_name.clone(), Role::User)),
             Cell::from((age(view, commit.when()), Role::Dim)),
         ])
@@ -272,12 +295,13 @@ impl ListSource for CommitSource {
         pane.open_commit(cx);
     }
 
-    fn wants(pane: &Commits, _view: &View) -> Vec<Want> {
+    fn wants(pane: &Commits, view: &View) -> Vec<Want> {
         let source = &pane.source;
         [project::want(&source.project)]
             .into_iter()
             .chain(source.labels.wants())
             .chain(source.history.wants())
+            .chain(source.marks.want(view, pane.rows(view).pages()).filter(|_| source.knows_ref(view)))
             .collect()
     }
 

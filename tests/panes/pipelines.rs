@@ -240,7 +240,7 @@ async fn a_trigger_job_shows_the_pipeline_that_it_started_and_enter_opens_that()
     let mut harness = with_bridges(vec![trigger(&child)]).await;
     assert!(harness.line_with("docs").contains("pipeline 331"), "{}", harness.picture());
     assert!(harness.line_with("docs").contains("running"), "{}", harness.picture());
-    harness.press("j X").expect("it only starts").press("w").expect("only starts another pipeline");
+    harness.press("j X").expect("only starts another pipeline").press("w").expect("only starts another pipeline");
     // The pipeline that goes on is asked for, though its trigger has done its work.
     let before = harness.asked.len();
     harness.pass(5).settle().await;
@@ -311,6 +311,62 @@ async fn a_server_of_the_specification_has_no_list_and_its_jobs_are_there() {
     app.settle().await;
     app.expect("This server has no list of pipelines.").press("g j").settle().await;
     app.expect("compile").expect_no("Not supported").press("p").settle().await;
-    app.expect("compile").expect_no("Not supported").expect_no("test report");
+    app.expect("pipeline").expect("success").expect_no("Not supported").expect_no("test report");
     server.stop().await;
+}
+
+#[tokio::test]
+async fn branches_and_commits_show_their_newest_pipeline_by_one_request() {
+    let branch = |name: &str| json!({"name": name, "commit": {"id": format!("{:0>40}", 1), "title": "t"}});
+    let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(120, 30).open();
+    harness.reply(
+        "GET /projects/acme%2Frocket-ui/repository/branches",
+        [branch("main"), branch("feature/rows"), branch("x")],
+    );
+    harness.reply(
+        &format!("{LIST}?scope=branches"),
+        [pipeline(320, "main", "running"), pipeline(319, "feature/rows", "failed")],
+    );
+    harness.settle().await;
+    assert!(harness.line_with("feature/rows").contains("failed"), "{}", harness.picture());
+    assert!(harness.line_with("main").contains("running"), "{}", harness.picture());
+    let pipelines = |harness: &Harness| harness.asked.iter().filter(|line| line.contains("/pipelines")).count();
+    assert_eq!(pipelines(&harness), 1, "{:?}", harness.asked);
+    let commit = |id: u64, title: &str| json!({"id": format!("{id:0>40}"), "title": title, "author_name": "ada"});
+    let log = Place::new("commits").project("acme/rocket-ui").at("main");
+    let mut harness = Begin::at(log).size(100, 30).open();
+    harness.reply(
+        "GET /projects/acme%2Frocket-ui/repository/commits",
+        [commit(320, "newest"), commit(318, "older"), commit(1, "first")],
+    );
+    let again = |status: &str| pipeline(318, "main", status);
+    harness.reply(&format!("{LIST}?ref=main"), [pipeline(320, "main", "failed"), again("success"), again("failed")]);
+    harness.settle().await;
+    let sign = |harness: &Harness, title: &str| {
+        harness.line_with(title).chars().filter(|c| "✓✗".contains(*c)).collect::<String>()
+    };
+    assert_eq!(
+        [sign(&harness, "newest"), sign(&harness, "older"), sign(&harness, "first")],
+        ["✗", "✓", ""],
+        "{}",
+        harness.picture()
+    );
+    assert_eq!(pipelines(&harness), 1, "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn a_list_without_pipelines_beside_it_is_as_before() {
+    for unsupported in [true, false] {
+        let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(100, 20).open();
+        harness.reply("GET /projects/acme%2Frocket-ui/repository/branches", [json!({"name": "main"})]);
+        match unsupported {
+            true => harness.unsupported(LIST),
+            false => harness.fail(LIST, 403, "403 Forbidden"),
+        };
+        harness.settle().await;
+        harness.expect("main").expect_no("403").expect_no("Not supported");
+        let before = harness.asked.len();
+        harness.pass(30).settle().await;
+        assert!(!harness.asked[before..].iter().any(|line| line.contains("/pipelines")), "{:?}", harness.asked);
+    }
 }

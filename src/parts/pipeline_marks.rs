@@ -1,0 +1,90 @@
+//! How the newest pipelines of commits or branches stand, for lists that have no such field: from one list of pipelines.
+
+use crate::api::Id;
+use crate::api::jobs::Status;
+use crate::api::pipelines::{ListPipelines, Pipeline};
+use crate::app::pane::View;
+use crate::parts::ci::{self, PULSE};
+use crate::store::{Load, Revision, Want};
+use crate::ui::glyph;
+use crate::ui::table::Cell;
+use std::collections::HashMap;
+
+/// Pages of pipelines that are asked for at most, however many of the list are.
+const PAGES: u32 = 5;
+
+/// What a pipeline stands for.
+type Subject = fn(&Pipeline) -> &str;
+
+/// The newest pipeline of each commit or ref.
+pub struct PipelineMarks {
+    list: ListPipelines,
+    subject: Subject,
+    newest: HashMap<String, Status>,
+    is_live: bool,
+    made_of: Option<Revision>,
+}
+
+impl PipelineMarks {
+    /// Those of commits: of all, or of those that a branch or tag holds.
+    pub fn of_commits(project: &Id, git_ref: Option<&str>) -> PipelineMarks {
+        let list = ListPipelines { id: project.clone(), r#ref: git_ref.map(str::to_owned), ..ListPipelines::default() };
+        PipelineMarks::new(list, |pipeline| &pipeline.sha)
+    }
+
+    /// Those of branches: the server lists the newest of each.
+    pub fn of_branches(project: &Id) -> PipelineMarks {
+        let list = ListPipelines { id: project.clone(), scope: Some("branches".into()), ..ListPipelines::default() };
+        PipelineMarks::new(list, |pipeline| &pipeline.r#ref)
+    }
+
+    fn new(list: ListPipelines, subject: Subject) -> PipelineMarks {
+        PipelineMarks { list, subject, newest: HashMap::new(), is_live: false, made_of: None }
+    }
+
+    /// Returns whether these are the ones of that ref.
+    pub fn is_of(&self, git_ref: Option<&str>) -> bool {
+        self.list.r#ref.as_deref() == git_ref
+    }
+
+    /// Returns what loads as many pages as the list beside has; nothing where the server has no list of pipelines, or none
+    /// for this user.
+    pub fn want(&self, view: &View, pages: u32) -> Option<Want> {
+        let failed = view.store.list(&self.list).error.is_some();
+        if view.store.is_unsupported::<ListPipelines>() || failed && self.made_of.is_none() {
+            return None;
+        }
+        let load = Load::list(&self.list, pages.clamp(1, PAGES));
+        Some(if self.is_live && !failed { load.every(PULSE * 2).into() } else { load.into() })
+    }
+
+    /// After an update: takes the list in, where it changed.
+    pub fn sync(&mut self, view: &View) {
+        let rows = view.store.list(&self.list);
+        if self.made_of.replace(rows.revision) == Some(rows.revision) {
+            return;
+        }
+        self.newest.clear();
+        for pipeline in rows.iter() {
+            // They come newest first.
+            self.newest.entry((self.subject)(pipeline).to_owned()).or_insert_with(|| pipeline.status.clone());
+        }
+        self.is_live = self.newest.values().any(Status::is_live);
+        if !rows.known {
+            self.made_of = None;
+        }
+    }
+
+    /// The sign of a commit or ref; empty where it has no pipeline that is known.
+    pub fn sign(&self, subject: &str) -> Cell {
+        self.newest.get(subject).map_or_else(Cell::empty, |status| Cell::from(glyph::status(status.as_str())))
+    }
+
+    /// The same with the word.
+    pub fn cell(&self, subject: &str) -> Cell {
+        self.newest.get(subject).map_or_else(Cell::empty, |status| {
+            let (sign, role) = glyph::status(status.as_str());
+            Cell::from((format!("{sign} {}", ci::status_word(status)), role))
+        })
+    }
+}
