@@ -372,7 +372,13 @@ fn pairs(inputs: &Map<String, Value>) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for (name, value) in inputs {
         match value {
-            Value::Array(items) => out.extend(items.iter().map(|item| (format!("{name}[]"), scalar(item)))),
+            Value::Array(items) => out.extend(items.iter().flat_map(|item| match item {
+                // A key that comes again begins the next object.
+                Value::Object(map) => {
+                    map.iter().map(|(key, item)| (format!("{name}[][{key}]"), scalar(item))).collect()
+                }
+                item => vec![(format!("{name}[]"), scalar(item))],
+            })),
             Value::Object(map) => out.extend(map.iter().map(|(key, item)| (format!("{name}[{key}]"), scalar(item)))),
             other => out.push((name.clone(), scalar(other))),
         }

@@ -1,7 +1,7 @@
 //! CI jobs: status, traces and artifacts (specification, "Jobs").
 
 use crate::api::commits::resources::Commit;
-use crate::api::pipelines::ListPipelineBridges;
+use crate::api::pipelines::{ListPipelineBridges, NewVariable};
 use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::users::Profile;
@@ -242,5 +242,10 @@ crate::endpoints! {
     POST "/projects/{id}/jobs/{job_id}/play" => Job,
     touches [ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob],
     views ["commit": COMMIT_WITH_MESSAGE];
-    struct PlayJob { id: Id, job_id: u64 }
+    struct PlayJob {
+        id: Id,
+        job_id: u64,
+        /// What the job knows beside the project's own variables; servers before 14.9 ignore it.
+        job_variables_attributes: Option<Vec<NewVariable>>,
+    }
 }

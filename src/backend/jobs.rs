@@ -4,6 +4,7 @@ use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
+use super::pipelines::check_variable;
 use super::range;
 use super::records::{self, Project, Status, level};
 use super::reject::Reject;
@@ -308,6 +309,10 @@ fn retry(call: &mut Writing, input: RetryJob) -> Outcome<Job> {
 
 fn play(call: &mut Writing, input: PlayJob) -> Outcome<Job> {
     let (project, job, user) = to_act(call, &input.id, input.job_id)?;
+    for variable in input.job_variables_attributes.iter().flatten() {
+        // What scripts print here does not depend on them.
+        check_variable(call, variable)?;
+    }
     if !runner::play(call.world, job.id, user, call.now) {
         return Err(Reject::not_given("Unplayable Job"));
     }

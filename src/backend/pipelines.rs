@@ -106,6 +106,17 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
+/// Refuses a variable whose name or kind no shell or server knows.
+pub fn check_variable(call: &Writing, variable: &NewVariable) -> Result<(), Reject> {
+    let kind = variable.variable_type.as_deref();
+    call.choice("variables[variable_type]", kind, &["", "env_var", "file"])?;
+    let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if variable.key.is_empty() || !variable.key.chars().all(is_key) {
+        return Err(refused("Variables key can contain only letters, digits and '_'."));
+    }
+    Ok(())
+}
+
 /// 400 with what makes it impossible to run a pipeline.
 fn refused(why: &str) -> Reject {
     Reject::bad(json!({ "base": [why] }))
@@ -242,13 +253,9 @@ fn create(call: &mut Writing, input: CreatePipeline) -> Outcome<Pipeline> {
     }
     let mut variables = Vec::new();
     for variable in input.variables.unwrap_or_default() {
-        let kind = variable.variable_type.unwrap_or_default();
-        call.choice("variables[variable_type]", Some(&kind), &["env_var", "file"])?;
-        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if variable.key.is_empty() || !variable.key.chars().all(is_key) {
-            return Err(refused("Variables key can contain only letters, digits and '_'."));
-        }
-        variables.push(records::Variable { key: variable.key, value: variable.value, is_file: kind == "file" });
+        check_variable(call, &variable)?;
+        let is_file = variable.variable_type.as_deref() == Some("file");
+        variables.push(records::Variable { key: variable.key, value: variable.value, is_file });
     }
     let jobs = planned(call.world, project.id, &ref_name);
     if jobs.is_empty() {

@@ -85,7 +85,7 @@ impl JobAction {
         match self {
             JobAction::Retry => Write::new(&RetryJob { id, job_id }, what),
             JobAction::Cancel => Write::new(&CancelJob { id, job_id }, what),
-            JobAction::Play => Write::new(&PlayJob { id, job_id }, what),
+            JobAction::Play => Write::new(&PlayJob { id, job_id, job_variables_attributes: None }, what),
             JobAction::Erase => Write::new(&EraseJob { id, job_id }, what),
             JobAction::Keep => Write::new(&KeepArtifacts { id, job_id }, what),
         }

@@ -1,7 +1,9 @@
 //! Jobs.
 
 use crate::sample::{acme, word};
+use labscope::api::Endpoint;
 use labscope::api::jobs::*;
+use labscope::api::pipelines::NewVariable;
 
 requests! {
     ListJobs { id: acme(), scope: Some(vec!["pending".into(), "running".into()]) } =>
@@ -19,7 +21,15 @@ requests! {
     RetryJob { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/retry";
     EraseJob { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/erase";
     KeepArtifacts { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/artifacts/keep";
-    PlayJob { id: 1.into(), job_id: 8 } => "POST /projects/1/jobs/8/play";
+    PlayJob {
+        id: 1.into(),
+        job_id: 8,
+        job_variables_attributes: Some(vec![
+            NewVariable { key: "A".into(), value: "1".into(), variable_type: None },
+            NewVariable { key: "B".into(), value: "x y".into(), variable_type: None },
+        ]),
+    } => "POST /projects/1/jobs/8/play | job_variables_attributes[][key]=A&job_variables_attributes[][value]=1\
+          &job_variables_attributes[][key]=B&job_variables_attributes[][value]=x y";
 }
 
 samples! {
@@ -53,4 +63,13 @@ fn a_state_is_live_as_long_as_it_may_change_by_itself() {
     for word in ["success", "failed", "canceled", "skipped", "manual", "scheduled", "quite_new"] {
         assert!(!Status::from(word).is_live(), "{word}");
     }
+}
+
+#[test]
+fn the_values_of_variables_that_a_job_is_played_with_are_not_printed() {
+    let secret = NewVariable { key: "A".into(), value: "s3cret".into(), variable_type: None };
+    let play = PlayJob { id: 1.into(), job_id: 8, job_variables_attributes: Some(vec![secret]) };
+    assert!(!format!("{play:?} {}", play.request().line()).contains("s3cret"));
+    let alone = PlayJob { job_variables_attributes: None, ..play };
+    assert_eq!(alone.request().line(), "POST /projects/1/jobs/8/play");
 }

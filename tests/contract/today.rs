@@ -58,7 +58,7 @@ async fn a_refusal_is_said_in_the_words_of_either_age() {
     }
     let scope = r#"{"error":"insufficient_scope","error_description":"It needs more rights.","scope":"api"}"#;
     let (_server, client) = one(403, scope).await;
-    let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2 }).await.unwrap_err();
+    let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2, ..Default::default() }).await.unwrap_err();
     assert_eq!(error.fault, Fault::Scope(vec!["api".into()]));
 }
 
@@ -74,7 +74,7 @@ async fn a_server_that_is_busy_is_waited_for() {
 #[tokio::test]
 async fn a_write_for_a_project_that_moved_says_so() {
     let (_server, client) = one(405, r#"{"message":"Non GET methods are not allowed for moved projects"}"#).await;
-    let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2 }).await.unwrap_err();
+    let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2, ..Default::default() }).await.unwrap_err();
     assert_eq!(error.message(), "405: Non GET methods are not allowed for moved projects");
 }
 

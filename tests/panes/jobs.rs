@@ -283,3 +283,25 @@ async fn the_screen() {
     insta::assert_snapshot!("jobs_80", open(80, 24).await.picture());
     insta::assert_snapshot!("jobs_160", open(160, 30).await.picture());
 }
+
+#[tokio::test]
+async fn a_manual_job_is_played_with_variables_that_are_kept_nowhere() {
+    let mut harness = Begin::at(place()).size(120, 30).open();
+    harness.reply(
+        "GET /projects/acme%2Frocket-ui/jobs",
+        [one(7, 3, "deploy", "ship", "manual"), one(6, 3, "test", "unit", "success")],
+    );
+    harness.settle().await;
+    harness.press("/").type_text("unit").press("Enter V").expect("only manual jobs can be played").press("Esc");
+    harness.press("/").type_text("ship").press("Enter V").expect("Play #7 ship");
+    harness.press("Enter").type_text("TOKEN=s3cret").press("Enter").type_text("LOUD=a b").press("C-o");
+    assert!(harness.kept.values().all(|text| !text.contains("s3cret")), "{:?}", harness.kept);
+    harness.press("Esc");
+    let play = "POST /projects/acme%2Frocket-ui/jobs/7/play";
+    harness.reply(play, one(7, 3, "deploy", "ship", "started")).press("C-s").settle().await;
+    let line = harness.asked.iter().rfind(|line| line.starts_with(play)).cloned().unwrap_or_default();
+    assert!(line.contains("job_variables_attributes[][key]=TOKEN job_variables_attributes[][value]=s3cret"), "{line}");
+    assert!(line.contains("[key]=LOUD job_variables_attributes[][value]=a b"), "{line}");
+    assert_eq!(harness.app.place().pane, "job");
+    assert!(harness.kept.values().all(|text| !text.contains("s3cret")), "{:?}", harness.kept);
+}

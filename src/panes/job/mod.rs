@@ -9,8 +9,8 @@ use crate::app::place::Place;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
 use crate::parts::job_details;
-use crate::parts::project;
 use crate::parts::trace::{OnlyLines, Viewer};
+use crate::parts::{forms, project};
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -225,6 +225,13 @@ impl Pane for JobTrace {
             .footer("play")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Play)),
+        Command::new("job.play_with", &["V"], "Play job with variables…", |pane: &mut Self, cx| {
+            if let Some(job) = pane.trace.job(&cx.view) {
+                forms::pipeline::play(&pane.trace.project, job).open(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("job.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Keep, cx);
         })

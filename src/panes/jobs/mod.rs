@@ -19,7 +19,7 @@ use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
 use crate::parts::list::{self, age, trouble, without_rows};
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
-use crate::parts::{project, query_list};
+use crate::parts::{forms, project, query_list};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
@@ -369,6 +369,16 @@ impl Pane for Jobs {
         .footer("play")
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Play)),
+        Command::new("jobs.play_with", &["V"], "Play job with variables…", |pane: &mut Self, cx| {
+            if let Some(job) = pane.current(&cx.view) {
+                forms::pipeline::play(&pane.project, job).open(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| match pane.current(view) {
+            Some(job) => JobAction::Play.can(job),
+            None => pane.has_job(view),
+        }),
         Command::new("jobs.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Keep, cx);
         })

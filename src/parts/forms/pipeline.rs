@@ -1,11 +1,14 @@
-//! A new pipeline, with variables that are kept nowhere.
+//! A new pipeline, or a manual job that is played, with variables that are kept nowhere.
 
 use crate::api::Id;
+use crate::api::jobs::{Job, PlayJob};
 use crate::api::pipelines::{CreatePipeline, Pipeline};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
+use crate::app::place::Place;
 use crate::parts::pipelines;
+use crate::ui::text::sanitize;
 use serde_json::{Value, json};
 
 /// Runs a pipeline on a ref, and goes to it.
@@ -24,6 +27,20 @@ pub fn run(id: &Id, on: &str) -> Form {
             let made = answer.downcast_ref::<Pipeline>()?;
             Some(Action::Go(pipelines::place(&project, made.id)))
         })
+}
+
+/// Plays a manual job with variables, and goes to it.
+pub fn play(id: &Id, job: &Job) -> Form {
+    let (project, job_id) = (id.clone(), job.id);
+    let title = format!("Play #{job_id} {}", sanitize(&job.name));
+    Form::of::<PlayJob>(title, "play the job", format!("play job {job_id} of {id}"))
+        .fixed("id", id)
+        .fixed("job_id", job_id)
+        .field("job_variables_attributes", |field| {
+            field.label("variables").widget(Widget::Long).parsed(variables).unkept();
+            field.help("KEY=value, one a line. Not stored on this machine; needs GitLab 14.9.").default("none");
+        })
+        .then(move |_| Some(Action::Go(Place::new("job").project(project.clone()).item(job_id))))
 }
 
 /// The variables of a text with one on each line.
