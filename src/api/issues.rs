@@ -1,11 +1,11 @@
 //! Issues. The specification has their notes, and shows them where search finds them.
 
 use crate::api::labels::Label;
-use crate::api::merge_requests::{Milestone, References, TimeStats};
+use crate::api::merge_requests::{MergeRequest, Milestone, References, TimeStats};
 use crate::api::notes::ListIssueNotes;
 use crate::api::todos::ListTodos;
 use crate::api::users::User;
-use crate::api::{Id, Time};
+use crate::api::{Id, Nothing, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -226,4 +226,21 @@ crate::endpoints! {
         /// A word of [`TYPES`].
         issue_type: Option<String>,
     }
+
+    /// Deletes an issue.
+    DELETE "/projects/{id}/issues/{issue_iid}" => Nothing,
+    touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListTodos];
+    struct DeleteIssue { id: Id, issue_iid: u64 }
+
+    /// Lists the merge requests that mention an issue, or that it mentions.
+    GET "/projects/{id}/issues/{issue_iid}/related_merge_requests" => Vec<MergeRequest>;
+    struct ListRelatedMergeRequests { id: Id, issue_iid: u64 }
+
+    /// Lists the merge requests that close an issue when they are merged.
+    GET "/projects/{id}/issues/{issue_iid}/closed_by" => Vec<MergeRequest>;
+    struct ListClosingMergeRequests { id: Id, issue_iid: u64 }
+
+    /// Lists the people who take part in an issue.
+    GET "/projects/{id}/issues/{issue_iid}/participants" => Vec<User>;
+    struct ListIssueParticipants { id: Id, issue_iid: u64 }
 }

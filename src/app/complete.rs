@@ -9,7 +9,7 @@ use crate::api::labels::ListLabels;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
 use crate::api::milestones::ListMilestones;
 use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
-use crate::api::repository::{ListContributors, ListTree};
+use crate::api::repository::{ListContributors, ListTree, TreeEntry};
 use crate::api::search::{Hit, SearchProject};
 use crate::api::tags::ListTags;
 use crate::api::users::ListUsers;
@@ -42,6 +42,8 @@ pub enum Complete {
     Authors(Id),
     /// A path of a project, as it is on its default branch.
     Paths(Id),
+    /// A template for issues of a project, without its ending.
+    IssueTemplates(Id),
     /// A label of a project; where none is named, one that was seen on merge requests.
     Labels(Option<Id>),
     /// A milestone by its title.
@@ -202,6 +204,7 @@ impl Complete {
             }
             Complete::Authors(project) => vec![Load::list(&authors(project), 1).into()],
             Complete::Paths(project) => vec![Load::list(&folder(project, typed), 1).after(PAUSE).into()],
+            Complete::IssueTemplates(project) => vec![Load::list(&issue_templates(project), 1).into()],
             Complete::Labels(project) => {
                 let all = project.as_ref().map(|project| Load::list(&labels(project), 1).into());
                 all.into_iter().chain([SeenNames::of(project.as_ref()).want()]).collect()
@@ -226,6 +229,10 @@ impl Complete {
         match self {
             Complete::Nothing => {}
             Complete::Words(words) => words.iter().for_each(|word| add(word, "")),
+            Complete::IssueTemplates(project) => {
+                let files = view.store.list(&issue_templates(project));
+                files.iter().filter_map(template_name).for_each(|name| add(name, ""));
+            }
             Complete::Users(None) => {
                 for user in [users(""), users(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
                     add(&user.username, &user.name);
@@ -301,6 +308,7 @@ impl Complete {
             Complete::Branches(project) | Complete::Refs(project) => view.store.list(&branches(project, typed)).loading,
             Complete::Authors(project) => view.store.list(&authors(project)).loading,
             Complete::Paths(project) => view.store.list(&folder(project, typed)).loading,
+            Complete::IssueTemplates(project) => view.store.list(&issue_templates(project)).loading,
             Complete::Labels(project) | Complete::Milestones(project) => {
                 SeenNames::of(project.as_ref()).rows(view).loading
             }
@@ -369,6 +377,16 @@ impl Complete {
             _ => Found::Missing,
         }
     }
+}
+
+/// The folder in which a project keeps texts to begin issues with.
+pub fn issue_templates(project: &Id) -> ListTree {
+    ListTree { id: project.clone(), path: Some(".gitlab/issue_templates".into()), ..ListTree::default() }
+}
+
+/// The name of a template, as people choose it; `None` for what is none.
+pub fn template_name(file: &TreeEntry) -> Option<&str> {
+    file.name.strip_suffix(".md").filter(|name| !name.is_empty() && !file.is_folder())
 }
 
 fn group_named(path: &str) -> GetGroup {

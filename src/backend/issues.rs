@@ -1,14 +1,15 @@
 //! Issues: lists of a project, of a group, of all; reading, creating, changing, closing.
 
-use super::call::{Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::merge_requests::{label_notes, split_labels, time_stats};
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::reject::Reject;
 use super::world::World;
 use crate::api::issues::*;
-use crate::api::merge_requests::References;
-use crate::api::{Id, Time};
+use crate::api::merge_requests::{MergeRequest, References};
+use crate::api::users::User;
+use crate::api::{Id, Nothing, Time};
 use crate::backend::presenters::{Bounds, date, holds, time, times};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -40,6 +41,10 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetIssue>(get)
         .write::<CreateIssue>(create)
         .write::<UpdateIssue>(update)
+        .write::<DeleteIssue>(delete)
+        .read_signed_in::<ListRelatedMergeRequests>(related)
+        .read_signed_in::<ListClosingMergeRequests>(closing)
+        .read_signed_in::<ListIssueParticipants>(participants)
 }
 
 /// How many tasks of a text there are, and how many of them are done.
@@ -509,6 +514,126 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
     ok(call.show_issue(&issue, false))
 }
 
+fn delete(call: &mut Writing, input: DeleteIssue) -> Outcome<Nothing> {
+    let (project, issue) = call.issue(&input.id, input.issue_iid)?;
+    let (id, at) = (issue.id, issue.updated_at);
+    if call.rights.level(call.world, project) < level::OWNER {
+        return Err(Reject::forbidden());
+    }
+    call.unmodified(at)?;
+    call.world.issues.remove(id);
+    call.world.remove_notes(|note| note.on == Noteable::Issue(id));
+    call.world.drop_todos();
+    Ok(Answer::new(Nothing))
+}
+
+/// Words before a reference that say that a merge closes it.
+const CLOSING: &[&str] = &[
+    "close",
+    "closes",
+    "closed",
+    "closing",
+    "fix",
+    "fixes",
+    "fixed",
+    "fixing",
+    "resolve",
+    "resolves",
+    "resolved",
+    "implements",
+];
+
+/// Where a text names a thing: `#7` in its own project, and `acme/web#7` anywhere. What stands before each is returned.
+fn named<'t>(text: &'t str, reference: &'t str, path: &'t str, is_same: bool) -> impl Iterator<Item = &'t str> {
+    let ends = |at: usize| !text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_ascii_digit());
+    text.match_indices(reference).filter_map(move |(at, found)| {
+        let before = text.get(..at)?;
+        let begins = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || "/_-.".contains(c));
+        let before = match before.strip_suffix(path) {
+            Some(before) if begins(before) => before,
+            _ if is_same && begins(before) => before,
+            _ => return None,
+        };
+        ends(at + found.len()).then_some(before)
+    })
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// The merge requests that the caller may read and for which `fits`, given what refers to the issue from there.
+    fn requests_of<'a>(
+        &'a self,
+        issue: &records::Issue,
+        fits: impl Fn(&records::MergeRequest, &dyn Fn(&str) -> Vec<String>) -> bool,
+    ) -> Vec<&'a records::MergeRequest> {
+        let world: &World = &self.world;
+        let path = world.projects.get(issue.project).map(|project| world.project_path(project)).unwrap_or_default();
+        let reference = format!("#{}", issue.iid);
+        let reads = |mr: &&records::MergeRequest| {
+            world.projects.get(mr.target_project).is_some_and(|project| {
+                self.rights.sees_project(world, project) && self.rights.reads_code(world, project)
+            })
+        };
+        let refers = |mr: &&records::MergeRequest| {
+            let is_same = mr.target_project == issue.project;
+            let before =
+                |text: &str| named(text, &reference, &path, is_same).map(str::to_owned).collect::<Vec<String>>();
+            fits(mr, &before)
+        };
+        let mut found: Vec<&records::MergeRequest> = world.merge_requests.iter().filter(reads).filter(refers).collect();
+        found.reverse();
+        found
+    }
+
+    fn page_requests(&self, rows: Vec<&records::MergeRequest>) -> Outcome<Vec<MergeRequest>> {
+        self.page(rows, |mr| {
+            let project = self.world.projects.get(mr.target_project);
+            self.show_merge_request(mr, project.and_then(|project| self.git(project).ok()).as_ref())
+        })
+    }
+}
+
+fn related(call: &Reading, input: ListRelatedMergeRequests) -> Outcome<Vec<MergeRequest>> {
+    let (project, issue) = call.issue(&input.id, input.issue_iid)?;
+    let said = |on: Noteable| call.world.notes.iter().filter(move |note| note.on == on && !note.system);
+    let path = call.world.project_path(project);
+    let here: Vec<&str> = std::iter::once(issue.description.as_str())
+        .chain(said(Noteable::Issue(issue.id)).map(|n| n.body.as_str()))
+        .collect();
+    let rows = call.requests_of(issue, |mr, before| {
+        let there = std::iter::once(mr.description.as_str()).chain(std::iter::once(mr.title.as_str()));
+        let mut texts = there.chain(said(Noteable::MergeRequest(mr.id)).map(|note| note.body.as_str()));
+        let reference = format!("!{}", mr.iid);
+        let is_same = mr.target_project == issue.project;
+        texts.any(|text| !before(text).is_empty())
+            || here.iter().any(|text| named(text, &reference, &path, is_same).next().is_some())
+    });
+    call.page_requests(rows)
+}
+
+fn closing(call: &Reading, input: ListClosingMergeRequests) -> Outcome<Vec<MergeRequest>> {
+    let (_, issue) = call.issue(&input.id, input.issue_iid)?;
+    let closes = |before: &String| {
+        let word = before.trim_end_matches([' ', ':', '\n']).rsplit(|c: char| !c.is_alphanumeric()).next();
+        word.is_some_and(|word| CLOSING.contains(&word.to_lowercase().as_str()))
+    };
+    let rows =
+        call.requests_of(issue, |mr, before| mr.state != State::Closed && before(&mr.description).iter().any(closes));
+    call.page_requests(rows)
+}
+
+fn participants(call: &Reading, input: ListIssueParticipants) -> Outcome<Vec<User>> {
+    let (_, issue) = call.issue(&input.id, input.issue_iid)?;
+    let on = Noteable::Issue(issue.id);
+    let wrote = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.author);
+    let mut people: Vec<u64> = Vec::new();
+    for id in std::iter::once(issue.author).chain(issue.assignees.iter().copied()).chain(wrote) {
+        if !people.contains(&id) {
+            people.push(id);
+        }
+    }
+    call.page(people, |id| call.person(id))
+}
+
 impl UpdateIssue {
     fn inputs() -> impl Iterator<Item = &'static str> {
         <UpdateIssue as crate::api::Endpoint>::INPUTS.iter().map(|input| input.name)
@@ -536,6 +661,15 @@ mod tests {
         assert_eq!(fits("2026-11-01"), ["any", "overdue", "month"]);
         assert_eq!(fits("2026-12-31"), ["any", near]);
         assert_eq!(fits("2027-01-01"), ["any"]);
+    }
+
+    #[test]
+    fn a_reference_is_one_of_this_thing_in_its_project() {
+        let found = |text: &str, is_same| named(text, "#7", "acme/web", is_same).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(found("Closes #7, not #71 or x#7", true), ["Closes "]);
+        assert_eq!(found("Closes #7", false), [""; 0]);
+        assert_eq!(found("see acme/web#7 and other/acme/web#7", false), ["see "]);
+        assert_eq!(found("#7", true), [""]);
     }
 
     #[test]

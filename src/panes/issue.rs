@@ -1,13 +1,17 @@
 //! An issue, or an epic: its text as far as the interface has it, and what people say of it.
 
 use crate::api::endpoint::encode;
-use crate::api::issues::{GetIssue, Issue};
-use crate::api::merge_requests::TimeStats;
+use crate::api::issues::{
+    DeleteIssue, GetIssue, Issue, ListClosingMergeRequests, ListIssueParticipants, ListRelatedMergeRequests,
+};
+use crate::api::merge_requests::{MergeRequest, TimeStats};
 use crate::api::search::{Hit, SearchProject};
 use crate::api::{Fault, Id, Time};
+use crate::app::App;
 use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::outbox::Noteable;
+use crate::app::overlay::picker::{Item, Picker};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
 use crate::app::place::Place;
@@ -15,10 +19,10 @@ use crate::app::target;
 use crate::parts::list::{age, ago};
 use crate::parts::notes::Notes;
 use crate::parts::{breadcrumbs, forms, issues, label_colors, project, rendered_markdown, sidebar};
-use crate::store::{Load, Revision, Want};
+use crate::store::{Load, Revision, Want, Write};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
-use crate::ui::{state, text};
+use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -27,6 +31,12 @@ const LABEL: usize = 11;
 
 /// The issue or epic to open, as it was typed.
 struct Which(String);
+
+/// The branch that was made for the issue: alone, or for a merge request.
+enum IssueAnswer {
+    Branch(String),
+    BranchToMerge(String),
+}
 
 /// What is read here.
 pub struct IssuePane {
@@ -53,6 +63,8 @@ struct HeadInput {
     replies: Vec<(Revision, bool, Option<String>)>,
     /// The list of labels that says their colors.
     labels: Option<Revision>,
+    /// The lists beside it: its merge requests, those that close it, its participants.
+    beside: [Revision; 3],
     /// Columns of the text, and of the screen.
     widths: (usize, u16),
     theme: String,
@@ -73,6 +85,99 @@ impl IssuePane {
     fn request(&self) -> Option<GetIssue> {
         let (id, issue_iid) = (self.project.clone().filter(|_| !self.epic)?, self.number?);
         Some(GetIssue { id, issue_iid })
+    }
+
+    fn related(&self) -> Option<ListRelatedMergeRequests> {
+        self.request().map(|GetIssue { id, issue_iid }| ListRelatedMergeRequests { id, issue_iid })
+    }
+
+    fn closing(&self) -> Option<ListClosingMergeRequests> {
+        self.request().map(|GetIssue { id, issue_iid }| ListClosingMergeRequests { id, issue_iid })
+    }
+
+    fn participants(&self) -> Option<ListIssueParticipants> {
+        self.request().map(|GetIssue { id, issue_iid }| ListIssueParticipants { id, issue_iid })
+    }
+
+    /// Returns what stands beside the issue: each a request of its own, asked for once the issue is there.
+    fn wants_beside(&self, view: &View) -> Vec<Want> {
+        if self.request().is_none_or(|get| view.store.get(&get).value.is_none()) {
+            return Vec::new();
+        }
+        let mut loads = Vec::new();
+        if !view.store.is_unsupported::<ListRelatedMergeRequests>() {
+            loads.extend(self.related().map(|list| Load::list(&list, 1)));
+        }
+        if !view.store.is_unsupported::<ListClosingMergeRequests>() {
+            loads.extend(self.closing().map(|list| Load::list(&list, 1)));
+        }
+        if !view.store.is_unsupported::<ListIssueParticipants>() {
+            loads.extend(self.participants().map(|list| Load::list(&list, 1)));
+        }
+        // What is refused says nothing of the issue.
+        let refused = |load: &Load| {
+            view.store
+                .error_of(&load.request)
+                .is_some_and(|error| matches!(error.fault, Fault::Denied(_) | Fault::Scope(_)))
+        };
+        loads.into_iter().filter(|load| !refused(load)).filter_map(|load| view.aside(load)).collect()
+    }
+
+    /// The merge requests of the issue, each once: those that close it first, and whether they do.
+    fn requests<'a>(&self, view: &View<'a>) -> Vec<(&'a MergeRequest, bool)> {
+        let mut found: Vec<(&MergeRequest, bool)> = Vec::new();
+        let closing = self.closing().map(|list| view.store.list(&list));
+        let related = self.related().map(|list| view.store.list(&list));
+        let closing = closing.iter().flat_map(|rows| rows.iter()).map(|mr| (mr, true));
+        for (mr, closes) in closing.chain(related.iter().flat_map(|rows| rows.iter()).map(|mr| (mr, false))) {
+            if !found.iter().any(|(known, _)| known.id == mr.id) {
+                found.push((mr, closes));
+            }
+        }
+        found
+    }
+
+    /// The project of a merge request: that of the issue where it is the same.
+    fn project_of(&self, view: &View, mr: &MergeRequest) -> Id {
+        let own =
+            self.project.clone().filter(|_| self.issue(view).is_some_and(|issue| issue.project_id == mr.project_id));
+        own.unwrap_or_else(|| mr.project_id.into())
+    }
+
+    fn open_request(&mut self, cx: &mut Cx) {
+        let view = &{ cx.view };
+        let requests = self.requests(view);
+        let place = |mr: &MergeRequest| Place::new("mr").project(self.project_of(view, mr)).item(mr.iid);
+        match requests.as_slice() {
+            [] => {}
+            [(one, _)] => cx.go(place(one)),
+            many => {
+                let items = many.iter().map(|(mr, closes)| {
+                    let note = format!("{}{}", mr.state.as_str(), if *closes { ", closes it" } else { "" });
+                    Item::act(format!("!{} {}", mr.iid, mr.title), Action::Go(place(mr))).note(note)
+                });
+                cx.act(Action::Open(Box::new(Picker::new("Open merge request", items.collect()))));
+            }
+        }
+    }
+
+    /// Asks for the name of a branch for the issue; `then` answers with it.
+    fn create_branch(&mut self, then: fn(String) -> Action, cx: &mut Cx) {
+        if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
+            let from = project::default_branch(&cx.view, project).unwrap_or_default();
+            forms::refs::branch_of_issue(project, from, issue, then).open(cx);
+        }
+    }
+
+    fn delete_issue(&mut self, cx: &mut Cx) {
+        if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
+            let delete = DeleteIssue { id: project.clone(), issue_iid: issue.iid };
+            let title = text::sanitize(&issue.title);
+            let question =
+                format!("Delete the issue #{} \"{title}\" with its comments? This cannot be undone.", issue.iid);
+            let write = Write::new(&delete, format!("delete {project}#{}", issue.iid));
+            cx.act(App::confirm("Delete issue", question, Action::Send(write)));
+        }
     }
 
     /// Returns whether the server cannot be asked for one issue: then search is.
@@ -120,6 +225,11 @@ impl IssuePane {
             reply: known.map_or((0, None), |known| (known.replies, known.error.map(|error| error.message()))),
             replies: self.searches().iter().map(reply).collect(),
             labels: issue.map(|issue| label_colors::known(view, &issue.project_id.into()).revision),
+            beside: [
+                self.related().map(|list| view.store.list(&list).revision).unwrap_or_default(),
+                self.closing().map(|list| view.store.list(&list).revision).unwrap_or_default(),
+                self.participants().map(|list| view.store.list(&list).revision).unwrap_or_default(),
+            ],
             widths: (width, view.size.0),
             theme: view.theme.name.clone(),
             ages: [
@@ -177,7 +287,7 @@ impl IssuePane {
         }
         lines.push(DocLine { spans, ..DocLine::default() });
         if !sidebar::is_wide(view) {
-            lines.extend(IssuePane::about(view, issue, width));
+            lines.extend(self.about(view, issue, width));
         }
         lines.push(DocLine::default());
         match rendered_markdown::made(view, &Self::identity(issue), width) {
@@ -192,7 +302,7 @@ impl IssuePane {
     }
 
     /// Returns what is known of it, a line a fact.
-    fn about(view: &View, issue: &Issue, width: usize) -> Vec<DocLine<'static>> {
+    fn about(&self, view: &View, issue: &Issue, width: usize) -> Vec<DocLine<'static>> {
         let (theme, mut lines) = (view.theme, Vec::new());
         let names = |users: &[crate::api::users::User]| {
             users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join("  ")
@@ -219,6 +329,8 @@ impl IssuePane {
             (0, 0) => String::new(),
             (up, down) => format!("{up} up, {down} down"),
         };
+        let people = self.participants().map(|list| view.store.list(&list));
+        let people: Vec<&str> = people.iter().flat_map(|rows| rows.iter()).map(|user| user.username.as_str()).collect();
         let facts = [
             ("Author", author, Role::User),
             ("Opened", opened, Role::Text),
@@ -232,6 +344,7 @@ impl IssuePane {
             ("Weight", issue.weight.map(|weight| weight.to_string()).unwrap_or_default(), Role::Text),
             ("Time spent", spent, Role::Text),
             ("Votes", votes, Role::Text),
+            ("Involved", people.join("  "), Role::User),
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
             let words = text::fit(&words, width.saturating_sub(LABEL));
@@ -246,6 +359,20 @@ impl IssuePane {
                 }
                 role => spans.push((words.into(), theme.style(role))),
             }
+            lines.push(DocLine { spans, ..DocLine::default() });
+        }
+        for (at, (mr, closes)) in self.requests(view).into_iter().enumerate() {
+            let label = if at == 0 { "Merge req." } else { "" };
+            let (sign, role) = glyph::status(mr.state.as_str());
+            let note = if closes { " closes it" } else { "" };
+            let words = format!("!{} {}", mr.iid, text::sanitize(&mr.title));
+            let words = text::fit(&words, width.saturating_sub(LABEL + 2 + text::width(note)));
+            let spans = vec![
+                (text::pad(label, LABEL).into(), theme.style(Role::Dim)),
+                (format!("{sign} ").into(), theme.style(role)),
+                (words.into(), theme.style(Role::Text)),
+                (note.into(), theme.style(Role::Dim)),
+            ];
             lines.push(DocLine { spans, ..DocLine::default() });
         }
         lines
@@ -353,6 +480,24 @@ impl Pane for IssuePane {
                 pane.project.as_ref().map(|_| ()).ok_or_else(|| "select a project first".into())
             },
         ),
+        Command::new("issue.requests", &["m"], "Open merge request…", |pane: &mut Self, cx| pane.open_request(cx))
+            .when(|pane, view| match pane.requests(view).is_empty() {
+                true => Err("no merge request mentions it".into()),
+                false => Ok(()),
+            }),
+        Command::new("issue.branch", &["B"], "Create branch…", |pane: &mut Self, cx| {
+            pane.create_branch(|name| Action::answer(IssueAnswer::Branch(name)), cx);
+        })
+        .writes()
+        .when(Self::can_change),
+        Command::new("issue.mr", &["M"], "Create merge request…", |pane: &mut Self, cx| {
+            pane.create_branch(|name| Action::answer(IssueAnswer::BranchToMerge(name)), cx);
+        })
+        .writes()
+        .when(Self::can_change),
+        Command::new("issue.delete_issue", &["Delete"], "Delete issue…", |pane: &mut Self, cx| pane.delete_issue(cx))
+            .writes()
+            .when(Self::can_change),
         Command::new("issue.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.notes.delete(cx))
             .writes()
             .when(|pane, view| pane.notes.has_own(view)),
@@ -436,6 +581,7 @@ impl Pane for IssuePane {
         }
         let labeled = self.issue(view).filter(|issue| !issue.labels.is_empty());
         wants.extend(labeled.and_then(|issue| view.aside(label_colors::load(&issue.project_id.into()))));
+        wants.extend(self.wants_beside(view));
         wants.extend(self.notes.wants(view));
         wants
     }
@@ -461,7 +607,7 @@ impl Pane for IssuePane {
             self.facts = self
                 .issue(&cx.view)
                 .filter(|_| sidebar::is_wide(&cx.view))
-                .map_or_else(Vec::new, |issue| IssuePane::about(&cx.view, issue, sidebar::WIDTH));
+                .map_or_else(Vec::new, |issue| self.about(&cx.view, issue, sidebar::WIDTH));
             self.made_of = made_of;
         }
         self.notes.changed(cx);
@@ -480,6 +626,18 @@ impl Pane for IssuePane {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        let answer = match answer.take() {
+            Ok(IssueAnswer::Branch(name)) => {
+                return cx.say(Tone::Good, format!("Created branch {}.", text::sanitize(&name)));
+            }
+            Ok(IssueAnswer::BranchToMerge(name)) => {
+                if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
+                    forms::merge_request::create_for_issue(project, &name, issue, &cx.view).open(cx);
+                }
+                return;
+            }
+            Err(answer) => answer,
+        };
         let Ok(Which(value)) = answer.take() else { return };
         match target::parse(cx.view.panes, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),

@@ -141,3 +141,31 @@ async fn who_may_not_is_refused_and_what_is_missing_is_named() {
     assert_eq!(json(server.put("eli", &one, &[("title", "x")]).await, 403).await["message"], "403 Forbidden");
     json(server.put("fay", &one, &[("title", "Hello!")]).await, 200).await;
 }
+
+#[tokio::test]
+async fn an_issue_has_its_merge_requests_and_its_people() {
+    let server = demo().await;
+    let iids = async |user: &str, path: &str| numbers(&server, user, &format!("{AT}/{path}")).await;
+    assert_eq!(iids("ada", "31/closed_by").await.len(), 1);
+    let closing = iids("ada", "38/closed_by").await;
+    let related = iids("ada", "38/related_merge_requests").await;
+    assert!(closing.len() == 1 && related.contains(&closing[0]), "{closing:?} {related:?}");
+    assert!(iids("ada", "41/closed_by").await.is_empty());
+    let people = server.read("ada", &format!("{AT}/38/participants")).await;
+    let names = each(&people, "username");
+    assert!(names.contains(&"eli") && names.len() > 1, "{names:?}");
+    for part in ["related_merge_requests", "closed_by", "participants"] {
+        assert_eq!(json(server.get("ada", &format!("{AT}/999/{part}")).await, 404).await["message"], "404 Not found");
+        assert_eq!(server.get("", &format!("{AT}/38/{part}")).await.status(), 401, "{part}");
+    }
+}
+
+#[tokio::test]
+async fn an_owner_deletes_an_issue_with_what_was_said() {
+    let server = demo().await;
+    let path = format!("{AT}/38");
+    assert_eq!(json(server.delete("bo", &path).await, 403).await["message"], "403 Forbidden");
+    assert_eq!(server.delete("root", &path).await.status(), 204);
+    assert_eq!(server.get("ada", &path).await.status(), 404);
+    assert!(!numbers(&server, "ada", AT).await.contains(&38));
+}

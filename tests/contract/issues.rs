@@ -46,6 +46,10 @@ requests! {
           &my_reaction_emoji=heart&search=slow%20rows&updated_after=2018-01-01T00%3A00%3A00Z\
           &updated_before=2018-01-01T00%3A00%3A00Z&with_labels_details=true";
     GetIssue { id: acme(), issue_iid: 7 } => "GET /projects/acme%2Fui/issues/7";
+    DeleteIssue { id: acme(), issue_iid: 7 } => "DELETE /projects/acme%2Fui/issues/7";
+    ListRelatedMergeRequests { id: 1.into(), issue_iid: 7 } => "GET /projects/1/issues/7/related_merge_requests";
+    ListClosingMergeRequests { id: 1.into(), issue_iid: 7 } => "GET /projects/1/issues/7/closed_by";
+    ListIssueParticipants { id: 1.into(), issue_iid: 7 } => "GET /projects/1/issues/7/participants";
     CreateIssue {
         id: 1.into(),
         title: "t".into(),

@@ -199,3 +199,102 @@ async fn an_epic_is_talked_about_on_a_server() {
     app.expect_no("So it is.");
     server.stop().await;
 }
+
+fn request(iid: u64, title: &str, state: &str) -> Value {
+    json!({"id": 100 + iid, "iid": iid, "project_id": 3, "title": title, "state": state})
+}
+
+#[tokio::test]
+async fn its_merge_requests_and_its_people_stand_beside_it_and_open() {
+    let mut harness = open(160).await;
+    let at = "GET /projects/a%2Fb/issues/7";
+    harness.reply(
+        &format!("{at}/related_merge_requests"),
+        [request(4, "Make it fast", "opened"), request(5, "Old", "closed")],
+    );
+    harness.reply(&format!("{at}/closed_by"), [request(4, "Make it fast", "opened")]);
+    harness.reply(
+        &format!("{at}/participants"),
+        [json!({"id": 5, "username": "ada"}), json!({"id": 6, "username": "bo"})],
+    );
+    harness.press("r").settle().await;
+    assert!(harness.line_with("!4 Make it fast").contains("closes it"), "{}", harness.picture());
+    harness.expect("!5 Old");
+    assert!(harness.line_with("Involved").contains("ada  bo"), "{}", harness.picture());
+    harness.press("m").expect("opened, closes it").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(4));
+}
+
+#[tokio::test]
+async fn what_stands_beside_an_issue_may_be_refused_or_unknown_and_the_rest_stays() {
+    let mut harness = open(160).await;
+    harness
+        .expect("It is slow")
+        .expect("2 notes")
+        .expect_no("Involved")
+        .press("m")
+        .expect("no merge request mentions it");
+    let at = "GET /projects/a%2Fb/issues/7";
+    harness.unsupported(&format!("{at}/closed_by")).fail(&format!("{at}/participants"), 403, "403 Forbidden");
+    harness.reply(&format!("{at}/related_merge_requests"), [request(4, "Make it\u{1b} fast", "opened")]);
+    harness.press("r").settle().await;
+    harness.expect("!4 Make it").expect_no("403").expect("It is slow").press("m");
+    assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(4));
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_branch_and_a_draft_that_closes_it_are_made_from_an_issue() {
+    let mut harness = open(120).await;
+    harness.reply("GET /projects/a%2Fb", json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main"}));
+    harness.press("r").settle().await;
+    let branch = "POST /projects/a%2Fb/repository/branches";
+    harness.press("B").expect("7-it-is-slow").expect("main");
+    harness.reply(branch, json!({"name": "7-it-is-slow"})).press("C-s").settle().await;
+    harness.expect("Created branch 7-it-is-slow.");
+    harness
+        .press("M")
+        .press("C-u")
+        .type_text("7-fast")
+        .reply(branch, json!({"name": "7-fast"}))
+        .press("C-s")
+        .settle()
+        .await;
+    harness.expect("Draft: Resolve \"It is slow\"").expect("Closes #7").expect("7-fast");
+    harness.reply("POST /projects/a%2Fb/merge_requests", request(9, "Draft", "opened")).press("C-s").settle().await;
+    let line = sent(&harness).pop().unwrap();
+    assert!(line.contains("source_branch=7-fast") && line.contains("target_branch=main"), "{line}");
+    assert!(line.contains("Closes") && line.contains("Draft"), "{line}");
+    assert_eq!(harness.app.place().pane, "mr");
+}
+
+#[tokio::test]
+async fn an_issue_is_deleted_only_after_a_question_that_names_it() {
+    let mut harness = open(100).await;
+    harness.press("Delete").expect("Delete the issue #7 \"It is slow\"").expect("cannot be undone").press("n");
+    assert_eq!(sent(&harness), [""; 0]);
+    harness.fail("DELETE /projects/a%2Fb/issues/7", 403, "403 Forbidden").press("Delete y").settle().await;
+    harness.expect("403 Forbidden");
+    harness.reply("DELETE /projects/a%2Fb/issues/7", json!(null)).press("Delete y").settle().await;
+    assert_eq!(sent(&harness).len(), 2);
+}
+
+#[tokio::test]
+async fn a_new_issue_begins_with_a_template_of_the_repository() {
+    let mut harness = open(120).await;
+    let file = |name: &str, sha: &str| json!({"id": sha, "name": name, "type": "blob", "path": name, "mode": "100644"});
+    let files = [file("Default.md", "d1"), file("Bug.md", "b1"), file("x.txt", "t1")];
+    harness.reply("GET /projects/a%2Fb/repository/tree?path=.gitlab%2Fissue_templates", files);
+    harness.reply_raw("GET /projects/a%2Fb/repository/blobs/d1/raw", "What is it?\n");
+    harness.reply_raw("GET /projects/a%2Fb/repository/blobs/b1/raw", "Steps:\n\n1. \n");
+    harness.press("+").settle().await;
+    harness.settle().await;
+    harness.expect("What is it?").type_text("It broke").press("S-Tab").type_text("Bug").settle().await;
+    harness.expect("Steps:").expect_no("What is it?");
+    harness.reply("POST /projects/a%2Fb/issues", json!({"iid": 8, "title": "It broke"})).press("C-s").settle().await;
+    let line = sent(&harness).pop().unwrap();
+    assert!(line.contains("title=It broke") && line.contains("Steps:") && !line.contains("template"), "{line}");
+}

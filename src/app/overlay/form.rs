@@ -10,7 +10,7 @@ mod server;
 mod show;
 
 use super::{AfterKey, Overlay};
-use crate::api::endpoint::Input;
+use crate::api::endpoint::{Input, InputKind};
 use crate::api::{Endpoint, Error};
 use crate::app::action::{Action, Tone};
 use crate::app::complete::Candidate;
@@ -188,6 +188,14 @@ impl Form {
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.fields.retain(|field| field.name != name);
         self.fixed.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Adds a field that is none of the inputs: what is typed there is for [`Form::propose`] alone.
+    pub fn aside(mut self, name: &'static str, more: impl FnOnce(&mut Field)) -> Form {
+        let mut field = Field::of(&Input { name, kind: InputKind::Text, required: false, help: "" });
+        more(&mut field);
+        self.fields.push(field);
         self
     }
 

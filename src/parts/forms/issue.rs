@@ -1,12 +1,14 @@
 //! A new issue, and the fields of one that exists.
 
 use crate::api::issues::{self, CreateIssue, GetIssue, Issue, UpdateIssue};
+use crate::api::repository::GetRawBlob;
 use crate::api::{Id, Time};
 use crate::app::action::Action;
-use crate::app::complete::Complete;
-use crate::app::overlay::form::{Form, Widget};
+use crate::app::complete::{Complete, issue_templates, template_name};
+use crate::app::overlay::form::{Form, Texts, Widget};
 use crate::app::pane::View;
 use crate::app::place::Place;
+use crate::store::Load;
 
 const FIRST: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];
 
@@ -32,11 +34,36 @@ fn fields(form: Form, id: &Id) -> Form {
         })
 }
 
+/// The contents of the template that the form names, else of the one called default.
+fn template(id: &Id, view: &View, texts: Texts) -> Option<GetRawBlob> {
+    let named = Some(texts.get("template")).filter(|name| !name.is_empty()).unwrap_or("default");
+    let files = view.store.list(&issue_templates(id));
+    let file = files.iter().find(|file| template_name(file).is_some_and(|name| name.eq_ignore_ascii_case(named)))?;
+    Some(GetRawBlob { id: id.clone(), sha: file.id.clone() })
+}
+
 /// A new issue of a project.
 pub fn create(id: &Id) -> Form {
     let project = id.clone();
     let form = Form::of::<CreateIssue>(format!("New issue in {id}"), "create the issue", format!("new issue {id}"));
-    fields(form.fixed("id", id), id).then(move |answer| {
+    let (mine, theirs) = (id.clone(), id.clone());
+    let form = form.fixed("id", id).aside("template", |field| {
+        field.widget(Widget::Line(Complete::IssueTemplates(id.clone()))).default("Default, if there is one");
+        field.help("Fills the description from .gitlab/issue_templates until you type there.");
+    });
+    let form = form.propose(
+        move |view, texts| {
+            let list = Load::list(&issue_templates(&mine), 1).into();
+            std::iter::once(list).chain(template(&mine, view, texts).map(|get| Load::one(&get).into())).collect()
+        },
+        move |view, texts| {
+            let text = template(&theirs, view, texts).and_then(|get| view.store.get(&get).value);
+            // Another one leaves nothing of the one before.
+            let text = text.map(|raw| String::from_utf8_lossy(&raw.bytes).trim_end().to_owned());
+            vec![("description", text.unwrap_or_default())]
+        },
+    );
+    fields(form, id).then(move |answer| {
         let made = answer.downcast_ref::<Issue>()?;
         Some(Action::Go(Place::new("issue").project(project.clone()).item(made.iid)))
     })

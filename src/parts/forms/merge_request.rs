@@ -2,6 +2,7 @@
 
 use crate::api::commits::Commit;
 use crate::api::endpoint::{Input, InputKind};
+use crate::api::issues::Issue;
 use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
 use crate::api::repository::{Compare, GetRawBlob, ListTree, TreeEntry};
 use crate::api::users::User;
@@ -43,11 +44,23 @@ fn people(form: Form, id: &Id) -> Form {
         })
 }
 
-/// A new merge request of `source`, to `target` or the default branch.
+/// A new merge request of `source`, to `target` or the default branch; its texts are proposed from its commits.
 pub fn create(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Form {
+    let (mine, theirs) = (id.clone(), id.clone());
+    empty(id, source, target, view)
+        .propose(move |view, texts| needs(&mine, view, texts), move |view, texts| propose(&theirs, view, texts))
+}
+
+/// A draft of a merge request of `source` that closes an issue.
+pub fn create_for_issue(id: &Id, source: &str, issue: &Issue, view: &View) -> Form {
+    empty(id, Some(source), None, view)
+        .field("title", |field| _ = field.text(format!("Draft: Resolve \"{}\"", issue.title)))
+        .field("description", |field| _ = field.text(format!("Closes #{}", issue.iid)))
+}
+
+fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Form {
     let target = target.map(str::to_owned).or_else(|| project::default_branch(view, id).map(str::to_owned));
     let source = source.filter(|source| Some(*source) != target.as_deref()).unwrap_or_default();
-    let (mine, theirs) = (id.clone(), id.clone());
     let form = Form::of::<CreateMergeRequest>(
         format!("New merge request in {id}"),
         "create the merge request",
@@ -74,8 +87,7 @@ pub fn create(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) 
     .without(&["assignee_ids"])
     .field("reviewer_ids", |field| {
         field.label("reviewers").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("nobody").help("");
-    })
-    .propose(move |view, texts| needs(&mine, view, texts), move |view, texts| propose(&theirs, view, texts));
+    });
     people(form, id).then(|answer| {
         let made = answer.downcast_ref::<MergeRequest>()?;
         Some(Action::Go(Place::new("mr").project(made.project_id).item(made.iid)))

@@ -2,6 +2,7 @@
 
 use crate::api::Id;
 use crate::api::branches::{Branch, CreateBranch};
+use crate::api::issues::Issue;
 use crate::api::tags::{CreateRelease, CreateTag, Tag};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
@@ -14,13 +15,40 @@ pub struct NewRef(pub String);
 
 /// A new branch that starts at `from`; the answer is a [`NewRef`].
 pub fn create_branch(id: &Id, from: &str) -> Form {
+    branch(id, from).then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Branch>()?.name.clone()))))
+}
+
+/// A new branch for an issue, named after it as servers do; `then` answers with its name.
+pub fn branch_of_issue(id: &Id, from: &str, issue: &Issue, then: fn(String) -> Action) -> Form {
+    branch(id, from)
+        .field("branch", |field| _ = field.text(branch_name(issue)))
+        .then(move |answer| Some(then(answer.downcast_ref::<Branch>()?.name.clone())))
+}
+
+/// `7-tables-forget-their-last-column`.
+fn branch_name(issue: &Issue) -> String {
+    let mut name = issue.iid.to_string();
+    let words = issue.title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    for word in words {
+        if name.len() + word.len() + 1 > LONGEST_NAME {
+            break;
+        }
+        name.push('-');
+        name.push_str(&word.to_lowercase());
+    }
+    name
+}
+
+/// Bytes of a proposed name.
+const LONGEST_NAME: usize = 60;
+
+fn branch(id: &Id, from: &str) -> Form {
     Form::of::<CreateBranch>(format!("New branch in {id}"), "create the branch", format!("new branch {id}"))
         .fixed("id", id)
         .field("branch", |field| _ = field.label("name").help("").check(check_name))
         .field("ref", |field| {
             field.label("starts at").widget(Widget::Line(Complete::Refs(id.clone()))).text(from);
         })
-        .then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Branch>()?.name.clone()))))
 }
 
 /// Returns the key of the draft of the release of a tag.
@@ -76,5 +104,21 @@ fn check_name(name: &str) -> Result<(), String> {
     match unfit(name).filter(|_| !name.is_empty()) {
         Some(why) => Err(why.to_owned()),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_is_named_after_its_issue() {
+        let name = |title: &str| branch_name(&Issue { iid: 7, title: title.into(), ..Issue::default() });
+        assert_eq!(name("Tables: forget their *last* column!"), "7-tables-forget-their-last-column");
+        assert_eq!(name("…"), "7");
+        assert_eq!(name("Größe ändern"), "7-größe-ändern");
+        let long = name(&"word ".repeat(50));
+        assert!(long.len() <= LONGEST_NAME && long.ends_with("word"), "{long}");
+        assert!(check_name(&name("a..b ~^:? [x].lock")).is_ok());
     }
 }
