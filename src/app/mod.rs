@@ -34,6 +34,7 @@ mod tests;
 pub mod transfer;
 pub mod watch;
 
+use crate::api::endpoint::Request;
 use crate::api::identity::AccessToken;
 use crate::api::{Fault, Id};
 use crate::store::{Store, Ticket, Want, Write, earliest};
@@ -172,6 +173,8 @@ pub struct App {
     wake: Option<Timestamp>,
     /// Whether the user was told when the token expires.
     expiry_is_told: bool,
+    /// What was known when the user refreshed it, until it is answered.
+    refreshing: Vec<Request>,
     /// Messages were received since panes learnt what changed.
     unsettled: bool,
 }
@@ -248,6 +251,7 @@ impl App {
             quitting: false,
             wake: None,
             expiry_is_told: false,
+            refreshing: Vec::new(),
             unsettled: false,
         };
         let mut effects = Vec::new();
@@ -808,6 +812,7 @@ impl App {
             Action::Refresh => {
                 let mut wants = self.wants();
                 wants.retain(|want| *want != reconcile::token_want());
+                self.watch_refresh(&wants);
                 self.store.refresh(&wants);
             }
             Action::Renew(wants) => self.store.refresh(&wants),
@@ -932,6 +937,7 @@ impl App {
 
     /// What was known of the place at hand is shown at once; what of it is old is asked for again behind that.
     fn look_again(&mut self) {
+        self.refreshing.clear();
         let wants = self.panes.last().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
         let before = self.now.checked_sub(SignedDuration::from_secs(FRESH)).unwrap_or(self.now);
         self.store.outdate(&wants, before);

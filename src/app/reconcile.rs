@@ -39,6 +39,7 @@ impl App {
         self.deliver(effects);
         self.tell_ends(effects);
         self.tell_expiry();
+        self.tell_refresh();
         if let Some(mut pane) = self.panes.pop() {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             pane.changed(&mut cx);
@@ -68,6 +69,30 @@ impl App {
         self.give_way(effects);
         self.reconcile(effects);
         self.check_refusal();
+    }
+
+    /// Remembers what the user refreshes: what fails that was known before is to be said.
+    pub(super) fn watch_refresh(&mut self, wants: &[Want]) {
+        let requests = wants.iter().filter_map(|want| match want {
+            Want::Load(load) => Some((&load.request, load.pages.min(1))),
+            _ => None,
+        });
+        let known = requests
+            .filter(|(request, page)| self.store.knows(request, *page) && self.store.error_of(request).is_none());
+        self.refreshing = known.map(|(request, _)| request.clone()).collect();
+    }
+
+    /// Says why a refresh failed, as soon as anything of it does.
+    fn tell_refresh(&mut self) {
+        let failed = self.refreshing.iter().find_map(|request| self.store.error_of(request));
+        if failed.is_none() && self.refreshing.iter().any(|request| !self.store.is_fresh(request)) {
+            return;
+        }
+        let words = failed.map(|error| format!("Could not refresh: {}: {}", error.title(), error.message()));
+        self.refreshing.clear();
+        if let Some(words) = words {
+            self.say(Tone::Bad, format!("{}.", words.trim_end_matches('.')));
+        }
     }
 
     /// Says once that the token expires soon.

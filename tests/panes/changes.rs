@@ -127,6 +127,34 @@ async fn hidden_lines_come_step_by_step_and_all_at_once() {
 }
 
 #[tokio::test]
+async fn hidden_lines_behind_a_hunk_that_adds_lines_have_their_numbers_on_both_sides() {
+    let mut harness = open(100, 60).await;
+    let mut changed = merge_request(42, "Draw only visible rows", "opened");
+    changed["sha"] = json!(HEAD);
+    changed["diff_refs"] = json!({"base_sha": "ba5e", "head_sha": HEAD, "start_sha": "ba5e"});
+    let uneven = "@@ -9,2 +9,4 @@\n line 9\n+line 10\n+line 11\n line 12\n\
+        @@ -48,3 +50,3 @@\n line 50\n-let old = 1;\n+let new = 2;\n line 52\n";
+    changed["changes"] = json!([{"old_path": "src/ui/rows.rs", "new_path": "src/ui/rows.rs", "diff": uneven}]);
+    harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
+    harness.press("Enter");
+    let is_at_gap =
+        |harness: &Harness| harness.lines().iter().any(|line| line.contains('▌') && line.contains("expand 37"));
+    for _ in 0..20 {
+        if !is_at_gap(&harness) {
+            harness.press("j");
+        }
+    }
+    assert!(is_at_gap(&harness), "{}", harness.picture());
+    harness.press("x").settle().await;
+    harness.press("x").settle().await;
+    let numbers = |words: &str| -> Vec<String> {
+        let line = harness.lines().into_iter().find(|line| line.trim_end().ends_with(words)).unwrap_or_default();
+        line.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    assert_eq!(numbers(" line 30"), ["28", "30", "30"], "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn a_file_that_is_another_one_by_now_is_not_mixed_in() {
     let mut harness = open(100, 40).await;
     harness.reply_raw("GET /projects/acme%2Frocket-ui/repository/blobs/b10b/raw", "quite\nanother\n");

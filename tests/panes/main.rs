@@ -12,6 +12,7 @@ mod custom;
 mod decisions;
 mod deployments;
 mod edits;
+mod faults;
 mod files;
 mod form;
 mod groups;

@@ -11,6 +11,7 @@ use labscope::api::Fault;
 use labscope::api::client::{Client, Server};
 use labscope::app::Place;
 use labscope::app::global::GLOBAL;
+use labscope::backend::Running;
 use labscope::panes::PANES;
 use reqwest::Method;
 use secrecy::SecretString;
@@ -251,14 +252,21 @@ fn wrong(step: &Step, before: &Seen, app: &Harness) -> Option<String> {
 }
 
 /// The replies of the demo world, each asked for once.
-struct World {
+pub struct World {
     client: Client,
     replies: HashMap<String, (u16, bool, Vec<u8>)>,
 }
 
 impl World {
+    /// The world that `running` serves, as its administrator sees it.
+    pub fn of(running: &Running) -> World {
+        let mut server = Server::new(running.base_url.parse().expect("the address of a server"));
+        server.token = Some(SecretString::from(running.tokens["root"].clone()));
+        World { client: Client::new(server).expect("a client"), replies: HashMap::new() }
+    }
+
     /// Has the answers ready to all that is asked.
-    async fn prepare(&mut self, app: &mut Harness) {
+    pub async fn prepare(&mut self, app: &mut Harness) {
         for line in app.reads() {
             let Some(target) = line.strip_prefix("GET ").filter(|_| !app.knows(&line)) else { continue };
             if !self.replies.contains_key(&line) {
@@ -278,7 +286,7 @@ impl World {
 }
 
 /// Returns where a place of the registry is opened in the demo world.
-fn place_of(id: &str) -> Place {
+pub fn place_of(id: &str) -> Place {
     let place = Place::new(id);
     match id {
         "search" => place.item("rows"),
@@ -345,10 +353,7 @@ fn before_anything_arrives_no_command_takes_it_for_absent() {
 async fn whatever_is_pressed_what_is_shown_stays_true() {
     let steps = std::env::var("LABSCOPE_MONKEY_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(STEPS);
     let running = demo().await;
-    let mut server = Server::new(running.base_url.parse().expect("the address of a server"));
-    server.token = Some(SecretString::from(running.tokens["root"].clone()));
-    let client = Client::new(server).expect("a client");
-    let mut world = World { client, replies: HashMap::new() };
+    let mut world = World::of(&running);
     let mut wrongs = Vec::new();
     for entry in PANES {
         for seed in 0..(steps / ROUND) as u64 {

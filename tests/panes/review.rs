@@ -106,6 +106,14 @@ async fn threads_stand_in_the_diff_and_in_the_overview_and_outdated_ones_fold() 
 }
 
 #[tokio::test]
+async fn a_comment_stands_at_the_words_that_it_quotes_and_not_at_their_number() {
+    let harness = changes(vec![placed(501, "bo", BEFORE, 1, "fn c() {}", "It was the first line then.")]).await;
+    let lines = harness.lines();
+    let at = lines.iter().position(|line| line.contains("fn c() {}")).expect("the line");
+    assert!(lines[at + 1].contains("╭─ bo"), "the comment stands elsewhere:\n{}", harness.picture());
+}
+
+#[tokio::test]
 async fn an_outdated_thread_is_one_line_that_opens() {
     let notes = vec![placed(502, "bo", BEFORE, 3, "fn gone() {}", "Of a line that is gone.\n\nMore of it.")];
     let mut harness = changes(notes).await;

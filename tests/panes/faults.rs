@@ -1,0 +1,135 @@
+//! Every place of the registry against every way in which a server fails: what is known stays, a sentence says what
+//! happened, keys answer, nothing is asked in a storm, and all is well again when the server is. A part of them runs each
+//! time; `LABSCOPE_FAULTS=all` runs all.
+
+use crate::harness::{Begin, Harness};
+use crate::monkey::{World, place_of};
+use crate::served::demo;
+use labscope::api::{Error, Fault};
+use labscope::panes::PANES;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// How often one request may be sent in ten seconds.
+const MOST: usize = 3;
+
+fn faults() -> Vec<Fault> {
+    vec![
+        Fault::Offline("connection refused by demo.test".into()),
+        Fault::Tls("the certificate has expired".into()),
+        Fault::Timeout(Duration::from_secs(30)),
+        Fault::Unauthorized("401 Unauthorized".into()),
+        Fault::Denied("403 Forbidden".into()),
+        Fault::Missing("404 Not found".into()),
+        Fault::Refused(409, "409 Conflict".into()),
+        Fault::Limited(Some(Duration::from_secs(5))),
+        Fault::Limited(None),
+        Fault::Server(500, "500 Internal Server Error".into()),
+        Fault::Server(502, "Bad Gateway".into()),
+        Fault::Cut("the reply ended early".into()),
+    ]
+}
+
+/// What stands between the first line and the last, in words: numbers are as old as the clock says.
+fn body(app: &Harness) -> Vec<String> {
+    let lines = app.lines();
+    let body = lines.get(1..lines.len().saturating_sub(1)).unwrap_or_default();
+    let words = |line: &str| line.chars().filter(|c| c.is_alphabetic() || *c == ' ').collect::<String>();
+    // Panels stand beside each other.
+    let parts = body.iter().flat_map(|line| line.split('│'));
+    let body = parts.map(|part| words(part).split_whitespace().collect::<Vec<_>>().join(" "));
+    body.filter(|line| !line.is_empty()).collect()
+}
+
+/// Answers all that is asked, as the demo world does.
+async fn answer_all(world: &mut World, app: &mut Harness) {
+    for _ in 0..100 {
+        world.prepare(app).await;
+        app.settle().await;
+        if app.reads().is_empty() {
+            return;
+        }
+    }
+}
+
+/// Makes all that is asked for fail, and counts it.
+fn fail_all(app: &mut Harness, fault: &Fault, asked: &mut HashMap<String, usize>) {
+    for _ in 0..200 {
+        let waiting = app.waiting();
+        let Some(index) = waiting.iter().position(|line| line.starts_with("GET ")) else { break };
+        *asked.entry(waiting[index].clone()).or_default() += 1;
+        app.break_off(index, fault.clone());
+    }
+}
+
+/// Returns whether the screen says what happened.
+fn says(app: &Harness, fault: &Fault) -> bool {
+    let error = Error { tried: String::new(), fault: fault.clone() };
+    app.shows(error.title()) || app.shows(&error.message()) || app.shows("unreachable")
+}
+
+/// Returns what is wrong with a place whose refresh fails.
+async fn wrong(world: &mut World, app: &mut Harness, fault: &Fault) -> Option<String> {
+    answer_all(world, app).await;
+    let (known, here) = (body(app), app.app.place().pane);
+    app.press("r");
+    let mut asked: HashMap<String, usize> = HashMap::new();
+    fail_all(app, fault, &mut asked);
+    if asked.is_empty() {
+        return None;
+    }
+    if !says(app, fault) {
+        return Some("nothing is said of it".into());
+    }
+    let passes = Error { tried: String::new(), fault: fault.clone() }.is_passing();
+    let now = body(app);
+    // What is denied or gone may leave the screen; what cannot be reached must not. A bar may cover a row, and that there
+    // was nothing is not worth more than why nobody knows whether there is something by now.
+    let is_empty = |line: &str| ["No ", "Nothing ", "There "].iter().any(|words| line.contains(words));
+    let lost: Vec<&String> = known.iter().filter(|line| !is_empty(line) && !now.contains(line)).collect();
+    if passes && lost.len() > 2 {
+        return Some(format!("this is not shown any more: {lost:?}"));
+    }
+    for key in ["j", "k", "?", "Esc", "a", "Esc", "j", "k", "j", "k"] {
+        app.press(key).pass(1);
+        fail_all(app, fault, &mut asked);
+    }
+    if let Some((line, count)) = asked.iter().find(|(_, count)| **count > MOST) {
+        return Some(format!("{line} was sent {count} times in ten seconds"));
+    }
+    if app.app.place().pane != here {
+        return (!matches!(fault, Fault::Missing(_))).then(|| format!("it left for {}", app.app.place().pane));
+    }
+    app.press("r");
+    answer_all(world, app).await;
+    app.pass(10);
+    answer_all(world, app).await;
+    let again = body(app);
+    if says(app, fault) {
+        return Some("it is still said when the server is well again".into());
+    }
+    let back = known.iter().filter(|line| again.contains(line)).count();
+    (back * 2 < known.len()).then(|| format!("{back} of {} lines came back", known.len()))
+}
+
+#[tokio::test]
+async fn every_place_outlives_every_failure_of_its_server() {
+    let all = std::env::var("LABSCOPE_FAULTS").is_ok_and(|value| value == "all");
+    let server = demo().await;
+    let mut world = World::of(&server);
+    let mut wrongs = Vec::new();
+    for (row, entry) in PANES.iter().enumerate() {
+        for (column, fault) in faults().iter().enumerate() {
+            // One in four, each with other places, unless all are asked for.
+            if !all && (row + column) % 4 != 0 {
+                continue;
+            }
+            let mut app = Begin::at(place_of(entry.id)).size(120, 40).open();
+            if let Some(why) = wrong(&mut world, &mut app, fault).await {
+                wrongs.push(format!("{}, {fault:?}: {why}\n{}", entry.id, app.picture()));
+            }
+        }
+    }
+    server.stop().await;
+    assert!(wrongs.is_empty(), "{} went wrong:\n{}", wrongs.len(), wrongs.join("\n\n"));
+}
