@@ -1,7 +1,7 @@
 //! What the user types into the editor survives whatever ends the program.
 
 use crate::home::{Home, send};
-use crate::screen::{Screen, offers};
+use crate::screen::Screen;
 use crate::served::Served;
 
 /// A repository to write to.
@@ -38,7 +38,7 @@ fn open(home: &Home, served: &Served) -> Screen {
     let token = token.to_str().expect("UTF-8");
     let arguments = ["--host", served.url(), "--token-file", token, "ada/rocket@main:Cargo.toml"];
     let mut screen = Screen::start(home, env!("CARGO_BIN_EXE_labscope"), &arguments);
-    screen.wait("the file can be edited", |screen| offers(screen, "e edit"));
+    screen.wait_for_command("e edit");
     screen
 }
 

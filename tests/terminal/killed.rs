@@ -1,7 +1,7 @@
 //! Killed in the middle: of a sentence, and of a submission. Everything is there again, and nothing is sent twice.
 
 use crate::home::{Home, send};
-use crate::screen::{Screen, offers};
+use crate::screen::Screen;
 use crate::served::Served;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -126,7 +126,7 @@ impl World {
         let token = self.token.to_str().expect("UTF-8");
         let arguments = ["--host", &self.proxy.url, "--token-file", token, "acme/rocket-ui!42"];
         let mut screen = Screen::start(&self.home, env!("CARGO_BIN_EXE_labscope"), &arguments);
-        screen.wait("a note can be written", |screen| offers(screen, "c note"));
+        screen.wait_for_command("c note");
         screen
     }
 

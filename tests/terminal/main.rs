@@ -9,6 +9,7 @@ mod kept;
 mod killed;
 mod pictures;
 mod programs;
+mod review;
 mod screen;
 #[path = "../support/served.rs"]
 mod served;

@@ -49,9 +49,8 @@ fn no_program_inherits_a_token() {
     let variables = [("LABSCOPE_TOKEN", token.as_str()), ("GITLAB_TOKEN", TOKEN)];
     let arguments = ["--host", served.url(), "acme/rocket-ui@main:README.md"];
     let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &variables);
-    screen.wait("the file is read", |screen| {
-        offers(screen, "e edit") && screen.contents().contains("A small toolkit for terminal programs")
-    });
+    screen.wait_for_command("e edit");
+    screen.wait("the file is read", |screen| screen.contents().contains("A small toolkit for terminal programs"));
     for (keys, name) in [("o", "xdg-open"), ("P", "my-pager"), ("E", "my-editor")] {
         screen.keys(keys);
         let text = written(&home.path(name));
@@ -106,7 +105,7 @@ fn a_signal_during_the_editor_ends_both_and_keeps_what_was_written() {
         let token = [("LABSCOPE_TOKEN", served.token("ada"))];
         let arguments = ["--host", served.url(), "acme/rocket-ui!42"];
         let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &token);
-        screen.wait("a note can be written", |screen| offers(screen, "c note"));
+        screen.wait_for_command("c note");
         screen.keys("c");
         screen.wait("the composer is open", |screen| screen.contents().contains("$EDITOR"));
         screen.keys("\x0f");
@@ -128,7 +127,7 @@ fn what_stops_the_editor_stops_the_program_with_it() {
     let token = [("LABSCOPE_TOKEN", served.token("ada"))];
     let mut shell = start(&home, "/bin/sh", &["-i"], &token);
     shell.keys(&format!("{} --host {} 'acme/rocket-ui!42'\r", env!("CARGO_BIN_EXE_labscope"), served.url()));
-    shell.wait("a note can be written", |screen| offers(screen, "c note"));
+    shell.wait_for_command("c note");
     shell.keys("c");
     shell.wait("the composer is open", |screen| screen.contents().contains("$EDITOR"));
     shell.keys("\x0f");

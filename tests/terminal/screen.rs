@@ -133,6 +133,17 @@ impl Screen {
         self.wait_until(what, |seen| is_so(seen.parser.screen()));
     }
 
+    /// Waits until the last row names a command. The hint of the first start stands there until a key is pressed.
+    pub fn wait_for_command(&mut self, command: &str) {
+        let hint = "lists the keys here";
+        self.wait("a command or the hint", |screen| offers(screen, command) || offers(screen, hint));
+        let is_hinted = offers(self.seen.0.lock().expect("not poisoned").parser.screen(), hint);
+        if is_hinted {
+            self.keys("k");
+        }
+        self.wait(command, |screen| offers(screen, command));
+    }
+
     /// Looks at the screen once nothing more comes for a while.
     pub fn at_rest<T>(&mut self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         let quiet = Duration::from_millis(1500);

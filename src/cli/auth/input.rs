@@ -11,10 +11,11 @@ pub fn read_token(name: &str) -> Result<String, Failure> {
         io::stdin().read_line(&mut line)?;
         return Ok(line);
     }
+    // Before the prompt: whoever answers it at once is not shown either.
+    crossterm::terminal::enable_raw_mode()?;
     // If the prompt cannot be written, the token can still be read.
     let mut prompt = io::stderr();
     let _ = write!(prompt, "Token for {name} (not shown; Enter confirms, Ctrl-C cancels): ");
-    crossterm::terminal::enable_raw_mode()?;
     let typed = read_hidden_line();
     crossterm::terminal::disable_raw_mode()?;
     let _ = writeln!(prompt);

@@ -1,0 +1,118 @@
+//! One review from its request to the merge, as a person does it.
+
+use crate::home::Home;
+use crate::screen::Screen;
+use crate::served::Served;
+use serde_json::Value;
+
+/// A merge request that adds three lines, of which one is discussed; ada's review is requested.
+const WORLD: &str = r#"
+now = "2026-11-20T16:00:00Z"
+users = [{ username = "root", admin = true }, { username = "ada" }, { username = "bo" }]
+
+[[projects]]
+path = "bo/garden"
+visibility = "public"
+members = { ada = "maintainer" }
+threads_must_be_resolved = true
+files = '''
+-- README.md --
+A garden.
+-- plan.txt --
+first roses
+second beans
+third nothing
+'''
+script = '''
+from 2026-11-02
+to 2026-11-20
+bo: Say what it is
+  + README.md
+branch plan
+bo: Plan the year
+  + plan.txt
+'''
+
+[[merge_requests]]
+project = "bo/garden"
+iid = 1
+title = "Plan the year"
+source = "plan"
+author = "bo"
+created = "1d"
+reviewers = [["ada", "unreviewed", "20h"]]
+
+[[merge_requests.threads]]
+path = "plan.txt"
+line = 3
+notes = [["bo", "3h", "Is nothing enough?"]]
+"#;
+
+fn api(home: &Home, served: &Served, path: &str) -> Value {
+    let mut command = home.command(&["api", "GET", path]);
+    command.env("LABSCOPE_HOST", served.url()).env("LABSCOPE_TOKEN", served.token("ada"));
+    serde_json::from_slice(&command.output().expect("it runs").stdout).expect("JSON")
+}
+
+#[test]
+fn a_review_is_done_from_its_request_to_the_merge() {
+    let home = Home::new();
+    let world = home.path("world.toml");
+    std::fs::write(&world, WORLD).expect("written");
+    let served = Served::start(&home, &["--world", world.to_str().expect("UTF-8")]);
+    let variables = [("LABSCOPE_HOST", served.url()), ("LABSCOPE_TOKEN", served.token("ada"))];
+    let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &[], &variables);
+    let shows = |words: &'static str| move |screen: &vt100::Screen| screen.contents().contains(words);
+    screen.wait("home lists the request", shows("Plan the year"));
+    screen.keys("\r");
+    screen.wait("it opens", shows("plan → main"));
+    screen.keys("3");
+    screen.wait("its changes are shown", shows("first roses"));
+    screen.keys("\t/first\r");
+    screen.wait("the first line is found", shows("/first 1/1"));
+    screen.keys("C");
+    screen.wait("the composer opens", shows("Comment on plan.txt:1"));
+    screen.keys("Which ones?\x1bs");
+    screen.wait("the first comment is in the review", shows("Which ones?"));
+    screen.wait("the composer closes", |screen| !screen.contents().contains("add to review"));
+    screen.keys("/\x15second\r");
+    screen.wait("the second line is found", shows("/second 1/1"));
+    screen.keys("C");
+    screen.wait("the composer opens again", shows("Comment on plan.txt:2"));
+    screen.keys("How many?\x1bs");
+    screen.wait("the second comment is in the review", shows("How many?"));
+    screen.wait("the composer closes again", |screen| !screen.contents().contains("add to review"));
+    screen.keys(";t");
+    screen.wait("the thread is resolved", shows("resolved"));
+    screen.keys("S");
+    screen.wait("the review is to be submitted", shows("Submit review of !1"));
+    screen.wait("both comments are on the server", shows("2 on the server"));
+    screen.keys("\rAll fine.");
+    screen.wait("the summary is written", shows("All fine."));
+    screen.keys("\x1b");
+    screen.at_rest(|_| ());
+    screen.keys("\tyes\x13");
+    screen.wait("the review is submitted", |screen| !screen.contents().contains("Submit review of !1"));
+    screen.keys("1");
+    screen.wait("the approval is shown", shows("✓ ada"));
+    // One's own comments are threads, which stand in the way of the merge until they are resolved.
+    for _ in 0..2 {
+        screen.keys(";t");
+        screen.at_rest(|_| ());
+    }
+    screen.keys("M");
+    screen.wait("the merge is to be confirmed", shows("Merge !1 into main"));
+    screen.keys("\x13");
+    screen.wait("it is merged", shows("● merged"));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    let request = api(&home, &served, "projects/bo%2Fgarden/merge_requests/1");
+    assert_eq!(request["state"], "merged");
+    let approvals = api(&home, &served, "projects/bo%2Fgarden/merge_requests/1/approvals");
+    assert_eq!(approvals["approved_by"][0]["user"]["username"], "ada");
+    let notes = api(&home, &served, "projects/bo%2Fgarden/merge_requests/1/notes");
+    for words in ["Which ones?", "How many?", "All fine."] {
+        let count = notes.as_array().expect("a list").iter().filter(|note| note["body"] == words).count();
+        assert_eq!(count, 1, "{words}: {notes}");
+    }
+}
