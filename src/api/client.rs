@@ -2,6 +2,7 @@
 
 mod clock;
 mod exchange;
+mod oauth;
 mod pages;
 mod payload;
 mod today;
@@ -14,6 +15,7 @@ use bytes::Bytes;
 pub use clock::Clock;
 pub use exchange::Slice;
 use exchange::{Call, Wanted, read};
+pub use oauth::{DeviceCode, Grant, Poll, TokenSource};
 use payload::Payload;
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,8 @@ pub struct Server {
     pub token: Option<SecretString>,
     /// Whether `token` is an OAuth token, which servers accept only as `Authorization: Bearer`.
     pub oauth: bool,
+    /// Where tokens come from that are renewed, instead of `token`.
+    pub renewal: Option<TokenSource>,
     /// A PEM file of certificate authorities to trust in addition to the system's.
     pub ca_cert: Option<PathBuf>,
     /// Whether writes are refused before they are sent.
@@ -42,7 +46,15 @@ pub struct Server {
 impl Server {
     /// Creates a server without a token that allows writes.
     pub fn new(base_url: Url) -> Server {
-        Server { base_url, token: None, oauth: false, ca_cert: None, read_only: false, timeouts: Timeouts::default() }
+        Server {
+            base_url,
+            token: None,
+            oauth: false,
+            renewal: None,
+            ca_cert: None,
+            read_only: false,
+            timeouts: Timeouts::default(),
+        }
     }
 }
 

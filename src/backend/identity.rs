@@ -21,6 +21,9 @@ fn version() -> Version {
 
 fn own_token(call: &Reading, _: GetOwnToken) -> Outcome<AccessToken> {
     let token = call.rights.token.and_then(|id| call.world.tokens.get(id)).ok_or_else(Reject::unauthorized)?;
+    if token.refresh.is_some() {
+        return Err(Reject::bad("400 Bad request - This endpoint requires token type to be a personal access token"));
+    }
     ok(AccessToken {
         id: token.id,
         name: token.name.clone(),

@@ -32,6 +32,7 @@ mod milestones;
 pub mod mount;
 mod notes;
 mod notifications;
+mod oauth;
 pub mod page;
 pub mod params;
 mod pipelines;

@@ -6,6 +6,7 @@ use super::body::{self, Purpose};
 use super::call::{Answer, Outcome, Reading, Writing};
 use super::deliveries;
 use super::engine::Engine;
+use super::oauth;
 use super::page::{self, Paging};
 use super::params::{self, Inputs};
 use super::reject::Reject;
@@ -246,7 +247,8 @@ impl Mount {
                     Err(reject) => refuse(reject),
                 }
             };
-        self.router
+        let router = if self.only_specified { self.router } else { oauth::mount(self.router) };
+        router
             .route(avatars::ROUTE, get(picture))
             .fallback(async || refuse(Reject::error(404, "404 Not Found")))
             .method_not_allowed_fallback(async || refuse(Reject::error(405, "405 Not Allowed")))
@@ -449,6 +451,10 @@ fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
 pub fn refuse(reject: Reject) -> Response {
     let bytes = serde_json::to_vec(&reject.body).unwrap_or_default();
     let mut response = reply(reject.status, Some(("application/json".into(), bytes)));
+    if reject.body.get("error").is_some_and(|error| error == "invalid_token") {
+        let scheme = HeaderValue::from_static("Bearer realm=\"Protected by OAuth 2.0\", error=\"invalid_token\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
     if reject.status == 503 {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }

@@ -209,6 +209,20 @@ record! {
         scopes: Vec<String>,
         /// From when on it is refused.
         expires_at: Option<Timestamp>,
+        /// What renews it, if it is of OAuth.
+        refresh: Option<String>,
+    }
+}
+
+record! {
+    /// A device that waits for somebody to sign in for it.
+    DeviceGrant {
+        device_code: String,
+        user_code: String,
+        scope: String,
+        /// Who did.
+        user: Option<u64>,
+        expires_at: Timestamp,
     }
 }
 

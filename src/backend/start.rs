@@ -161,6 +161,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     let tokens: BTreeMap<String, String> = world
         .tokens
         .iter()
+        .filter(|token| token.refresh.is_none())
         .filter_map(|token| Some((world.users.get(token.user)?.username.clone(), token.secret.clone())))
         .collect();
     let user = person(&world).map(|user| user.username.clone()).unwrap_or_default();
@@ -289,7 +290,11 @@ fn give_tokens(world: &mut World) -> Result<(), StartError> {
     let without: Vec<u64> = world
         .users
         .iter()
-        .filter(|user| !user.blocked && !user.is_ghost && !world.tokens.iter().any(|token| token.user == user.id))
+        .filter(|user| {
+            !user.blocked
+                && !user.is_ghost
+                && !world.tokens.iter().any(|token| token.user == user.id && token.refresh.is_none())
+        })
         .map(|user| user.id)
         .collect();
     for user in without {

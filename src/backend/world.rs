@@ -226,6 +226,7 @@ tables! {
     suggestions: Suggestion,
     todos: Todo,
     awards: Award,
+    device_grants: DeviceGrant,
 }
 
 impl World {

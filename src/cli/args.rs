@@ -171,7 +171,14 @@ pub enum Auth {
     ///
     /// The token is stored in the keyring of the system. If there is none, or the configuration says keyring = false, it is
     /// stored in tokens.toml in the configuration folder, which only you can read (mode 0600).
-    Login,
+    Login {
+        /// Sign in with a browser, on this device or another, instead of a token
+        ///
+        /// The server shows a page for a code that is printed here. This needs client_id in the configuration of the host: the
+        /// ID of an OAuth application on that server. The token is renewed by itself.
+        #[arg(long)]
+        device: bool,
+    },
     /// Show which server and token are used, who is signed in, and what the token may do until when
     Status,
     /// Remove the stored token

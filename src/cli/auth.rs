@@ -1,5 +1,6 @@
 //! `labscope auth`: stores the token for a server, shows which one is used, and removes it.
 
+mod device;
 mod identity;
 mod input;
 
@@ -24,7 +25,8 @@ pub fn run(global: &Global, what: Auth) -> Result<(), Failure> {
     let config = configuration(global)?;
     let url = open::require(global, &config)?.url;
     match what {
-        Auth::Login => login(global, &config, &url),
+        Auth::Login { device: true } => login_device(global, &config, &url),
+        Auth::Login { device: false } => login(global, &config, &url),
         Auth::Status => status(global, &config, &url),
         Auth::Logout => logout(&config, &url),
     }
@@ -48,22 +50,35 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
         true => None,
         false => Some(threads()?.block_on(async { identity::username(&Client::new(server)?).await })?),
     };
-    let stored =
-        token::store(config, url, text).map_err(|e| Failure::failed(format!("cannot store the token: {e}")))?;
-    let place = match stored {
-        StoredToken::Keyring => "The token is stored in the system keyring.".to_owned(),
-        StoredToken::File(path, why) => {
-            format!(
-                "The token is stored in {}, which only you can read. The keyring was not used: {why}.",
-                sanitize(&path.to_string_lossy())
-            )
-        }
-    };
+    let place = store(config, url, text)?;
     let message = match username {
         Some(username) => format!("Signed in to {name} as {username}.\n{place}\n"),
         None => format!("Stored the token for {name}. {UNTRIED}\n{place}\n"),
     };
     print(message.as_bytes())
+}
+
+fn login_device(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
+    if global.offline {
+        return Err(Failure::usage("--device needs the server; leave out --offline"));
+    }
+    let server = Server { ca_cert: global.ca_cert.clone(), ..Server::new(url.clone()) };
+    let (sign_in, username) = threads()?.block_on(device::sign_in(config, server))?;
+    let place = store(config, url, &sign_in.text())?;
+    print(format!("Signed in to {} as {username}.\n{place}\n", host::display_name(url)).as_bytes())
+}
+
+/// Stores a token, and says where.
+fn store(config: &Config, url: &Url, text: &str) -> Result<String, Failure> {
+    let failed = |error: io::Error| Failure::failed(format!("cannot store the token: {error}"));
+    let _lock = token::lock(config).map_err(failed)?;
+    Ok(match token::store(config, url, text).map_err(failed)? {
+        StoredToken::Keyring => "The token is stored in the system keyring.".to_owned(),
+        StoredToken::File(path, why) => format!(
+            "The token is stored in {}, which only you can read. The keyring was not used: {why}.",
+            sanitize(&path.to_string_lossy())
+        ),
+    })
 }
 
 /// Names the page that creates a token, and opens it in the browser.
@@ -102,6 +117,8 @@ fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
 
 fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
     let name = host::display_name(url);
+    // Nothing is stored where there is no folder to lock.
+    let _lock = token::lock(config).ok();
     let removed = token::remove(config, url);
     if !removed.map_err(|e| Failure::failed(format!("cannot remove the token: {e}")))? {
         return Err(Failure::failed(format!("no token is stored for {name}")));

@@ -1,7 +1,7 @@
 //! Connections to servers: which servers are known, the token of each, and the cache folder for their replies.
 
 use super::args::Global;
-use super::interface;
+use super::{interface, renewal};
 use crate::api;
 use crate::api::client::{Client, Server};
 use crate::api::endpoint::encode;
@@ -13,7 +13,7 @@ use crate::config::{Config, host};
 use crate::runtime::connections::{Connection, DialServer};
 use crate::runtime::journal;
 use crate::runtime::sessions::{OpenServer, ServerContext};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -83,13 +83,15 @@ pub struct Options {
     offline: bool,
     /// Replies are cached on disk.
     caches: bool,
+    /// Where sign-ins are stored.
+    config: Config,
 }
 
 impl Options {
     /// Reads options and configuration.
     pub fn new(global: &Global, config: &Config) -> Options {
         let (ca_cert, caches) = (global.ca_cert.clone(), config.cache.unwrap_or(true));
-        Options { ca_cert, read_only: global.read_only, offline: global.offline, caches }
+        Options { ca_cert, read_only: global.read_only, offline: global.offline, caches, config: config.clone() }
     }
 }
 
@@ -144,29 +146,33 @@ pub fn connection(options: &Options, url: Url, secret: Secret) -> Connection {
     let (ca_cert, read_only) = (options.ca_cert.clone(), options.read_only);
     let cache_url = url.clone();
     let cache_secret = secret.clone();
-    let (offline, caches) = (options.offline, options.caches);
+    let (offline, caches, config) = (options.offline, options.caches, options.config.clone());
     let client = move || {
         if offline {
             return Err(self::offline(url.as_str()));
         }
         let token = secret.get().map_err(token_error)?;
         let oauth = token.as_ref().is_some_and(|token| token.oauth);
-        Client::new(Server { token: token.map(|token| token.secret), oauth, ca_cert, read_only, ..Server::new(url) })
+        let sign_in = token.as_ref().and_then(|token| token.sign_in.clone());
+        let renewal = sign_in.map(|sign_in| renewal::source(&config, &url, ca_cert.clone(), sign_in));
+        let token = token.map(|token| token.secret);
+        Client::new(Server { token, oauth, renewal, ca_cert, read_only, ..Server::new(url) })
     };
     let replies = move || {
-        if caches {
-            reply_folder(&cache_url, cache_secret.get().ok()?.as_ref().map(|token| &token.secret))
-        } else {
-            None
-        }
+        if caches { reply_folder(&cache_url, cache_secret.get().ok()?.as_ref()) } else { None }
     };
     Connection { client: Box::new(client), replies: Box::new(replies) }
 }
 
 /// Returns the cache folder for a server's replies. Each token has its own, because it may see other things.
-fn reply_folder(url: &Url, token: Option<&SecretString>) -> Option<PathBuf> {
+fn reply_folder(url: &Url, token: Option<&Token>) -> Option<PathBuf> {
     let mut hasher = DefaultHasher::new();
-    token.map(|token| token.expose_secret()).hash(&mut hasher);
+    // The token of a sign-in is another every few hours.
+    let name = |token: &Token| match &token.sign_in {
+        Some(sign_in) => sign_in.id.clone(),
+        None => token.secret.expose_secret().to_owned(),
+    };
+    token.map(name).hash(&mut hasher);
     let server = dirs::cache_dir()?.join("labscope/replies").join(encode(url.as_str()));
     let folder = server.join(format!("{:016x}", hasher.finish()));
     remove_expired(&server, &folder, SystemTime::now());
@@ -232,7 +238,8 @@ mod tests {
         assert_eq!((signed_in("silent.example"), hidden), (Some(true), vec!["silent.example"]));
         // The error appears with the first request.
         assert_eq!(signed_in("gone.example"), Some(true));
-        let options = Options { ca_cert: None, read_only: false, offline: false, caches: false };
+        let options =
+            Options { ca_cert: None, read_only: false, offline: false, caches: false, config: config.clone() };
         let url = host::address("gone.example").expect("an address");
         let connection = connection(&options, url.clone(), Secret::configured(&config, url));
         let error = (connection.client)().expect_err("there is no such file");

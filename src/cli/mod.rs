@@ -13,7 +13,8 @@ pub mod json;
 pub mod keys;
 pub mod manual;
 pub mod open;
-pub mod serve;
+pub mod renewal;
+mod serve;
 
 use crate::config::Config;
 use crate::system::files;

@@ -4,7 +4,7 @@ use super::args::Global;
 use super::connect::{self, Options, Secret};
 use super::failure::Failure;
 use super::interface::{self, Opening, Preferences};
-use super::threads;
+use super::{renewal, threads};
 use crate::api::client::Server;
 use crate::api::endpoint::encode;
 use crate::app::checkout::CloneFolder;
@@ -122,6 +122,8 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
     let token = token::find(global.token_file.as_deref(), &var, config, url).map_err(Failure::usage)?;
     let mut server = Server::new(url.clone());
     server.oauth = token.as_ref().is_some_and(|token| token.oauth);
+    let sign_in = token.as_ref().and_then(|token| token.sign_in.clone());
+    server.renewal = sign_in.map(|sign_in| renewal::source(config, url, global.ca_cert.clone(), sign_in));
     let (secret, origin) = token.map_or((None, None), |token| (Some(token.secret), Some(token.origin)));
     server.token = secret;
     server.ca_cert = global.ca_cert.clone();

@@ -7,6 +7,7 @@ pub mod keyring;
 pub mod remote;
 pub mod sections;
 pub mod settings;
+pub mod sign_in;
 pub mod token;
 
 use serde::Deserialize;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use url::Url;
 
 /// The contents of `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -75,6 +77,8 @@ pub struct Host {
     pub url: Spanned<String>,
     /// A file whose first line is the token.
     pub token_file: Option<Spanned<PathBuf>>,
+    /// The ID of an OAuth application, for `auth login --device`.
+    pub client_id: Option<String>,
     /// Show its items on Home while another server is open (default: true).
     pub home: Option<bool>,
 }
@@ -120,6 +124,14 @@ impl Config {
             return Err(config.mistake(host.span(), "host", &why));
         }
         Ok(config)
+    }
+
+    /// Returns the configured ID of the OAuth application on the server at `url`.
+    pub fn client_id(&self, url: &Url) -> Option<&str> {
+        let mut hosts = self.hosts.values();
+        let host =
+            hosts.find(|host| host.client_id.is_some() && host::address(host.url.get_ref()).is_ok_and(|at| at == *url));
+        host?.client_id.as_deref().map(str::trim).filter(|id| !id.is_empty())
     }
 
     /// The folder of the file, which also holds themes and tokens.

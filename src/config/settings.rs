@@ -75,6 +75,13 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "[hosts.work]",
+        "client_id",
+        "none",
+        "\"0f5a…\"",
+        "The ID of an OAuth application on that server, for `labscope auth login --device`.",
+    ),
+    setting(
+        "[hosts.work]",
         "home",
         "`true`",
         "true",

@@ -1,5 +1,6 @@
 //! The token for a server: its sources in order, and the file where `labscope auth` stores it.
 
+use super::sign_in::SignIn;
 use super::{Config, expand, glab, keyring};
 use crate::system::{files, programs};
 use secrecy::SecretString;
@@ -19,8 +20,24 @@ pub struct Token {
     pub secret: SecretString,
     /// An OAuth token, from glab's sign-in in the browser.
     pub oauth: bool,
+    /// What renews it, if labscope can.
+    pub sign_in: Option<SignIn>,
     /// The origin for messages: `LABSCOPE_TOKEN`, `glab's configuration`.
     pub origin: String,
+}
+
+impl Token {
+    /// A token as it was stored: a sign-in, or plain.
+    fn stored(text: String, origin: &str) -> Token {
+        let origin = origin.to_owned();
+        match SignIn::read(&text) {
+            Some(sign_in) => {
+                let secret = sign_in.access_token.clone().into();
+                Token { secret, oauth: true, sign_in: Some(sign_in), origin }
+            }
+            None => Token { secret: text.into(), oauth: false, sign_in: None, origin },
+        }
+    }
 }
 
 /// Where the token of a server is stored, according to the file.
@@ -81,12 +98,14 @@ pub fn locate(
         return Ok(Some(FoundToken::Token(Token {
             secret,
             oauth: false,
+            sign_in: None,
             origin: format!("the file {}", path.display()),
         })));
     }
     for name in programs::TOKENS {
         if let Some(text) = var(name).filter(|text| !text.trim().is_empty()) {
-            let token = Token { secret: text.trim().to_owned().into(), oauth: false, origin: name.to_owned() };
+            let secret = text.trim().to_owned().into();
+            let token = Token { secret, oauth: false, sign_in: None, origin: name.to_owned() };
             return Ok(Some(FoundToken::Token(token)));
         }
     }
@@ -115,12 +134,11 @@ pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, Stri
         let secret = from_file(&expand(path.get_ref()))
             .map_err(|why| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &why))?;
         let origin = format!("hosts.{name}.token_file in the configuration");
-        return Ok(Some(FoundToken::Token(Token { secret, oauth: false, origin })));
+        return Ok(Some(FoundToken::Token(Token { secret, oauth: false, sign_in: None, origin })));
     }
     match places(config).remove(url.as_str()) {
         Some(TokenPlace::Here(token)) => {
-            let token = Token { secret: token.into(), oauth: false, origin: "labscope auth login".to_owned() };
-            return Ok(Some(FoundToken::Token(token)));
+            return Ok(Some(FoundToken::Token(Token::stored(token, "labscope auth login"))));
         }
         Some(TokenPlace::Keyring { keyring: true }) => return Ok(Some(FoundToken::Keyring)),
         Some(TokenPlace::Keyring { keyring: false }) | None => {}
@@ -134,13 +152,36 @@ pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, Stri
 /// The reason why the keyring cannot be opened.
 pub fn from_keyring(url: &Url) -> Result<Option<Token>, String> {
     let token = keyring::token(url).map_err(|why| format!("cannot read the token from the keyring: {why}"))?;
-    let origin = "labscope auth login, in the keyring".to_owned();
-    Ok(token.map(|token| Token { secret: token.into(), oauth: false, origin }).or_else(|| from_glab(url)))
+    Ok(token.map(|token| Token::stored(token, "labscope auth login, in the keyring")).or_else(|| from_glab(url)))
+}
+
+/// Returns the sign-in that is stored for a server now, if it can be read.
+pub fn stored_sign_in(config: &Config, url: &Url) -> Option<SignIn> {
+    let text = match places(config).remove(url.as_str())? {
+        TokenPlace::Here(text) => text,
+        TokenPlace::Keyring { keyring } => keyring::token(url).ok().flatten().filter(|_| keyring)?,
+    };
+    SignIn::read(&text)
+}
+
+/// Waits until no other process changes stored tokens, and keeps others from it until the file is dropped.
+///
+/// # Errors
+/// I/O errors.
+pub fn lock(config: &Config) -> io::Result<fs::File> {
+    let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
+    fs::create_dir_all(files::folder_of(&path))?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true);
+    let file = files::open(&path.with_extension("lock"), &options)?;
+    file.lock()?;
+    Ok(file)
 }
 
 fn from_glab(url: &Url) -> Option<Token> {
     let host = glab::hosts().into_iter().find(|host| host.url == *url)?;
-    Some(Token { secret: host.token?, oauth: host.oauth, origin: "glab's configuration".to_owned() })
+    let origin = "glab's configuration".to_owned();
+    Some(Token { secret: host.token?, oauth: host.oauth, sign_in: None, origin })
 }
 
 fn from_file(path: &Path) -> Result<SecretString, String> {

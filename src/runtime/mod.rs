@@ -14,6 +14,7 @@ pub mod open;
 mod range_reader;
 mod run;
 pub mod sessions;
+pub mod sign_in;
 pub mod signals;
 mod state_files;
 pub mod terminal;

@@ -17,6 +17,7 @@ mod limits;
 mod listen;
 mod local;
 mod milestones;
+mod oauth;
 mod pipelines;
 mod projects;
 mod repository;

@@ -3,6 +3,9 @@
 use crate::api::answers;
 use crate::home::Home;
 use crate::program::{Served, is_private};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
 
 #[test]
 fn a_token_is_tried_kept_used_and_forgotten() {
@@ -85,4 +88,75 @@ fn a_clone_leads_to_its_server_and_the_configuration_to_its_token() {
     let status = home.run(&["auth", "status"]);
     assert_eq!(status.code, Some(0), "{status:?}");
     assert!(status.out.contains("as root (token from hosts.here.token_file"), "{status:?}");
+}
+
+/// Signs in for the code of a device on the page of the server.
+fn allow(served: &Served, code: &str, user: &str) -> String {
+    let address = served.url().strip_prefix("http://").expect("an address");
+    let body = format!("user_code={code}&token={}", served.token(user));
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let head = format!("POST /oauth/device HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    let form = format!("content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n", body.len());
+    stream.write_all(format!("{head}{form}{body}").as_bytes()).expect("it reads");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).expect("it answers");
+    reply
+}
+
+#[test]
+fn a_device_is_signed_in_with_a_browser_and_its_token_is_renewed_once_for_all() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "empty"]);
+    let configure = |more: &str| {
+        let config = format!("keyring = false\nhost = \"here\"\n[hosts.here]\nurl = \"{}\"\n{more}", served.url());
+        home.write("config/labscope/config.toml", &config);
+    };
+    configure("");
+    let none = home.run(&["auth", "login", "--device"]);
+    assert!(none.code == Some(2) && none.err.contains("no client_id is configured"), "{none:?}");
+    configure("client_id = \"other\"\n");
+    let other = home.run(&["auth", "login", "--device"]);
+    assert!(other.code == Some(1) && other.err.contains("does not know the configured client_id"), "{other:?}");
+
+    configure("client_id = \"labscope\"\n");
+    let mut command = home.command(&["auth", "login", "--device"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut line = String::new();
+    let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
+    told.read_line(&mut line).expect("a line");
+    let code = line.trim_end().trim_end_matches(':').rsplit(' ').next().expect("a code").to_owned();
+    assert!(allow(&served, &code, "ada").contains("The device is signed in."));
+    let ended = child.wait_with_output().expect("it ends");
+    let out = String::from_utf8(ended.stdout).expect("text");
+    assert!(ended.status.success() && out.contains(" as ada.\n"), "{out}");
+    let file = home.path("config/labscope/tokens.toml");
+    assert!(is_private(&file));
+
+    let stored = || std::fs::read_to_string(&file).expect("the file");
+    let first = stored();
+    let status = home.run(&["auth", "status"]);
+    assert!(status.out.contains(" as ada ") && status.out.contains("renewed by itself"), "{status:?}");
+    assert_eq!(stored(), first, "what is good is left alone");
+    // Two programs at once find that it has expired: one renews it, the other takes what that one stored.
+    let at = first.find("expires_at").and_then(|at| Some(at + first[at..].find("20")?)).expect("a time");
+    std::fs::write(&file, format!("{}2001{}", &first[..at], &first[at + 4..])).expect("written");
+    let both =
+        [(); 2].map(|()| home.command(&["api", "GET", "user"]).stdout(Stdio::piped()).spawn().expect("it starts"));
+    for child in both {
+        let ended = child.wait_with_output().expect("it ends");
+        assert!(ended.status.success() && String::from_utf8_lossy(&ended.stdout).contains("\"ada\""), "{ended:?}");
+    }
+    let second = stored();
+    assert!(second != first && !second.contains("2001-") && is_private(&file), "it was renewed");
+    assert!(home.run(&["auth", "logout"]).code == Some(0) && !stored().contains("refresh_token"));
+}
+
+#[test]
+fn a_server_without_the_grant_says_so() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "empty", "--api", "10.6"]);
+    let config = format!("host = \"here\"\n[hosts.here]\nurl = \"{}\"\nclient_id = \"x\"\n", served.url());
+    home.write("config/labscope/config.toml", &config);
+    let login = home.run(&["auth", "login", "--device"]);
+    assert!(login.code == Some(1) && login.err.contains("cannot sign in devices"), "{login:?}");
 }

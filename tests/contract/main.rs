@@ -26,6 +26,7 @@ mod merge_requests;
 mod milestones;
 mod notes;
 mod notifications;
+mod oauth;
 mod pages;
 mod pipelines;
 mod projects;

@@ -10,9 +10,9 @@ use crate::api::weight::Weight;
 use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, LOCATION,
-    RANGE, RETRY_AFTER,
+    RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use url::Url;
@@ -113,8 +113,16 @@ impl Client {
     pub(super) async fn exchange(&self, call: &Call) -> Result<reqwest::Response, Error> {
         let reads = call.is_read();
         let mut attempt = 0;
+        let mut token = self.token(call, None).await?;
+        let mut renewed = false;
         loop {
-            let outcome = self.follow(call).await;
+            let outcome = self.follow(call, token.as_ref()).await;
+            // The server refused it before it did anything, so a write may come again, too.
+            if outcome.as_ref().is_ok_and(is_token_refused) && self.server.renewal.is_some() && !renewed {
+                token = self.token(call, token).await?;
+                renewed = true;
+                continue;
+            }
             let pause = self.server.timeouts.retry * 2_u32.pow(attempt);
             let last = attempt == MAX_RETRIES;
             attempt += 1;
@@ -138,14 +146,21 @@ impl Client {
         }
     }
 
+    /// Returns the token to send, which is not `refused`.
+    async fn token(&self, call: &Call, refused: Option<SecretString>) -> Result<Option<SecretString>, Error> {
+        let Some(renewal) = &self.server.renewal else { return Ok(self.server.token.clone()) };
+        let token = renewal.token(refused).await;
+        token.map(Some).map_err(|error| Error { tried: format!("{}: {}", call.line(), error.tried), ..error })
+    }
+
     /// Sends a call once and follows where it is sent to.
-    async fn follow(&self, call: &Call) -> Result<reqwest::Response, Error> {
+    async fn follow(&self, call: &Call, token: Option<&SecretString>) -> Result<reqwest::Response, Error> {
         let home = self.server.base_url.origin();
         let mut url = self.url(call)?;
         for _ in 0..=MAX_HOPS {
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Storage and other hosts that a server sends us to must not learn the token.
-            if let Some(token) = self.server.token.as_ref().filter(|_| url.origin() == home) {
+            if let Some(token) = token.filter(|_| url.origin() == home) {
                 let strange = || call.failed(Fault::Unauthorized("the token contains invalid characters".into()));
                 let secret = token.expose_secret().trim();
                 let (name, value) = match self.server.oauth {
@@ -265,6 +280,12 @@ impl Client {
         let reply = self.exchange(call).await?;
         self.whole(reply, call).await
     }
+}
+
+/// Returns whether the token of a request has expired or was revoked; a missing right is a 401 here and there, too.
+fn is_token_refused(reply: &reqwest::Response) -> bool {
+    let said = reply.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    reply.status().as_u16() == 401 && said.contains("invalid_token")
 }
 
 /// Reads a reply; a big one off the threads that keep everything moving.

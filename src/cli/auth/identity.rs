@@ -69,7 +69,10 @@ pub async fn describe(client: &Client, now: Timestamp) -> String {
     };
     let version = version.ok().map(|found| found.version).filter(|version| !version.is_empty());
     let version = version.unwrap_or_else(|| "unknown".into());
+    let server = client.server();
     let token = match client.call(&GetOwnToken {}).await {
+        _ if server.renewal.is_some() => "Token: of a sign-in with a browser, renewed by itself\n".to_owned(),
+        Err(_) if server.oauth => "Scopes and expiry of the token: unknown; it is an OAuth token.\n".to_owned(),
         Ok(token) => describe_token(&token, now),
         Err(_) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
     };

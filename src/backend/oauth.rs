@@ -1,0 +1,204 @@
+//! Signing in by OAuth, at the root of the server: the grant for devices, its page, and the renewal of tokens.
+
+use super::auth;
+use super::engine::Engine;
+use super::mount::refuse;
+use super::records::{DeviceGrant, Token};
+use super::reject::Reject;
+use super::world::World;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{RawQuery, State};
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use url::form_urlencoded;
+
+/// The one application that may ask.
+const CLIENT_ID: &str = "labscope";
+/// What it may ask for.
+const SCOPES: &[&str] = &["api", "read_api", "read_user"];
+/// How long a code is good, and a token, in seconds.
+const CODE_SECONDS: i64 = 300;
+const TOKEN_SECONDS: i64 = 7200;
+/// The pause between two questions of a device, in seconds.
+const INTERVAL: i64 = 1;
+
+type Form = HashMap<String, String>;
+/// A change of the world, with the inputs.
+type Handler = fn(&mut World, &Engine, &Form) -> Result<Value, Reject>;
+
+/// Adds the routes.
+pub fn mount(router: Router<Arc<Engine>>) -> Router<Arc<Engine>> {
+    router
+        .route("/oauth/authorize_device", post(async |engine: State<_>, body: Bytes| run(engine, body, begin).await))
+        .route("/oauth/token", post(async |engine: State<_>, body: Bytes| run(engine, body, token).await))
+        .route("/oauth/device", get(page).post(consent))
+}
+
+fn form(body: &[u8]) -> Form {
+    form_urlencoded::parse(body).into_owned().collect()
+}
+
+/// The value of an input; empty where it is absent.
+fn input<'f>(form: &'f Form, name: &str) -> &'f str {
+    form.get(name).map_or("", String::as_str)
+}
+
+async fn changed(engine: Arc<Engine>, form: Form, handler: Handler) -> Result<Value, Reject> {
+    let work = move || engine.write(|world| Ok((handler(world, &engine, &form)?, Vec::new())));
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|panic| Err(Reject::failed(panic)))
+}
+
+async fn run(State(engine): State<Arc<Engine>>, body: Bytes, handler: Handler) -> Response {
+    match changed(engine, form(&body), handler).await {
+        Ok(value) => ([(header::CACHE_CONTROL, "no-store")], axum::Json(value)).into_response(),
+        Err(reject) => refuse(reject),
+    }
+}
+
+fn refused(status: u16, error: &str, description: &str) -> Reject {
+    Reject { status, body: json!({ "error": error, "error_description": description }) }
+}
+
+fn secret() -> Result<String, Reject> {
+    auth::secret().ok_or_else(|| Reject::failed("the system gives no random numbers"))
+}
+
+fn seconds(now: Timestamp, seconds: i64) -> Timestamp {
+    now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(now)
+}
+
+fn check_client(form: &Form) -> Result<(), Reject> {
+    match input(form, "client_id") == CLIENT_ID {
+        true => Ok(()),
+        false => Err(refused(401, "invalid_client", "Client authentication failed due to unknown client.")),
+    }
+}
+
+fn begin(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Reject> {
+    check_client(form)?;
+    let now = engine.clock.now();
+    let scope = input(form, "scope");
+    if scope.is_empty() || !scope.split(' ').all(|scope| SCOPES.contains(&scope)) {
+        return Err(refused(400, "invalid_scope", "The requested scope is invalid, unknown, or malformed."));
+    }
+    world.device_grants.remove_where(|grant| grant.expires_at <= now);
+    let user_code: String = secret()?.to_uppercase().chars().take(8).collect();
+    let device_code = secret()?;
+    world.device_grants.add(DeviceGrant {
+        device_code: device_code.clone(),
+        user_code: user_code.clone(),
+        scope: scope.to_owned(),
+        expires_at: seconds(now, CODE_SECONDS),
+        ..DeviceGrant::default()
+    });
+    let page = format!("{}/oauth/device", engine.base_url);
+    Ok(json!({
+        "device_code": device_code, "user_code": user_code, "verification_uri": page,
+        "verification_uri_complete": format!("{page}?user_code={user_code}"),
+        "expires_in": CODE_SECONDS, "interval": INTERVAL,
+    }))
+}
+
+fn token(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Reject> {
+    check_client(form)?;
+    let now = engine.clock.now();
+    let invalid = || refused(400, "invalid_grant", "The provided authorization grant is invalid, expired or revoked.");
+    let (user, scopes) = match input(form, "grant_type") {
+        "refresh_token" => {
+            let refresh = input(form, "refresh_token");
+            let is_it = |token: &Token| token.refresh.as_deref().is_some_and(|known| auth::same(known, refresh));
+            let old = world.tokens.remove_where(is_it).into_iter().next().ok_or_else(invalid)?;
+            (old.user, old.scopes)
+        }
+        "urn:ietf:params:oauth:grant-type:device_code" => {
+            let code = input(form, "device_code");
+            let is_it = |grant: &DeviceGrant| auth::same(&grant.device_code, code);
+            let grant = world.device_grants.iter().find(|grant| is_it(grant)).cloned().ok_or_else(invalid)?;
+            if grant.expires_at <= now {
+                return Err(refused(400, "expired_token", "The device code has expired."));
+            }
+            let user = grant.user.ok_or_else(|| refused(400, "authorization_pending", "Nobody has signed in yet."))?;
+            world.device_grants.remove_where(is_it);
+            (user, grant.scope.split(' ').map(str::to_owned).collect())
+        }
+        _ => return Err(refused(400, "unsupported_grant_type", "The authorization grant type is not supported.")),
+    };
+    let (access, refresh) = (secret()?, secret()?);
+    let scope = scopes.join(" ");
+    world.tokens.add(Token {
+        user,
+        name: "device".into(),
+        secret: access.clone(),
+        scopes,
+        expires_at: Some(seconds(now, TOKEN_SECONDS)),
+        refresh: Some(refresh.clone()),
+        ..Token::default()
+    });
+    Ok(json!({
+        "access_token": access, "token_type": "Bearer", "expires_in": TOKEN_SECONDS, "refresh_token": refresh,
+        "scope": scope, "created_at": now.as_second(),
+    }))
+}
+
+/// Allows a device to act for the owner of a token: the server has no sessions of browsers.
+fn allow(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Reject> {
+    let now = engine.clock.now();
+    let token = world.tokens.iter().find(|token| auth::same(&token.secret, input(form, "token")));
+    let user = token.filter(|token| token.refresh.is_none()).map(|token| token.user);
+    let user = user.ok_or_else(|| Reject::message(401, "Nobody has this token."))?;
+    let code: String = input(form, "user_code").trim().to_uppercase();
+    let grant = world.device_grants.iter().find(|grant| grant.user_code == code && grant.expires_at > now);
+    let id = grant.map(|grant| grant.id).ok_or_else(|| Reject::message(404, "There is no such code."))?;
+    if let Some(grant) = world.device_grants.get_mut(id) {
+        grant.user = Some(user);
+    }
+    Ok(Value::Null)
+}
+
+async fn page(RawQuery(query): RawQuery) -> Html<String> {
+    let query = form(query.unwrap_or_default().as_bytes());
+    Html(html(input(&query, "user_code"), ""))
+}
+
+async fn consent(State(engine): State<Arc<Engine>>, body: Bytes) -> Response {
+    let form = form(&body);
+    let code = input(&form, "user_code").to_owned();
+    match changed(engine, form, allow).await {
+        Ok(_) => Html("<!doctype html><title>Signed in</title><p>The device is signed in.".to_owned()).into_response(),
+        Err(reject) => {
+            let status = axum::http::StatusCode::from_u16(reject.status).unwrap_or_default();
+            (status, Html(html(&code, reject.body.get("message").and_then(Value::as_str).unwrap_or_default())))
+                .into_response()
+        }
+    }
+}
+
+fn html(code: &str, message: &str) -> String {
+    format!(
+        "<!doctype html><title>Sign in a device</title><p>{}</p><form method=post>\
+         <label>Code <input name=user_code value=\"{}\"></label>\n\
+         <label>Your token <input name=token type=password></label> <button>Allow</button></form>",
+        escape(message),
+        escape(code)
+    )
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,56 @@
+//! `labscope auth login --device`: somebody allows it in a browser, on this device or another.
+
+use crate::api::Fault;
+use crate::api::client::{Client, Server};
+use crate::cli::failure::Failure;
+use crate::cli::renewal;
+use crate::config::sign_in::SignIn;
+use crate::config::{Config, host};
+use crate::runtime::open::browser;
+use crate::runtime::sign_in;
+use crate::ui::text::sanitize;
+use secrecy::SecretString;
+use std::io::{self, IsTerminal, Write};
+
+/// What is asked for.
+const SCOPE: &str = "api";
+
+/// Signs in at `server` as somebody allows in a browser; returns the sign-in and the name of the user.
+///
+/// # Errors
+/// No client ID is configured, the server has no such grant, or nobody allowed it.
+pub async fn sign_in(config: &Config, server: Server) -> Result<(SignIn, String), Failure> {
+    let name = host::display_name(&server.base_url);
+    let client_id = config.client_id(&server.base_url).ok_or_else(|| Failure::usage(no_client(&server)))?.to_owned();
+    let client = Client::new(server.clone())?;
+    let code = client.begin_device(&client_id, SCOPE).await.map_err(|error| match error.fault {
+        Fault::Missing(_) | Fault::Unsupported(_) => Failure::failed(format!(
+            "{name} cannot sign in devices; GitLab can since 17.3. Use labscope auth login without --device"
+        )),
+        Fault::Unauthorized(_) => Failure::failed(format!("{name} does not know the configured client_id")),
+        _ => error.into(),
+    })?;
+    let (page, complete) = code.pages(&server);
+    writeln!(io::stderr(), "Open this page, and enter the code {}:\n  {page}", sanitize(&code.user_code))?;
+    if io::stderr().is_terminal() {
+        // The page is named above for whoever has no browser here.
+        let _ = browser(complete.as_str()).await;
+    }
+    let grant = sign_in::wait(&client, &client_id, &code).await?;
+    let token = Server { token: Some(SecretString::from(grant.access_token.clone())), oauth: true, ..server };
+    let username = super::identity::username(&Client::new(token)?).await?;
+    let expires_at = renewal::expiry(&grant);
+    // Names the sign-in without telling the token.
+    let id = SignIn::id_of(&grant.access_token);
+    let (access_token, refresh_token, scope) = (grant.access_token, grant.refresh_token, grant.scope);
+    Ok((SignIn { access_token, refresh_token, expires_at, scope, client_id, id }, username))
+}
+
+fn no_client(server: &Server) -> String {
+    let url = server.base_url.as_str().trim_end_matches('/');
+    format!(
+        "no client_id is configured for {url}. Create an OAuth application there (User settings, Applications; not \
+         confidential, with the scope api), and add its ID to the configuration:\n  [hosts.NAME]\n  url = \"{url}\"\n  \
+         client_id = \"ID\""
+    )
+}

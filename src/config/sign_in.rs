@@ -1,0 +1,86 @@
+//! A sign-in by OAuth as it is stored: a token that expires soon, and what renews it.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// How long before its end a token is renewed.
+const MARGIN: SignedDuration = SignedDuration::from_secs(60);
+
+/// A token and its refresh token.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignIn {
+    pub access_token: String,
+    pub refresh_token: String,
+    /// When the token expires, by the local clock; `None` if the server did not say.
+    pub expires_at: Option<Timestamp>,
+    pub scope: String,
+    /// The application that the user allowed.
+    pub client_id: String,
+    /// Names the sign-in; tokens change while it lasts.
+    pub id: String,
+}
+
+impl SignIn {
+    /// Returns a new sign-in as it is after a renewal.
+    pub fn renewed(&self, access_token: String, refresh_token: String, expires_at: Option<Timestamp>) -> SignIn {
+        // A server that sends no new refresh token keeps the old one.
+        let refresh_token = if refresh_token.is_empty() { self.refresh_token.clone() } else { refresh_token };
+        SignIn { access_token, refresh_token, expires_at, ..self.clone() }
+    }
+
+    /// Returns an ID of a sign-in that began with this token, and does not tell it.
+    pub fn id_of(token: &str) -> String {
+        let mut hasher = DefaultHasher::new();
+        token.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// Reads what was stored; `None` for a plain token.
+    pub fn read(text: &str) -> Option<SignIn> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// Returns the text to store.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Returns whether the token can be used for a while.
+    pub fn is_fresh(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|at| at.duration_since(now) > MARGIN)
+    }
+}
+
+impl fmt::Debug for SignIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignIn").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_in_is_read_as_it_was_stored_and_shows_no_secret() {
+        let at: Timestamp = "2026-11-23T12:00:00Z".parse().expect("a time");
+        let sign_in = SignIn {
+            access_token: "secret-1".into(),
+            refresh_token: "secret-2".into(),
+            expires_at: Some(at),
+            scope: "api".into(),
+            client_id: "app".into(),
+            id: "1".into(),
+        };
+        assert_eq!(SignIn::read(&sign_in.text()), Some(sign_in.clone()));
+        assert_eq!(SignIn::read("glpat-secret"), None);
+        assert!(!format!("{sign_in:?}").contains("secret"));
+        assert!(sign_in.is_fresh(at - SignedDuration::from_secs(61)));
+        assert!(!sign_in.is_fresh(at - SignedDuration::from_secs(60)));
+        let next = sign_in.renewed("new".into(), String::new(), None);
+        assert_eq!((next.refresh_token.as_str(), next.id.as_str()), ("secret-2", "1"));
+        assert!(next.is_fresh(at));
+    }
+}

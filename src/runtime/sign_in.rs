@@ -1,0 +1,50 @@
+//! Signing in at another device: waits until somebody did, and renews the token that came of it.
+
+use crate::api::client::{Client, DeviceCode, Grant, Poll, TokenSource};
+use crate::api::{Error, Fault};
+use futures::FutureExt;
+use secrecy::SecretString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How much longer the pause gets when the server is asked too often.
+const SLOWER: Duration = Duration::from_secs(5);
+
+/// Waits until somebody has signed in for `code`.
+///
+/// # Errors
+/// Nobody did in time, somebody refused, or the server failed.
+pub async fn wait(client: &Client, client_id: &str, code: &DeviceCode) -> Result<Grant, Error> {
+    let end = Instant::now() + code.lifetime();
+    let mut pause = code.interval();
+    let refused = |why: &str| Error { tried: "POST /oauth/token".into(), fault: Fault::Unauthorized(why.into()) };
+    while Instant::now() < end {
+        tokio::time::sleep(pause).await;
+        match client.poll_device(client_id, &code.device_code).await {
+            Ok(Poll::Granted(grant)) => return Ok(grant),
+            Ok(Poll::Pending) => {}
+            Ok(Poll::SlowDown) => pause += SLOWER,
+            Ok(Poll::Expired) => break,
+            Ok(Poll::Denied) => return Err(refused("the sign-in was refused")),
+            Err(error) if error.is_passing() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refused("nobody signed in in time"))
+}
+
+/// Makes a source of tokens; `renew` runs on a worker, to its end even if whoever wanted the token goes away.
+pub fn token_source(
+    renew: impl Fn(Option<SecretString>) -> Result<SecretString, Error> + Send + Sync + 'static,
+) -> TokenSource {
+    let renew = Arc::new(renew);
+    TokenSource::new(move |refused| {
+        let renew = renew.clone();
+        let work = async { tokio::task::spawn_blocking(move || renew(refused)).await.unwrap_or_else(|_| Err(gone())) };
+        work.boxed()
+    })
+}
+
+fn gone() -> Error {
+    Error { tried: "renew the token".into(), fault: Fault::Offline("it could not be renewed".into()) }
+}
