@@ -4,13 +4,13 @@ pub mod resources;
 
 use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::endpoint::{InputKind, InputType};
-use crate::api::merge_requests::{GetChanges, GetMergeRequest, ListMergeRequestCommits};
+use crate::api::merge_requests::{GetChanges, GetMergeRequest, ListMergeRequestCommits, MergeRequest};
 use crate::api::projects::GetProject;
 use crate::api::repository::{Compare, ListContributors, ListTree};
 use crate::api::users::User;
 use crate::api::views::COMMENT_AUTHOR;
 use crate::api::{Id, Time};
-pub use resources::{Commit, DiffEntry, Stats};
+pub use resources::{Commit, CommitSignature, DiffEntry, Stats};
 use serde::{Deserialize, Serialize};
 
 crate::resource! {
@@ -153,6 +153,14 @@ crate::endpoints! {
     /// Reads what a commit changed.
     GET "/projects/{id}/repository/commits/{sha}/diff" => Vec<DiffEntry>, immutable by sha;
     struct GetCommitDiff { id: Id, sha: String }
+
+    /// Lists the merge requests that brought a commit; since 10.7.
+    NEWER GET "/projects/{id}/repository/commits/{sha}/merge_requests" => Vec<MergeRequest>;
+    struct ListCommitMergeRequests { id: Id, sha: String }
+
+    /// Reads the signature of a commit; since 11.9. One that is not signed has none: 404.
+    NEWER GET "/projects/{id}/repository/commits/{sha}/signature" => CommitSignature;
+    struct GetCommitSignature { id: Id, sha: String }
 
     /// Lists what people said of a commit.
     GET "/projects/{id}/repository/commits/{sha}/comments" => Vec<CommitComment>,

@@ -64,6 +64,8 @@ crate::endpoints! {
         id: Id,
         /// Its ID or name.
         label_id: String,
+        /// Its name: servers before 12.4 know a label by that alone.
+        name: Option<String>,
         new_name: Option<String>,
         /// `#rgb`, `#rrggbb`, or a name of CSS.
         color: Option<String>,
@@ -79,6 +81,8 @@ crate::endpoints! {
         id: Id,
         /// Its ID or name.
         label_id: String,
+        /// Its name: servers before 12.4 know a label by that alone.
+        name: Option<String>,
     }
 
     /// Lists the labels of a group by name.
@@ -111,6 +115,8 @@ crate::endpoints! {
         id: Id,
         /// Its ID or name.
         label_id: String,
+        /// Its name: servers before 12.4 know a label by that alone.
+        name: Option<String>,
         new_name: Option<String>,
         /// `#rgb`, `#rrggbb`, or a name of CSS.
         color: Option<String>,
@@ -124,6 +130,8 @@ crate::endpoints! {
         id: Id,
         /// Its ID or name.
         label_id: String,
+        /// Its name: servers before 12.4 know a label by that alone.
+        name: Option<String>,
     }
 }
 

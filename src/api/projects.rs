@@ -306,6 +306,20 @@ crate::endpoints! {
     NEWER GET "/projects/{id}/members/all" => Vec<Member>;
     struct ListAllMembers { id: Id, query: Option<String> }
 
+    /// Reads the share of each language in percent; since 10.8. Nothing until it was worked out.
+    NEWER GET "/projects/{id}/languages" => BTreeMap<String, f64>;
+    struct GetLanguages { id: Id }
+
+    /// Stars a project. Nothing comes back if the caller has starred it already.
+    NEWER POST "/projects/{id}/star" => Option<Project>,
+    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
+    struct StarProject { id: Id }
+
+    /// Takes the caller's star from a project. Nothing comes back if there is none.
+    NEWER POST "/projects/{id}/unstar" => Option<Project>,
+    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
+    struct UnstarProject { id: Id }
+
     /// Creates a project; one of `name` and `path` is needed.
     POST "/projects" => Project,
     touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],

@@ -11,9 +11,11 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("put", "put"),
     ("send", "sent"),
     ("set", "set"),
+    ("star", "starred"),
     ("stop", "stopped"),
     ("submit", "submitted"),
     ("take", "took"),
+    ("unstar", "unstarred"),
     ("write", "wrote"),
 ];
 

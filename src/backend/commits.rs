@@ -9,6 +9,7 @@ use super::records::{self, Pipeline, Project, Status, level};
 use super::reject::Reject;
 use crate::api::commits::*;
 use crate::api::jobs::PipelineBrief;
+use crate::api::merge_requests::MergeRequest;
 use crate::backend::presenters::{moment, time, times};
 use git2::Oid;
 
@@ -20,6 +21,8 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CherryPick>(cherry_pick)
         .read::<ListCommitRefs>(refs)
         .read::<GetCommitDiff>(diff)
+        .read::<ListCommitMergeRequests>(merge_requests)
+        .read::<GetCommitSignature>(signature)
         .read::<ListCommitComments>(comments)
         .write::<CreateCommitComment>(comment)
         .read::<ListCommitStatuses>(statuses)
@@ -47,6 +50,32 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     let page = git.log_page(&query, call.paging.skip(), call.paging.per_page, &call.cache)?;
     let rows: Result<_, Reject> = page.commits.into_iter().map(|id| git.show_known(id, &call.cache)).collect();
     call.page_of(rows?, page.total.map_or(Extent::More(page.more), Extent::Total))
+}
+
+/// The merge requests whose changes hold a commit.
+fn merge_requests(call: &Reading, input: ListCommitMergeRequests) -> Outcome<Vec<MergeRequest>> {
+    let (project, git) = call.repository(&input.id)?;
+    let commit = git.commit_at(Some(&input.sha), "Commit")?.id;
+    let brought = |mr: &&records::MergeRequest| {
+        mr.target_project == project.id
+            && call.ends(mr, &git).is_some_and(|ends| git.holds(ends.head, commit) && !git.holds(ends.base, commit))
+    };
+    let rows = call.world.merge_requests.iter().rev().filter(brought).collect();
+    call.page(rows, |mr| call.show_merge_request(mr, Some(&git)))
+}
+
+/// The signature that is in a commit; the server knows no keys to check it with.
+fn signature(call: &Reading, input: GetCommitSignature) -> Outcome<CommitSignature> {
+    let (_, git) = call.repository(&input.id)?;
+    let commit = git.commit_at(Some(&input.sha), "Commit")?.id;
+    let (text, _) = git.repo().extract_signature(&commit, None).map_err(|_| Reject::not_found("Signature"))?;
+    let kind = match String::from_utf8_lossy(&text) {
+        text if text.contains("BEGIN SSH") => "SSH",
+        text if text.contains("BEGIN SIGNED MESSAGE") => "X509",
+        _ => "PGP",
+    };
+    let verification_status = if kind == "PGP" { "unknown_key" } else { "unverified" }.to_owned();
+    ok(CommitSignature { signature_type: kind.into(), verification_status, ..CommitSignature::default() })
 }
 
 /// That the caller may push to a branch.

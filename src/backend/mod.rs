@@ -24,6 +24,7 @@ mod issues;
 mod jobs;
 mod keys;
 mod labels;
+mod languages;
 mod license;
 pub mod limits;
 mod listener;

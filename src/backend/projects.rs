@@ -1,7 +1,7 @@
 //! Projects.
 
 use super::avatars::{self, AvatarOwner};
-use super::call::{Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
 use super::records::{self, Membership, Namespace, Project, State, User, Visibility, level};
 use super::reject::Reject;
@@ -11,8 +11,9 @@ use super::views::SIMPLE_PROJECT;
 use super::world::World;
 use crate::api::Id;
 use crate::api::projects::{
-    Access, Common, CreateProject, CreateUserProject, GetProject, Links, ListAllMembers, ListMembers, ListProjectUsers,
-    ListProjects, Permissions, ProjectBrief, ProjectStatistics, SharedGroup, UpdateProject,
+    Access, Common, CreateProject, CreateUserProject, GetLanguages, GetProject, Links, ListAllMembers, ListMembers,
+    ListProjectUsers, ListProjects, Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject,
+    UnstarProject, UpdateProject,
 };
 use crate::api::projects::{Member as MemberView, Project as ProjectView};
 use crate::api::users::User as UserView;
@@ -29,6 +30,9 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<GetProject>(get)
         .read::<ListProjectUsers>(users)
         .read::<ListMembers>(direct_members)
+        .read::<GetLanguages>(super::languages::languages)
+        .write::<StarProject>(|call, e| set_star(call, &e.id, true))
+        .write::<UnstarProject>(|call, e| set_star(call, &e.id, false))
         .read::<ListAllMembers>(all_members)
         .write::<CreateProject>(create)
         .write::<CreateUserProject>(create_for_user)
@@ -361,6 +365,17 @@ fn list_members(call: &Reading, id: &Id, query: Option<&str>, inherited: bool) -
         created_at: Some(time(member.created_at)),
         expires_at: None,
     })
+}
+
+fn set_star(call: &mut Writing, id: &Id, starred: bool) -> Outcome<Option<ProjectView>> {
+    let (project, user) = (call.project(id)?.id, call.signed_in()?.id);
+    let Some(found) = call.world.projects.get_mut(project) else { return Err(Reject::not_found("Project")) };
+    let changed = if starred { found.stars.insert(user) } else { found.stars.remove(&user) };
+    if !changed {
+        return Ok(Answer::new(None).status(304));
+    }
+    let project = call.project(id)?;
+    Ok(Answer::new(Some(call.show_project(project, false, false))))
 }
 
 fn direct_members(call: &Reading, input: ListMembers) -> Outcome<Vec<MemberView>> {

@@ -97,13 +97,14 @@ impl Labels {
     fn delete(&mut self, cx: &mut Cx) {
         let (Some(label), Some((id, in_group))) = (self.current(&cx.view), self.source.owner()) else { return };
         let (id, label_id, what) = (id.clone(), label.id.to_string(), format!("delete label {}", label.name));
+        let name = Some(label.name.clone());
         let question = format!(
             "Delete the label {} of {id}? It is taken from all issues and merge requests. This cannot be undone.",
             sanitize(&label.name)
         );
         let write = match in_group {
-            true => Write::new(&DeleteGroupLabel { id, label_id }, what),
-            false => Write::new(&DeleteLabel { id, label_id }, what),
+            true => Write::new(&DeleteGroupLabel { id, label_id, name }, what),
+            false => Write::new(&DeleteLabel { id, label_id, name }, what),
         };
         cx.act(App::confirm("Delete a label", question, Action::Send(write)));
     }

@@ -1,11 +1,11 @@
 //! A project at a glance: what it is, how it is fetched, how busy it is and who made it, beside its introduction.
 
 use crate::api::commits::{Commit, ListCommits};
-use crate::api::projects::{GetProject, Project};
+use crate::api::projects::{GetLanguages, GetProject, Project, StarProject, UnstarProject};
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
 use crate::api::{Id, Known};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::picker::Picker;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, View};
 use crate::app::place::Place;
@@ -13,7 +13,7 @@ use crate::parts::commit_history::History;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::{age, ago, failure};
 use crate::parts::{forms, people, project, rendered_markdown, review};
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
@@ -29,6 +29,8 @@ const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 2 }, PanelReques
 const BUSY: u32 = 10;
 /// Contributors that are named; the others are counted.
 const NAMED: usize = 20;
+/// Languages that are named; the others are counted.
+const LANGUAGES: usize = 5;
 /// Columns of the bars of contributors.
 const BAR: usize = 16;
 /// Bytes of an introduction that are rendered.
@@ -57,6 +59,10 @@ impl Overview {
     fn contributors(&self) -> ListContributors {
         let (order_by, sort) = (Some("commits".to_owned()), Some("desc".to_owned()));
         ListContributors { id: self.project.clone(), order_by, sort }
+    }
+
+    fn languages(&self) -> GetLanguages {
+        GetLanguages { id: self.project.clone() }
     }
 
     fn root(&self) -> ListTree {
@@ -117,6 +123,7 @@ impl Overview {
         self.write_what(view, project);
         self.write_where(project);
         self.write_how_much(project);
+        self.write_languages(view);
         self.write_who(view);
     }
 
@@ -188,6 +195,37 @@ impl Overview {
             pieces.push((format!(" {} {name} {}", glyph::dot(), text::bytes(size)), Role::Dim));
         }
         self.facts.field("storage", pieces, None);
+    }
+
+    /// The share of each language, as a line each.
+    fn write_languages(&mut self, view: &View) {
+        let Some(languages) = view.store.get(&self.languages()).value else { return };
+        let mut shares: Vec<(&str, f64)> = languages.iter().map(|(name, share)| (name.as_str(), *share)).collect();
+        shares.retain(|(_, share)| share.is_finite() && *share > 0.0);
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (index, (name, share)) in shares.iter().take(LANGUAGES).enumerate() {
+            let pieces = vec![
+                (chart::stroke((share / 100.0).min(1.0), BAR / 2), Role::Chart),
+                (format!("{:>5.1}% ", share.min(100.0)), Role::Text),
+                ((*name).to_owned(), Role::Label),
+            ];
+            self.facts.field(if index == 0 { "languages" } else { "" }, pieces, None);
+        }
+        if let Some(rest) = shares.len().checked_sub(LANGUAGES).filter(|rest| *rest > 0) {
+            self.facts.field("", vec![(format!("{rest} more"), Role::Dim)], None);
+        }
+    }
+
+    fn star(&mut self, starred: bool, cx: &mut Cx) {
+        let id = self.project.clone();
+        cx.act(Action::Send(match starred {
+            true => Write::new(&StarProject { id: id.clone() }, format!("star {id}")),
+            false => Write::new(&UnstarProject { id: id.clone() }, format!("unstar {id}")),
+        }));
+    }
+
+    fn can_star(&self, view: &View) -> Result<(), Disabled> {
+        forms::signed_in(view)
     }
 
     fn write_who(&mut self, view: &View) {
@@ -314,6 +352,12 @@ impl Pane for Overview {
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
+        Command::new("overview.star", &["*"], "Star project", |pane: &mut Self, cx| pane.star(true, cx))
+            .writes()
+            .when(Overview::can_star),
+        Command::new("overview.unstar", &["M-*"], "Unstar project", |pane: &mut Self, cx| pane.star(false, cx))
+            .writes()
+            .when(Overview::can_star),
         Command::new("overview.notifications", &["w"], "Edit notification settings", |pane: &mut Self, cx| {
             cx.go(Place::new("notifications").project(pane.project.clone()));
         }),
@@ -351,6 +395,7 @@ impl Pane for Overview {
         let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(BUSY) };
         wants.extend(view.aside(Load::list(&self.log(), pages)));
         wants.extend(view.aside(Load::list(&self.contributors(), 1)));
+        wants.extend(view.aside(Load::one(&self.languages())));
         wants.extend(view.aside(Load::list(&self.root(), 1)));
         wants.extend(self.readme(view).and_then(|readme| view.aside(Load::one(&self.text_of(readme)))));
         wants.extend(self.history.wants());

@@ -3,6 +3,7 @@
 use super::commit_view::CommitView;
 use super::list::{age, ago, date};
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
+use crate::api::merge_requests::MergeRequest;
 use crate::api::{Known, Time};
 use crate::app::pane::View;
 use crate::app::place::Place;
@@ -46,6 +47,8 @@ pub fn write(details: &mut Details, shown: &CommitView, view: &View, width: usiz
         let pieces = vec![(format!("{mark} {}", pipeline.status), role), (format!("  #{}", pipeline.id), Role::Link)];
         details.field("pipeline", pieces, Some(LinkTarget::Place(place)));
     }
+    signature(shown, view, details);
+    merge_requests(shown, view, details);
     refs(shown, view, details);
     statuses(shown, view, details);
 }
@@ -61,6 +64,50 @@ fn people(view: &View, commit: &Commit, details: &mut Details) {
     {
         let when = commit.committed_date.as_ref();
         details.field("committer", person(&commit.committer_name, &commit.committer_email, when), None);
+    }
+}
+
+fn signature(shown: &CommitView, view: &View, details: &mut Details) {
+    let reply = view.store.get(&shown.signature_query());
+    let Some(signature) = reply.value else {
+        if reply.error.is_some_and(crate::api::Error::is_missing) {
+            details.field("signature", vec![("none".into(), Role::Dim)], None);
+        }
+        return;
+    };
+    let status = signature.verification_status.as_str();
+    let (mark, role) = match status {
+        "verified" | "verified_system" => (glyph::status("success").0, Role::Success),
+        "revoked_key" => (glyph::status("failed").0, Role::Failed),
+        _ => (glyph::dot(), Role::Warning),
+    };
+    let mut pieces = vec![(format!("{mark} {}", status.replace('_', " ")), role)];
+    let key = signature.gpg_key_primary_keyid.as_ref().map(|id| format!("key {id}"));
+    let key = key.or_else(|| Some(signature.key.as_ref()?.title.clone()));
+    let key = key.or_else(|| Some(signature.x509_certificate.as_ref()?.subject.clone()));
+    for words in
+        [Some(signature.signature_type.clone()), key, signature.gpg_key_user_name.clone()].into_iter().flatten()
+    {
+        if !words.is_empty() {
+            pieces.push((format!("  {words}"), Role::Dim));
+        }
+    }
+    details.field("signature", pieces, None);
+}
+
+fn merge_requests(shown: &CommitView, view: &View, details: &mut Details) {
+    let rows: Rows<'_, MergeRequest> = view.store.list(&shown.merge_requests_query());
+    for (index, request) in rows.iter().enumerate() {
+        let place = Place::new("mr").project(shown.project.clone()).item(request.iid);
+        let state = request.state.as_str();
+        let role = if state == "merged" { Role::Success } else { Role::Dim };
+        let pieces = vec![
+            (format!("!{}", request.iid), Role::Link),
+            (format!(" {}", request.title), Role::Text),
+            (format!("  {state}"), role),
+        ];
+        let name = if index == 0 { "merge requests" } else { "" };
+        details.field(name, pieces, Some(LinkTarget::Place(place)));
     }
 }
 

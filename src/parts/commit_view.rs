@@ -2,7 +2,10 @@
 
 use super::list::age;
 use super::project;
-use crate::api::commits::{Commit, DiffEntry, GetCommit, GetCommitDiff, ListCommitRefs, ListCommitStatuses};
+use crate::api::commits::{
+    Commit, DiffEntry, GetCommit, GetCommitDiff, GetCommitSignature, ListCommitMergeRequests, ListCommitRefs,
+    ListCommitStatuses,
+};
 use crate::api::{Endpoint, Id, Known};
 use crate::app::pane::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
@@ -54,6 +57,16 @@ impl CommitView {
     /// Returns what machines said of it.
     pub fn statuses_query(&self) -> ListCommitStatuses {
         ListCommitStatuses { id: self.project.clone(), sha: self.sha.clone(), ..ListCommitStatuses::default() }
+    }
+
+    /// The merge requests that brought it.
+    pub fn merge_requests_query(&self) -> ListCommitMergeRequests {
+        ListCommitMergeRequests { id: self.project.clone(), sha: self.sha.clone() }
+    }
+
+    /// Its signature.
+    pub fn signature_query(&self) -> GetCommitSignature {
+        GetCommitSignature { id: self.project.clone(), sha: self.sha.clone() }
     }
 
     /// The commit, as far as it is known.

@@ -280,3 +280,45 @@ async fn a_path_that_git_refuses_is_refused_in_a_sentence() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_project_has_stars_and_languages() {
+    let server = Server::empty().await;
+    json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
+    assert_eq!(server.read("ada", "/projects/1/languages").await, value!({}));
+    let files = value!({"branch": "master", "commit_message": "Begin", "actions": [
+        {"action": "create", "file_path": "src/a.rs", "content": "x".repeat(300)},
+        {"action": "create", "file_path": "run.PY", "content": "x".repeat(100)},
+        {"action": "create", "file_path": "README.md", "content": "x".repeat(900)},
+    ]});
+    json(commit(&server, files).await, 201).await;
+    assert_eq!(server.read("ada", "/projects/1/languages").await, value!({"Python": 25.0, "Rust": 75.0}));
+
+    assert_eq!(json(server.post("ada", "/projects/1/star", &[]).await, 201).await["star_count"], 1);
+    assert_eq!(server.post("ada", "/projects/1/star", &[]).await.status(), 304);
+    assert_eq!(crate::each(&server.read("ada", "/projects?starred=true").await, "name"), ["Notes"]);
+    assert_eq!(json(server.post("ada", "/projects/1/unstar", &[]).await, 201).await["star_count"], 0);
+    assert_eq!(server.post("ada", "/projects/1/unstar", &[]).await.status(), 304);
+    assert_eq!(json(server.post("", "/projects/1/star", &[]).await, 401).await["message"], "401 Unauthorized");
+}
+
+#[tokio::test]
+async fn a_commit_knows_the_requests_that_bring_it_and_its_signature() {
+    let server = Server::empty().await;
+    json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
+    let one = |path: &str| value!([{"action": "create", "file_path": path, "content": "x"}]);
+    let first = value!({"branch": "master", "commit_message": "Begin", "actions": one("a")});
+    let first = json(commit(&server, first).await, 201).await;
+    let next = value!({"branch": "next", "start_branch": "master", "commit_message": "Go on", "actions": one("b")});
+    let next = json(commit(&server, next).await, 201).await;
+    let form = [("source_branch", "next"), ("target_branch", "master"), ("title", "Next")];
+    json(server.post("ada", "/projects/1/merge_requests", &form).await, 201).await;
+    let at = |commit: &Value, what: &str| {
+        format!("/projects/1/repository/commits/{}/{what}", commit["id"].as_str().unwrap())
+    };
+    let requests = server.read("ada", &at(&next, "merge_requests")).await;
+    assert_eq!(crate::each(&requests, "title"), ["Next"]);
+    assert_eq!(server.read("ada", &at(&first, "merge_requests")).await, value!([]));
+    let unsigned = json(server.get("ada", &at(&next, "signature")).await, 404).await;
+    assert_eq!(unsigned["message"], "404 Signature Not Found");
+}

@@ -37,6 +37,9 @@ requests! {
         "GET /projects/1/repository/commits/main?stats=false";
     ListCommitRefs { id: 1.into(), sha: "abc".into(), r#type: word("tag") } =>
         "GET /projects/1/repository/commits/abc/refs?type=tag";
+    ListCommitMergeRequests { id: acme(), sha: "abc".into() } =>
+        "GET /projects/acme%2Fui/repository/commits/abc/merge_requests";
+    GetCommitSignature { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/commits/abc/signature";
     CherryPick { id: 1.into(), sha: "abc".into(), branch: "main".into() } =>
         "POST /projects/1/repository/commits/abc/cherry_pick | branch=main";
     GetCommitDiff { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/commits/abc/diff";
@@ -105,5 +108,11 @@ samples! {
         "author": {"username": "janedoe", "state": "active", "web_url": "https://h/janedoe",
             "avatar_url": "https://h/a.png", "id": 28, "name": "Jane Doe"}
     }"#;
+    CommitSignature => r#"{"signature_type": "PGP", "verification_status": "verified",
+        "gpg_key_primary_keyid": "8254AAB3FBD54AC9", "gpg_key_user_name": "John Doe",
+        "gpg_key_user_email": "johndoe@example.com"}"#;
+    CommitSignature => r#"{"signature_type": "SSH", "verification_status": "verified", "key": {"title": "Key"}}"#;
+    CommitSignature => r#"{"signature_type": "X509", "verification_status": "unverified", "x509_certificate":
+        {"subject": "CN=git@example.org,OU=Development", "email": "git@example.org"}}"#;
     CommitRef => r#"{"type": "branch", "name": "'test'"}"#;
 }

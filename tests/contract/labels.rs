@@ -11,19 +11,20 @@ requests! {
     UpdateLabel {
         id: 1.into(),
         label_id: "a/b".into(),
+        name: word("a/b"),
         new_name: word("n"),
         color: word("red"),
         description: word(""),
         priority: Some(0),
-    } => "PUT /projects/1/labels/a%2Fb | color=red&description=&new_name=n&priority=0";
-    DeleteLabel { id: 1.into(), label_id: "5".into() } => "DELETE /projects/1/labels/5";
+    } => "PUT /projects/1/labels/a%2Fb | color=red&description=&name=a/b&new_name=n&priority=0";
+    DeleteLabel { id: 1.into(), label_id: "5".into(), name: word("bug") } => "DELETE /projects/1/labels/5?name=bug";
     ListGroupLabels { id: acme(), with_counts: Some(true), include_ancestor_groups: Some(true), search: word("x") }
         => "GET /groups/acme%2Fui/labels?include_ancestor_groups=true&search=x&with_counts=true";
     CreateGroupLabel { id: 1.into(), name: "bug".into(), color: "#d9534f".into(), description: word("d") }
         => "POST /groups/1/labels | color=#d9534f&description=d&name=bug";
-    UpdateGroupLabel { id: 1.into(), label_id: "5".into(), new_name: word("n"), color: word("red"), description: word("d") }
+    UpdateGroupLabel { id: 1.into(), label_id: "5".into(), name: None, new_name: word("n"), color: word("red"), description: word("d") }
         => "PUT /groups/1/labels/5 | color=red&description=d&new_name=n";
-    DeleteGroupLabel { id: 1.into(), label_id: "5".into() } => "DELETE /groups/1/labels/5";
+    DeleteGroupLabel { id: 1.into(), label_id: "5".into(), name: None } => "DELETE /groups/1/labels/5";
 }
 
 samples! {

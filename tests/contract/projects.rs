@@ -29,6 +29,9 @@ requests! {
     ListProjectUsers { id: 1.into(), search: word("jo") } => "GET /projects/1/users?search=jo";
     ListMembers { id: acme(), query: word("jo") } => "GET /projects/acme%2Fui/members?query=jo";
     ListAllMembers { id: acme(), query: None } => "GET /projects/acme%2Fui/members/all";
+    GetLanguages { id: acme() } => "GET /projects/acme%2Fui/languages";
+    StarProject { id: acme() } => "POST /projects/acme%2Fui/star";
+    UnstarProject { id: acme() } => "POST /projects/acme%2Fui/unstar";
     CreateProject {
         name: word("New"),
         path: word("new"),

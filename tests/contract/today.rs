@@ -11,11 +11,12 @@ use labscope::api::error::words_of;
 use labscope::api::groups::{DeleteGroup, Group};
 use labscope::api::hooks::{Hook, HookTest, TestHook};
 use labscope::api::jobs::{Job, PipelineBrief, PlayJob, Status};
+use labscope::api::labels::{DeleteLabel, UpdateLabel};
 use labscope::api::license::{GetLicense, License};
 use labscope::api::merge_requests::{CreateMergeRequest, MergeRequest, MergeRequestState};
 use labscope::api::notes::{CreateMergeRequestNote, Note};
 use labscope::api::notifications::NotificationSettings;
-use labscope::api::projects::{GetProject, Project};
+use labscope::api::projects::{GetProject, Project, StarProject};
 use labscope::api::repository::{Comparison, EntryKind, ListTree, TreeEntry};
 use labscope::api::runners::{Runner, RunnerStatus};
 use labscope::api::search::{Hit, SearchProject};
@@ -105,6 +106,35 @@ async fn a_release_is_written_where_the_server_has_releases() {
         ("PUT /api/v4/projects/a%2Fb/releases/v1%2Frc".into(), "description=d"),
     ];
     assert_eq!(asked, expected.map(|(line, body)| (line, body.to_owned())));
+}
+
+#[tokio::test]
+async fn a_label_is_changed_by_its_name_where_the_server_knows_no_number() {
+    let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
+    let server = Scripted::start([gone(), answer(200, r#"{"id":5,"name":"bug"}"#), gone(), answer(200, "")]).await;
+    let client = client(&server);
+    let (id, label_id, name) = ("a/b", "5", Some("bug".to_owned()));
+    let color = Some("red".to_owned());
+    let update =
+        UpdateLabel { id: id.into(), label_id: label_id.into(), name: name.clone(), color, ..UpdateLabel::default() };
+    assert_eq!(client.call(&update).await.expect("changed").name, "bug");
+    client.call(&DeleteLabel { id: id.into(), label_id: label_id.into(), name }).await.expect("deleted");
+    let asked: Vec<(String, String)> = server.asked().into_iter().map(|asked| (asked.line, asked.body)).collect();
+    let expected = [
+        ("PUT /api/v4/projects/a%2Fb/labels/5", "color=red&name=bug"),
+        ("PUT /api/v4/projects/a%2Fb/labels", "color=red&name=bug"),
+        ("DELETE /api/v4/projects/a%2Fb/labels/5?name=bug", ""),
+        ("DELETE /api/v4/projects/a%2Fb/labels?name=bug", ""),
+    ];
+    assert_eq!(asked, expected.map(|(line, body)| (line.to_owned(), body.to_owned())));
+}
+
+#[tokio::test]
+async fn what_is_so_already_is_no_failure() {
+    let server = Scripted::start([answer(304, ""), answer(201, r#"{"id":7,"star_count":2}"#)]).await;
+    let (client, star) = (client(&server), StarProject { id: "a/b".into() });
+    assert!(client.call(&star).await.expect("starred before").is_none());
+    assert_eq!(client.call(&star).await.expect("starred").map(|project| project.id), Some(7));
 }
 
 #[tokio::test]

@@ -677,9 +677,18 @@ impl Harness {
         let bare = line.split('?').next().unwrap_or_default();
         // A server that is not told about threads has none.
         let is_newer = request.is_read()
-            && ["/discussions", "/draft_notes", "/reviewers", "/personal_access_tokens/self", "/award_emoji"]
-                .iter()
-                .any(|end| bare.ends_with(end));
+            && ([
+                "/discussions",
+                "/draft_notes",
+                "/reviewers",
+                "/personal_access_tokens/self",
+                "/award_emoji",
+                "/languages",
+                "/signature",
+            ]
+            .iter()
+            .any(|end| bare.ends_with(end))
+                || (bare.contains("/repository/commits/") && bare.ends_with("/merge_requests")));
         replies.get(&line).or_else(|| replies.get(bare)).or_else(|| is_newer.then_some(&*NO_THREADS))
     }
 

@@ -55,8 +55,8 @@ async fn one_is_created_changed_and_deleted_after_a_question() {
         sent(&harness),
         [
             "POST /projects/a%2Fb/labels color=orange name=flicker",
-            "PUT /projects/a%2Fb/labels/1 color=#00ff00",
-            "DELETE /projects/a%2Fb/labels/1",
+            "PUT /projects/a%2Fb/labels/1 color=#00ff00 name=bug",
+            "DELETE /projects/a%2Fb/labels/1?name=bug",
         ]
     );
     harness.press("j e").expect("belongs to a group above");
@@ -67,7 +67,7 @@ async fn those_of_a_group_are_changed_there_and_a_server_without_them_says_so() 
     let mut harness = Begin::at(Place::new("labels").group("acme")).size(100, 20).open();
     harness.reply("GET /groups/acme/labels", [label(9, "security", "#b02a37")]).settle().await;
     harness.expect("security").press("D y Enter");
-    assert_eq!(sent(&harness), ["DELETE /groups/acme/labels/9"]);
+    assert_eq!(sent(&harness), ["DELETE /groups/acme/labels/9?name=security"]);
     assert_eq!(harness.app.place(), Place::new("issues").group("acme").query("label:\"security\""));
     let mut harness = Begin::at(Place::new("labels").group("acme")).size(100, 20).open();
     harness.unsupported("GET /groups/acme/labels").settle().await;

@@ -60,6 +60,8 @@ const VERBS: &[&str] = &[
     "Set",
     "Show",
     "Sort",
+    "Star",
+    "Unstar",
     "Start",
     "Submit",
     "Suggest",

@@ -222,7 +222,8 @@ impl Client {
     /// A reply with a status of success; any other becomes an error in the server's words.
     pub(super) async fn accepted(&self, mut reply: reqwest::Response, call: &Call) -> Result<reqwest::Response, Error> {
         let status = reply.status();
-        if status.is_success() {
+        // A write that changes nothing because it is so already is answered with 304.
+        if status.is_success() || (status.as_u16() == 304 && !call.is_read()) {
             return Ok(reply);
         }
         let wait = wait_asked(reply.headers(), Timestamp::now());
@@ -264,6 +265,9 @@ impl Client {
                 weight.add(&chunk).map_err(|message| call.failed(Fault::TooLarge(message)))?;
             }
             body.extend_from_slice(&chunk);
+        }
+        if status == 304 && is_json {
+            body = b"null".to_vec();
         }
         Ok(Response { status, body: body.into(), content_type, page })
     }

@@ -1,11 +1,12 @@
-//! Operations that servers of today have at another place: the same thing, as they call it.
+//! Operations that servers of another age have at another place: the same thing, as they call it.
 
 use crate::api::endpoint::{Request, decode};
 use crate::api::error::{Error, Fault};
 
-/// The same write where servers of today take it, if they do not know the place that `request` went to.
+/// The same write where other servers take it, if they do not know the place that `request` went to.
 ///
-/// A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise.
+/// A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise. Servers before 12.4
+/// change a label at `PUT …/labels`, by its name.
 pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
     // A tag that is not there is named; some proxies say of a route that it is missing.
     let no_route = match &error.fault {
@@ -13,9 +14,23 @@ pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
         Fault::Missing(said) => said == "404 Not Found",
         _ => false,
     };
-    if !no_route || request.route != "/projects/{id}/repository/tags/{tag_name}/release" {
+    if !no_route {
         return None;
     }
+    match request.route {
+        "/projects/{id}/repository/tags/{tag_name}/release" => release(request),
+        "/projects/{id}/labels/{label_id}" | "/groups/{id}/labels/{label_id}" => label(request),
+        _ => None,
+    }
+}
+
+fn label(request: &Request) -> Option<Request> {
+    let named = request.fields.iter().any(|(name, _)| name == "name");
+    let (labels, _) = request.path.rsplit_once('/').filter(|_| named)?;
+    Some(Request { path: labels.to_owned(), ..request.clone() })
+}
+
+fn release(request: &Request) -> Option<Request> {
     let (project, rest) = request.path.split_once("/repository/tags/")?;
     let tag = rest.strip_suffix("/release")?;
     let mut request = request.clone();

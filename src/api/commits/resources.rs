@@ -67,6 +67,38 @@ crate::resource! {
 }
 
 crate::resource! {
+    /// The signature of a commit, as the server sees it.
+    pub struct CommitSignature {
+        /// `PGP`, `X509` or `SSH`.
+        signature_type: String,
+        /// `verified`, `unverified`, `unknown_key`, ….
+        verification_status: String,
+    }
+    newer {
+        gpg_key_primary_keyid: String,
+        gpg_key_user_name: String,
+        gpg_key_user_email: String,
+        key: SignatureKey,
+        x509_certificate: SignatureCertificate,
+    }
+}
+
+crate::resource! {
+    /// The SSH key of a signature.
+    pub struct SignatureKey {
+        title: String,
+    }
+}
+
+crate::resource! {
+    /// The certificate of a signature.
+    pub struct SignatureCertificate {
+        subject: String,
+        email: String,
+    }
+}
+
+crate::resource! {
     /// What changed in one file: the hunks of a unified diff, without the `diff --git` header.
     pub struct DiffEntry {
         /// Empty for binary, renamed, collapsed and too large files.

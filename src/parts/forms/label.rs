@@ -45,6 +45,7 @@ pub fn edit(id: &Id, in_group: bool, label: &Label) -> Form {
     };
     let priority = label.priority.map(|priority| priority.to_string()).unwrap_or_default();
     form.fixed("label_id", label.id.to_string())
+        .fixed("name", &label.name)
         .field("new_name", |field| _ = field.label("name").required(true).before(label.name.as_str()))
         .field("color", |field| _ = field.required(true).before(label.color.as_str()))
         .field("description", |field| _ = field.before(label.description.clone().unwrap_or_default()))

@@ -1,0 +1,80 @@
+//! What a project is written in, its stars, and what is known of one of its commits.
+
+use crate::harness::Begin;
+use crate::served::demo;
+use labscope::app::Place;
+use serde_json::json;
+
+const PROJECT: &str = "GET /projects/a%2Fb";
+
+#[tokio::test]
+async fn the_overview_names_languages_and_stars_the_project() {
+    let mut harness = Begin::at(Place::new("overview").project("a/b")).size(120, 40).open();
+    let project = |stars: u64| json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "star_count": stars});
+    harness.reply(PROJECT, project(3));
+    let shares = json!({"Rust": 80.25, "Python": 9.0, "C": 4.0, "Go": 3.0, "Shell": 2.0, "HTML": 1.5, "Lua": 0.25});
+    harness.reply(&format!("{PROJECT}/languages"), shares).settle().await;
+    harness.expect("languages").expect("80.2% Rust").expect("9.0% Python").expect("2 more").expect_no("HTML");
+    harness.reply("POST /projects/a%2Fb/star", project(4)).reply(PROJECT, project(4));
+    harness.press("*").settle().await;
+    harness.expect("Starred a/b").expect("4 stars");
+    harness.reply("POST /projects/a%2Fb/unstar", json!(null)).press("M-*").settle().await;
+    harness.expect("Unstarred a/b");
+}
+
+#[tokio::test]
+async fn shares_that_are_no_numbers_of_sense_are_left_out() {
+    let mut harness = Begin::at(Place::new("overview").project("a/b")).size(100, 40).open();
+    harness.reply(PROJECT, json!({"id": 7, "name": "b", "path_with_namespace": "a/b"}));
+    harness.reply(&format!("{PROJECT}/languages"), json!({"Odd\u{1b}[31m": 1e300, "None": -4.0})).settle().await;
+    harness.expect("100.0% Odd\u{241b}[31m").expect_no("None");
+}
+
+#[tokio::test]
+async fn a_commit_says_who_signed_it_and_which_requests_brought_it() {
+    for (reply, says) in [
+        (
+            json!({"signature_type": "PGP", "verification_status": "verified", "gpg_key_primary_keyid": "8254AA",
+            "gpg_key_user_name": "Bo"}),
+            "verified  PGP  key 8254AA  Bo",
+        ),
+        (
+            json!({"signature_type": "SSH", "verification_status": "unknown_key", "key": {"title": "laptop"}}),
+            "unknown key  SSH  laptop",
+        ),
+        (
+            json!({"signature_type": "X509", "verification_status": "odd", "x509_certificate": {"subject": "CN=bo"}}),
+            "odd  X509  CN=bo",
+        ),
+        (json!({}), "signature"),
+    ] {
+        let mut harness = Begin::at(Place::new("commit").project("a/b").item("1a2b")).size(120, 40).open();
+        let at = "GET /projects/a%2Fb/repository/commits/1a2b";
+        harness.reply(at, json!({"id": "1a2b", "short_id": "1a2b", "title": "Rows", "author_name": "Bo"}));
+        harness.reply(&format!("{at}/signature"), reply);
+        harness.reply(
+            &format!("{at}/merge_requests"),
+            [json!({"id": 9, "iid": 42, "title": "Draw rows", "state": "merged"})],
+        );
+        harness.press("2").settle().await;
+        harness.expect(says).expect("!42 Draw rows  merged");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_knows_neither_shows_neither() {
+    let mut harness = Begin::at(Place::new("commit").project("a/b").item("1a2b")).size(120, 40).open();
+    harness.reply("GET /projects/a%2Fb/repository/commits/1a2b", json!({"id": "1a2b", "title": "Rows"}));
+    harness.press("2").settle().await;
+    harness.expect("Rows").expect_no("signature").expect_no("merge requests");
+}
+
+#[tokio::test]
+async fn languages_are_counted_by_a_server() {
+    let server = demo().await;
+    let place = Place::new("overview").project("acme/rocket-ui");
+    let mut app = Begin::at(place).size(160, 45).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("languages").expect("Rust");
+    server.stop().await;
+}
