@@ -29,6 +29,7 @@ pub mod notifications;
 pub mod page;
 pub mod pipelines;
 pub mod projects;
+pub mod releases;
 pub mod repository;
 pub mod runners;
 pub mod search;
@@ -71,6 +72,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("notifications", notifications::ALL),
     ("pipelines", pipelines::ALL),
     ("projects", projects::ALL),
+    ("releases", releases::ALL),
     ("repository", repository::ALL),
     ("runners", runners::ALL),
     ("search", search::ALL),

@@ -44,6 +44,7 @@ mod range;
 pub mod records;
 mod ref_updates;
 pub mod reject;
+mod releases;
 mod repository;
 mod routes;
 pub mod runner;

@@ -894,7 +894,17 @@ record! {
 
 record! {
     /// What a tag was released with.
-    Release { project: u64, tag: String, description: String, created_at: Timestamp }
+    Release {
+        project: u64,
+        tag: String,
+        /// That of the tag where it is empty.
+        name: String,
+        description: String,
+        created_at: Timestamp,
+        author: Option<u64>,
+        /// Name and address of what there is to download.
+        links: Vec<(String, String)>,
+    }
 }
 
 record! {

@@ -3,8 +3,8 @@
 use super::mount::Mount;
 use super::{
     award_emoji, branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, identity, issues,
-    jobs, keys, labels, license, merge_requests, milestones, notes, notifications, pipelines, projects, repository,
-    runners, search, snippets, tags, test_reports, todos, users, versions,
+    jobs, keys, labels, license, merge_requests, milestones, notes, notifications, pipelines, projects, releases,
+    repository, runners, search, snippets, tags, test_reports, todos, users, versions,
 };
 
 /// The areas, in the order of their names.
@@ -30,6 +30,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     notifications::mount,
     pipelines::mount,
     projects::mount,
+    releases::mount,
     repository::mount,
     runners::mount,
     search::mount,

@@ -86,7 +86,8 @@ fn create(call: &mut Writing, input: CreateTag) -> Outcome<Tag> {
     let now = call.now;
     if let Some(description) = input.release_description.filter(|text| !text.is_empty()) {
         let tag = input.tag_name.clone();
-        call.world.releases.add(records::Release { project: project.id, tag, description, created_at: now, id: 0 });
+        let release = records::Release { project: project.id, tag, description, created_at: now, ..Default::default() };
+        call.world.releases.add(release);
     }
     touch(call.world, project.id, now)?;
     let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;

@@ -25,6 +25,7 @@ pub mod notifications;
 pub mod overview;
 pub mod pipelines;
 pub mod projects;
+pub mod releases;
 pub mod runners;
 pub mod search;
 pub mod snippets;
@@ -96,6 +97,10 @@ pub const PANES: &[Entry] = &[
         &["g t"],
         "Go to tags",
     ),
+    Entry::of::<releases::Releases>()
+        .known_as(&["releases", "changelog", "downloads", "deploy"])
+        .at(&["{project}/-/releases/.."])
+        .lists("releases"),
     Entry::of::<commits::Commits>()
         .known_as(&["commits", "history", "log"])
         .below(Above::OwnList)

@@ -20,6 +20,7 @@ mod milestones;
 mod oauth;
 mod pipelines;
 mod projects;
+mod releases;
 mod repository;
 mod resume;
 mod review;

@@ -30,6 +30,7 @@ mod oauth;
 mod pages;
 mod pipelines;
 mod projects;
+mod releases;
 mod repository;
 mod runners;
 #[path = "../support/scripted.rs"]

@@ -36,6 +36,7 @@ mod pipelines;
 mod reach;
 mod reactions;
 mod refusals;
+mod releases;
 mod repository;
 mod review;
 mod rule;

@@ -632,7 +632,17 @@ impl Load {
         let tagged = history.time(*commit).unwrap_or(self.now);
         let created_at = self.when_after(&form.created, tagged).map_err(|e| format!("created: {e}"))?;
         let description = form.description.trim_end().to_owned();
-        self.world.releases.add(Release { id: 0, project, tag: form.tag.clone(), description, created_at });
+        let author = form.author.as_ref().map(|author| self.user_id("author", author)).transpose()?;
+        self.world.releases.add(Release {
+            project,
+            tag: form.tag.clone(),
+            name: form.name.clone(),
+            description,
+            created_at,
+            author,
+            links: form.links.clone(),
+            ..Release::default()
+        });
         Ok(())
     }
 

@@ -291,7 +291,16 @@ form! {
 
 form! {
     /// A release of a tag.
-    ReleaseForm { project: String, tag: String, description: String, created: String }
+    ReleaseForm {
+        project: String,
+        tag: String,
+        name: String,
+        author: Option<String>,
+        description: String,
+        created: String,
+        /// Name and address of what there is to download.
+        links: Vec<(String, String)>,
+    }
 }
 
 form! {

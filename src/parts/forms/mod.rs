@@ -11,6 +11,7 @@ pub mod notification;
 pub mod pipeline;
 pub mod project;
 pub mod refs;
+pub mod release;
 pub mod snippet;
 pub mod user;
 

@@ -1,0 +1,229 @@
+//! Releases of a project, beside what the selected one brings and what there is to download.
+
+use crate::api::releases::{DeleteProjectRelease, ListReleases, ProjectRelease};
+use crate::api::{Id, Time};
+use crate::app::App;
+use crate::app::action::{Action, Answer};
+use crate::app::command::{Command, Disabled};
+use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::place::Place;
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::list::{age, ago};
+use crate::parts::list_detail::{FactsDetail, FactsSource};
+use crate::parts::list_pane::ListPane;
+use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::{forms, project};
+use crate::store::{ListQuery, Want, Write};
+use crate::ui::panels::PanelRequest;
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::sanitize;
+use crate::ui::theme::Role;
+
+/// Columns and lines of a description.
+const WIDTH: usize = 80;
+const LINES: usize = 60;
+
+const COLUMNS: Columns<ProjectRelease> = Columns {
+    place: "releases",
+    fields: &[
+        Field::new("title", Column::new("Title", Size::Fill { min: 14, weight: 2 }))
+            .loaded(|a: &ProjectRelease, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
+        Field::new("tag", Column::new("Tag", Size::Fit { min: 4, max: 24 }))
+            .loaded(|a: &ProjectRelease, b| a.tag_name.cmp(&b.tag_name)),
+        Field::new("author", Column::new("Author", Size::Fit { min: 0, max: 16 }).priority(2)),
+        Field::new("released", Column::new("Released", Size::Fixed(8)).right().priority(1))
+            .loaded(|a: &ProjectRelease, b| at(a).cmp(&at(b)))
+            .newest_first(),
+    ],
+    order: None,
+};
+
+fn at(release: &ProjectRelease) -> Option<jiff::Timestamp> {
+    release.released_at.as_ref().or(release.created_at.as_ref()).and_then(Time::instant)
+}
+
+/// The releases of a project.
+pub struct ReleaseSource {
+    project: Id,
+}
+
+/// The list of releases.
+pub type Releases = ListPane<ReleaseSource>;
+
+impl Releases {
+    fn open_selection(&mut self, cx: &mut Cx) {
+        if !self.enter_detail(cx)
+            && let Some(release) = self.current(&cx.view)
+        {
+            cx.go(Place::new("files").project(self.source.project.clone()).at(release.tag_name.as_str()));
+        }
+    }
+
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        forms::signed_in(view)?;
+        self.has_row(view)
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        if let Some(release) = self.current(&cx.view) {
+            forms::release::edit(&self.source.project, release).open(cx);
+        }
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let Some(release) = self.current(&cx.view) else { return };
+        let (id, tag_name) = (self.source.project.clone(), release.tag_name.clone());
+        let question =
+            format!("Delete the release {} of {id}? Its tag stays. This cannot be undone.", sanitize(release.title()));
+        let what = format!("delete release {tag_name}");
+        let write = Write::new(&DeleteProjectRelease { id, tag_name }, what);
+        cx.act(App::confirm("Delete a release", question, Action::Send(write)));
+    }
+}
+
+impl ListSource for ReleaseSource {
+    type Row = ProjectRelease;
+    type Detail = FactsDetail;
+    const ID: &'static str = "releases";
+    const TITLE: &'static str = "Releases";
+    const NEEDS: Needs = Needs::Project;
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 40, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
+    const COLUMNS: Columns<ProjectRelease> = COLUMNS;
+    const COMMANDS: &'static [Command<Releases>] = &[
+        Command::new("releases.open", &["Enter"], "Open files of release", Releases::open_selection)
+            .footer("open")
+            .when(Releases::has_row),
+        Command::new("releases.create", &["+"], "Create release…", |pane: &mut Releases, cx| {
+            forms::release::create(&pane.source.project).open(cx);
+        })
+        .writes()
+        .footer("new")
+        .when(|_, view| forms::signed_in(view)),
+        Command::new("releases.edit", &["e"], "Edit release…", Releases::edit)
+            .writes()
+            .footer("edit")
+            .when(Releases::can_change),
+        Command::new("releases.delete", &["D"], "Delete release…", Releases::delete)
+            .writes()
+            .when(Releases::can_change),
+        Releases::columns_command("releases.columns"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> ReleaseSource {
+        ReleaseSource { project: place.project.clone().unwrap_or_default() }
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut out = project::breadcrumbs(view, &self.project);
+        out.push(Breadcrumb::new("releases", Role::Text));
+        out
+    }
+
+    fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<ProjectRelease>> {
+        Some(ListQuery::new(&ListReleases { id: self.project.clone() }))
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<ProjectRelease> {
+        Filter::Loaded(|release, words| {
+            release.title().to_lowercase().contains(words) || release.tag_name.to_lowercase().contains(words)
+        })
+    }
+
+    fn key(release: &ProjectRelease) -> String {
+        release.tag_name.clone()
+    }
+
+    fn row(&self, view: &View, _: usize, release: &ProjectRelease) -> Row {
+        let author = release.author.as_ref().map(|author| author.username.clone()).unwrap_or_default();
+        let when = age(view, release.released_at.as_ref().or(release.created_at.as_ref()));
+        let when = if release.upcoming_release == Some(true) { "upcoming".to_owned() } else { when };
+        Row::new(vec![
+            Cell::from((release.title().to_owned(), Role::Text)),
+            Cell::from((release.tag_name.clone(), Role::Ref)),
+            Cell::from((author, Role::User)),
+            Cell::from((when, Role::Dim)),
+        ])
+    }
+
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
+        match input.filter {
+            "" => ("There are no releases yet.", "+ creates one"),
+            _ => ("No release matches the filter.", "/ changes it, Esc clears it"),
+        }
+    }
+
+    fn enter(pane: &mut Releases, cx: &mut Cx) {
+        pane.open_selection(cx);
+    }
+
+    fn wants(pane: &Releases, _view: &View) -> Vec<Want> {
+        vec![project::want(&pane.source.project)]
+    }
+
+    fn answer(pane: &mut Releases, answer: Answer, _cx: &mut Cx) {
+        if let Ok(forms::release::NewRelease(tag)) = answer.take() {
+            pane.list.reveal_new(tag);
+        }
+    }
+
+    fn url(&self, view: &View, release: &ProjectRelease) -> Option<String> {
+        let tag = crate::api::endpoint::encode(&release.tag_name);
+        Some(project::page(view, &self.project, &format!("/-/releases/{tag}")))
+    }
+
+    fn copies(&self, _view: &View, release: &ProjectRelease) -> Vec<(&'static str, String)> {
+        vec![("tag", release.tag_name.clone()), ("title", release.title().to_owned())]
+    }
+}
+
+/// A link to a web page; nothing else is handed to the browser.
+fn page(url: &str) -> Option<LinkTarget> {
+    (url.starts_with("https://") || url.starts_with("http://")).then(|| LinkTarget::Page(url.to_owned()))
+}
+
+impl FactsSource for ReleaseSource {
+    fn facts_title(&self, release: &ProjectRelease) -> String {
+        release.title().to_owned()
+    }
+
+    fn facts(&self, facts: &mut Details, view: &View, release: &ProjectRelease) {
+        let files = Place::new("files").project(self.project.clone()).at(release.tag_name.as_str());
+        facts.field("tag", vec![(release.tag_name.clone(), Role::Ref)], Some(LinkTarget::Place(files)));
+        let released = ago(&age(view, release.released_at.as_ref().or(release.created_at.as_ref())));
+        if !released.is_empty() {
+            facts.field("released", vec![(released, Role::Text)], None);
+        }
+        if let Some(author) = &release.author {
+            facts.field("author", vec![(author.username.clone(), Role::User)], None);
+        }
+        for (index, milestone) in release.milestones.iter().flatten().enumerate() {
+            let name = if index == 0 { "milestones" } else { "" };
+            facts.field(name, vec![(milestone.title.clone(), Role::Text)], None);
+        }
+        let description = release.description.as_deref().unwrap_or_default();
+        if !description.trim().is_empty() {
+            facts.line(Vec::new());
+            facts.prose(description, WIDTH, LINES, Role::Text);
+        }
+        let Some(assets) = &release.assets else { return };
+        if !assets.links.is_empty() || !assets.sources.is_empty() {
+            facts.line(Vec::new());
+        }
+        for (index, link) in assets.links.iter().enumerate() {
+            let mut pieces = vec![(link.name.clone(), Role::Link)];
+            if !matches!(link.link_type.as_str(), "" | "other") {
+                pieces.push((format!("  {}", link.link_type), Role::Dim));
+            }
+            facts.field(if index == 0 { "assets" } else { "" }, pieces, page(&link.url));
+        }
+        for (index, source) in assets.sources.iter().enumerate() {
+            let pieces = vec![(source.format.clone(), Role::Link)];
+            facts.field(if index == 0 { "source code" } else { "" }, pieces, page(&source.url));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Releases of a project, which are those of its tags.
+
+use crate::{Server, each, json};
+use labscope::backend::{Options, WorldKind};
+
+const AT: &str = "/projects/acme%2Frocket-ui/releases";
+
+async fn demo(only_specified: bool) -> Server {
+    Server::with(Options { world: WorldKind::Demo, only_specified, ..Options::default() }).await
+}
+
+#[tokio::test]
+async fn they_are_created_changed_and_deleted_and_the_tag_stays() {
+    let server = demo(false).await;
+    let all = server.read("ada", AT).await;
+    assert_eq!(each(&all, "tag_name")[..2], ["v0.3.2", "v0.3.0"], "the latest first");
+    assert_eq!((&all[1]["name"], &all[1]["author"]["username"]), (&"Layouts by weight".into(), &"bo".into()));
+    assert_eq!(all[1]["assets"]["links"][1]["name"], "Guide to layouts");
+    assert_eq!(each(&all[1]["assets"]["sources"], "format"), ["zip", "tar.gz", "tar.bz2", "tar"]);
+
+    let refused = json(server.post("ada", AT, &[("tag_name", "v9/rc")]).await, 422).await;
+    assert_eq!(refused["message"], "Ref is not specified");
+    let form = [("tag_name", "v9/rc"), ("ref", "main"), ("name", "Nine")];
+    assert_eq!(json(server.post("ada", AT, &form).await, 201).await["name"], "Nine");
+    let taken = json(server.post("ada", AT, &form).await, 409).await;
+    assert_eq!(taken["message"], "Release already exists");
+    let changed = json(server.put("ada", &format!("{AT}/v9%2Frc"), &[("description", "Text")]).await, 200).await;
+    assert_eq!((&changed["name"], &changed["description"]), (&"Nine".into(), &"Text".into()));
+    let tag = server.read("ada", "/projects/acme%2Frocket-ui/repository/tags/v9%2Frc").await;
+    assert_eq!(tag["release"]["description"], "Text");
+    let gone = json(server.delete("ada", &format!("{AT}/v9%2Frc")).await, 200).await;
+    assert_eq!(gone["tag_name"], "v9/rc");
+    assert_eq!(server.delete("ada", &format!("{AT}/v9%2Frc")).await.status(), 404);
+    let tag = server.read("ada", "/projects/acme%2Frocket-ui/repository/tags/v9%2Frc").await;
+    assert!(tag["release"].is_null(), "{tag}");
+}
+
+#[tokio::test]
+async fn an_old_server_has_only_those_of_tags() {
+    let server = demo(true).await;
+    assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
+}

@@ -1,0 +1,33 @@
+//! Releases.
+
+use crate::sample::{acme, word};
+use labscope::api::releases::*;
+
+requests! {
+    ListReleases { id: acme() } => "GET /projects/acme%2Fui/releases";
+    CreateProjectRelease {
+        id: acme(),
+        tag_name: "v1/rc".into(),
+        name: word("One"),
+        description: word("d"),
+        r#ref: word("main"),
+    } => "POST /projects/acme%2Fui/releases | description=d&name=One&ref=main&tag_name=v1/rc";
+    UpdateProjectRelease { id: 1.into(), tag_name: "v1/rc".into(), name: word("One"), description: word("") } =>
+        "PUT /projects/1/releases/v1%2Frc | description=&name=One";
+    DeleteProjectRelease { id: 1.into(), tag_name: "v1/rc".into() } => "DELETE /projects/1/releases/v1%2Frc";
+}
+
+samples! {
+    ProjectRelease => r#"{
+        "tag_name": "v0.2", "description": "What changed", "name": "Awesome app", "created_at": "2019-01-03T01:56:19.539Z",
+        "released_at": "2019-01-03T01:56:19.539Z", "author": {"id": 1, "name": "Ada", "username": "ada",
+            "state": "active", "avatar_url": "https://h/a.png", "web_url": "https://h/ada"},
+        "upcoming_release": false,
+        "milestones": [{"id": 51, "iid": 1, "project_id": 24, "title": "v1.0", "description": "x", "state": "closed",
+            "created_at": "2019-07-12T19:45:44.256Z", "updated_at": "2019-07-12T19:45:44.256Z",
+            "due_date": "2019-08-16", "start_date": "2019-07-30"}],
+        "assets": {"sources": [{"format": "zip", "url": "http://h/a-v0.2.zip"}],
+            "links": [{"id": 2, "name": "awesome-v0.2.msi", "url": "http://h/a.msi", "link_type": "other"}]}
+    }"#;
+    ProjectRelease => r#"{"tag_name": "v0.1", "name": null, "description": null, "created_at": null, "released_at": null}"#;
+}

@@ -1,0 +1,76 @@
+//! Releases of a project.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const LIST: &str = "GET /projects/a%2Fb/releases";
+
+fn release(tag: &str, name: &str) -> Value {
+    json!({"tag_name": tag, "name": name, "description": "Rows, *documents*.", "released_at": "2026-06-15T09:00:00Z",
+        "author": {"id": 1, "username": "bo"}, "milestones": [{"id": 4, "iid": 4, "title": "0.4"}],
+        "assets": {"links": [{"id": 1, "name": "For Linux", "url": "https://h.test/linux", "link_type": "package"},
+            {"id": 2, "name": "Odd", "url": "javascript:alert(1)", "link_type": "other"}],
+            "sources": [{"format": "zip", "url": "https://h.test/zip"}]}})
+}
+
+async fn open() -> Harness {
+    let mut harness = Begin::at(Place::new("releases").project("a/b")).size(140, 30).open();
+    harness.reply(LIST, [release("v1/rc", "One"), release("v0.9", "")]).settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect()
+}
+
+#[tokio::test]
+async fn each_shows_what_it_brings_and_what_there_is_to_download() {
+    let mut harness = open().await;
+    for words in ["One", "v1/rc", "bo", "3h"] {
+        assert!(harness.line_with("▌ One").contains(words), "{words}\n{}", harness.picture());
+    }
+    harness.expect("Rows, *documents*.").expect("milestones").expect("For Linux  package").expect("source code");
+}
+
+#[tokio::test]
+async fn one_is_created_changed_and_deleted_after_a_question() {
+    let mut harness = open().await;
+    harness.press("+").expect("New release in a/b").type_text("v2").press("Tab").type_text("main");
+    harness.reply("POST /projects/a%2Fb/releases", release("v2", "")).press("C-s").settle().await;
+    harness.press("e").expect("Edit release v1/rc").press("C-u").type_text("First").press("C-s").settle().await;
+    harness.press("Esc D").expect("Delete the release One of a/b? Its tag stays.").press("y");
+    assert_eq!(
+        sent(&harness),
+        [
+            "POST /projects/a%2Fb/releases ref=main tag_name=v2",
+            "PUT /projects/a%2Fb/releases/v1%2Frc name=First",
+            "DELETE /projects/a%2Fb/releases/v1%2Frc",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_server_without_them_says_so_and_none_is_no_failure() {
+    let mut harness = Begin::at(Place::new("releases").project("a/b")).size(100, 20).open();
+    harness.unsupported(LIST).settle().await;
+    harness.expect("Not supported by this server");
+    let mut harness = Begin::at(Place::new("releases").project("a/b")).size(100, 20).open();
+    harness.reply(LIST, json!([])).settle().await;
+    harness.expect("There are no releases yet.");
+    for (width, height) in [(20, 6), (44, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height).press("j z k z");
+    }
+}
+
+#[tokio::test]
+async fn releases_are_kept_by_a_server() {
+    let server = demo().await;
+    let place = Place::new("releases").project("acme/rocket-ui");
+    let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("Layouts by weight").press("+").type_text("v9").press("Tab").type_text("main").press("C-s");
+    app.until("v9").await;
+    server.stop().await;
+}
