@@ -81,10 +81,21 @@ crate::resource! {
         /// All lines, where there are several; `new_line` or `old_line` is the last one.
         line_range: LineRange,
         /// Of an image: its size, and the point, in pixels.
-        width: u64,
-        height: u64,
-        x: u64,
-        y: u64,
+        width: Pixels,
+        height: Pixels,
+        x: Pixels,
+        y: Pixels,
+    }
+}
+
+/// A whole number of pixels, which some servers write as a fraction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Pixels(pub u64);
+
+impl<'de> Deserialize<'de> for Pixels {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pixels, D::Error> {
+        f64::deserialize(deserializer).map(|pixels| Pixels(pixels.round() as u64))
     }
 }
 

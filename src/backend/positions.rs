@@ -3,7 +3,7 @@
 use super::git::{Changes, Git};
 use super::reject::Reject;
 use crate::api::commits::DiffEntry;
-use crate::api::notes::{LineRange, LineRangeEnd, NewPosition, Position, line_code};
+use crate::api::notes::{LineRange, LineRangeEnd, NewPosition, Pixels, Position, line_code};
 use git2::Oid;
 
 /// The lines of one file's changes.
@@ -126,10 +126,10 @@ pub fn read(new: &NewPosition) -> Result<Position, Reject> {
         new_path: Some(new.new_path.clone()).filter(|path| !path.is_empty()),
         old_line: new.old_line.filter(|_| is_text).map(u64::from),
         new_line: new.new_line.filter(|_| is_text).map(u64::from),
-        width: new.width.map(u64::from),
-        height: new.height.map(u64::from),
-        x: new.x.map(u64::from),
-        y: new.y.map(u64::from),
+        width: new.width.map(|width| Pixels(width.into())),
+        height: new.height.map(|height| Pixels(height.into())),
+        x: new.x.map(|x| Pixels(x.into())),
+        y: new.y.map(|y| Pixels(y.into())),
         line_range: range.map(|range| LineRange { start: end(&range.start), end: end(&range.end) }),
     })
 }

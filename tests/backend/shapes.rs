@@ -80,7 +80,8 @@ const REQUEST: &str = "id# iid# project_id# source_project_id# target_project_id
 const REQUEST_SINGLE: &str = "REQUEST closed_at@? latest_build_started_at@? latest_build_finished_at@?
     first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}? user{can_merge!}
     merge_error^ diff_refs{base_sha head_sha start_sha}";
-const APPROVALS: &str = "user_has_approved! user_can_approve! approved! approved_by[]{user{BRIEF} approved_at@}";
+const APPROVALS: &str = "user_has_approved! user_can_approve! approved! approved_by[]{user{BRIEF} approved_at@}
+    approvals_required# approvals_left#";
 const TAG: &str = "name message? commit{COMMIT} release{tag_name description}?";
 const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
     commit{author_email author_name authored_date@ committed_date@ committer_email committer_name id short_id title

@@ -292,8 +292,8 @@ async fn a_manual_job_is_played_with_variables_that_are_kept_nowhere() {
         [one(7, 3, "deploy", "ship", "manual"), one(6, 3, "test", "unit", "success")],
     );
     harness.settle().await;
-    harness.press("/").type_text("unit").press("Enter V").expect("only manual jobs can be played").press("Esc");
-    harness.press("/").type_text("ship").press("Enter V").expect("Play #7 ship");
+    harness.press("/").type_text("unit").press("Enter M-p").expect("only manual jobs can be played").press("Esc");
+    harness.press("/").type_text("ship").press("Enter M-p").expect("Play #7 ship");
     harness.press("Enter").type_text("TOKEN=s3cret").press("Enter").type_text("LOUD=a b").press("C-o");
     assert!(harness.kept.values().all(|text| !text.contains("s3cret")), "{:?}", harness.kept);
     harness.press("Esc");

@@ -225,7 +225,7 @@ impl Pane for JobTrace {
             .footer("play")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("job.play_with", &["V"], "Play job with variables…", |pane: &mut Self, cx| {
+        Command::new("job.play_with", &["M-p"], "Play job with variables…", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
                 forms::pipeline::play(&pane.trace.project, job).open(cx);
             }

@@ -369,7 +369,7 @@ impl Pane for Jobs {
         .footer("play")
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("jobs.play_with", &["V"], "Play job with variables…", |pane: &mut Self, cx| {
+        Command::new("jobs.play_with", &["M-p"], "Play job with variables…", |pane: &mut Self, cx| {
             if let Some(job) = pane.current(&cx.view) {
                 forms::pipeline::play(&pane.project, job).open(cx);
             }

@@ -1,7 +1,7 @@
 //! The place of a new thread, as servers take it: the commits of the version, and numbers in both files.
 
 use crate::api::merge_requests::DiffRefs;
-use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Position, line_code};
+use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Pixels, Position, line_code};
 use crate::parts::changed_files::{CommentAnchor, LineEnd};
 use crate::ui::diff::Kind;
 
@@ -38,6 +38,7 @@ pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPositi
 pub fn of_draft_note(position: &Position) -> Option<NewPosition> {
     let text = |field: &Option<String>| field.clone().filter(|text| !text.is_empty());
     let small = |line: Option<u64>| line.and_then(|line| u32::try_from(line).ok());
+    let pixels = |pixels: Option<Pixels>| pixels.and_then(|pixels| u32::try_from(pixels.0).ok());
     let end = |line: &crate::api::notes::LineRangeEnd| NewLineRangeEnd {
         line_code: line.line_code.clone(),
         r#type: line.r#type.clone(),
@@ -51,10 +52,10 @@ pub fn of_draft_note(position: &Position) -> Option<NewPosition> {
         new_path: text(&position.new_path).or_else(|| text(&position.old_path))?,
         old_line: small(position.old_line),
         new_line: small(position.new_line),
-        width: small(position.width),
-        height: small(position.height),
-        x: small(position.x),
-        y: small(position.y),
+        width: pixels(position.width),
+        height: pixels(position.height),
+        x: pixels(position.x),
+        y: pixels(position.y),
         line_range: position
             .line_range
             .as_ref()

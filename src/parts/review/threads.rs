@@ -61,7 +61,7 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
 /// The point in an image that a note is on.
 pub fn point_of(note: &Note) -> Option<(u64, u64)> {
     let position = note.position.as_ref()?;
-    Some((position.x?, position.y?)).filter(|_| position.position_type.as_deref() == Some("image"))
+    Some((position.x?.0, position.y?.0)).filter(|_| position.position_type.as_deref() == Some("image"))
 }
 
 fn positioned(note: &Note) -> Option<DiffPosition> {
