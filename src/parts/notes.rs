@@ -172,9 +172,11 @@ impl Notes {
         let view = &cx.view;
         let Some(rows) = self.rows(view) else { return };
         let width = self.width(view);
-        // Who and when, the text, and a line between.
+        // Who and when, the text, its reactions, and a line between.
         let height = |note: &Note| {
-            2 + rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1))
+            let lines = rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1));
+            let reactions = Reactions::to(on.clone(), Some(note.id)).line(view, width);
+            2 + lines + usize::from(!reactions.is_empty())
         };
         let mut moved = self.starts.first() != Some(&self.head.len());
         if self.measured.replace((rows.revision, width)) != Some((rows.revision, width)) {
