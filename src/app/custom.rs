@@ -1,6 +1,6 @@
 //! A person's own commands of the configuration: the values that they get, what is started, and what it prints.
 
-use super::action::{Action, Effect, Tone};
+use super::action::{Effect, Tone};
 use super::command::{Disabled, Info};
 use super::keymap::Chord;
 use super::overlay::output::Output;
@@ -480,11 +480,6 @@ impl App {
             effects.push(Effect::StopRun(number));
         }
     }
-}
-
-/// Asks the app to stop a command.
-pub fn stop(number: u64) -> Action {
-    Action::StopRun(number)
 }
 
 #[cfg(test)]

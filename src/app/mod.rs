@@ -79,13 +79,12 @@ const FRESH: i64 = 10;
 struct Message {
     tone: Tone,
     words: String,
-    until: Timestamp,
+    /// `None`: it goes with the first key.
+    until: Option<Timestamp>,
     /// The turn in which it was said.
     turn: u64,
     /// The command that it refuses, and why: it goes when that holds no longer.
     refusal: Option<(&'static str, Disabled)>,
-    /// It goes with the first key.
-    is_hint: bool,
 }
 
 /// A write that is on its way.
@@ -311,7 +310,7 @@ impl App {
 
     /// Returns when to bring the time again; `None` while nothing is live.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let message = self.message.as_ref().filter(|message| !message.is_hint).map(|message| message.until);
+        let message = self.message.as_ref().and_then(|message| message.until);
         earliest(earliest(self.wake, message), self.outbox.wake())
     }
 
@@ -416,7 +415,7 @@ impl App {
             self.dirty = true;
         }
         self.now = now;
-        if self.message.as_ref().is_some_and(|message| message.until <= now) {
+        if self.message.as_ref().and_then(|message| message.until).is_some_and(|until| until <= now) {
             self.message = None;
             self.dirty = true;
         }
@@ -545,7 +544,7 @@ impl App {
             return self.elsewhere.tell(tone, text);
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
-        self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None, is_hint: false });
+        self.message = Some(Message { tone, words: text, until: Some(until), turn: self.turn, refusal: None });
         self.dirty = true;
     }
 
@@ -554,8 +553,7 @@ impl App {
         let [help, palette, close] = ["help", "palette", "close"].map(|id| self.bindings.first(id).to_owned());
         self.say(Tone::Info, format!("{help} lists the keys here, {palette} runs any command, {close} goes back"));
         if let Some(message) = &mut self.message {
-            message.until = Timestamp::MAX;
-            message.is_hint = true;
+            message.until = None;
         }
         self.change(&Change::Settings(SettingsChange::Greeted), effects);
     }
@@ -606,7 +604,7 @@ impl App {
         if key.code == KeyCode::Esc && closed_at.is_some_and(|(at, _)| is_late(at)) {
             return;
         }
-        self.message = self.message.take().filter(|message| !message.is_hint);
+        self.message = self.message.take().filter(|message| message.until.is_some());
         // From the first key on, the place is the user's own, and does not give way any more.
         self.named = false;
         let pane = self.panes.last().map(|p| p.id()).unwrap_or_default();
@@ -977,14 +975,16 @@ impl App {
                 place.project = here.project;
                 Ok(place)
             }
-            Needs::Project => match (here.project, self.project_at_hand()) {
-                (Some(project), _) => {
+            Needs::Project => match here.project {
+                Some(project) => {
                     place.project = Some(project);
                     place.git_ref = here.git_ref;
                     Ok(place)
                 }
-                (None, Some(project)) => Ok(place.project(project)),
-                (None, None) => Err("select a project first".into()),
+                None => {
+                    let project = self.project_at_hand().ok_or("select a project first")?;
+                    Ok(place.project(project))
+                }
             },
             Needs::Item => Err("it is opened from its list".into()),
         }

@@ -11,8 +11,8 @@ use super::query::Grammar;
 use super::registry::Entry;
 use super::state::{Recents, Seen, Settings};
 use super::transfer::Transfers;
-use crate::api::Host;
 use crate::api::identity::{AccessToken, GetOwnToken};
+use crate::api::{Endpoint, Host, Reply};
 use crate::store::{Load, Store, Want};
 use crate::ui::image::Pictures;
 use crate::ui::panels::Panels;
@@ -130,6 +130,16 @@ impl View<'_> {
     pub fn aside(&self, load: Load) -> Option<Want> {
         let missing = self.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
         (!missing).then(|| load.into())
+    }
+
+    /// Returns what loads a list, unless the server said that it has none of the kind.
+    pub fn if_supported<T, E>(&self, list: &E, pages: u32) -> Option<Load>
+    where
+        T: Send + Sync + 'static,
+        E: Endpoint<Output = Vec<T>>,
+        Vec<T>: Reply,
+    {
+        (!self.store.is_unsupported::<E>()).then(|| Load::list(list, pages))
     }
 
     /// Returns whether anything can be changed on the server, or why not.

@@ -5,7 +5,7 @@ use super::pane::View;
 use super::{AnyPane, App, Cx, registry};
 use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
-use crate::api::{Endpoint, Fault, Id};
+use crate::api::{Fault, Id};
 use crate::store::{HeldState, Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
@@ -97,20 +97,20 @@ impl App {
 
     /// Says once that the token expires soon.
     fn tell_expiry(&mut self) {
-        if self.expiry_is_told || !self.store.is_fresh(&GetOwnToken {}.request()) {
+        if self.expiry_is_told {
             return;
         }
-        self.expiry_is_told = true;
         let view = self.view_of();
-        let Some((token, days)) = view.token().and_then(|token| Some((token, token.expires_soon(view.now)?))) else {
-            return;
-        };
-        let when = match days {
-            ..=0 => "today".to_owned(),
-            1 => "tomorrow".to_owned(),
-            _ => format!("in {days} days"),
-        };
+        let Some(token) = view.token() else { return };
+        let days = token.expires_soon(view.now);
         let date = token.expires_at.as_ref().map(ToString::to_string).unwrap_or_default();
+        self.expiry_is_told = true;
+        let when = match days {
+            None => return,
+            Some(..=0) => "today".to_owned(),
+            Some(1) => "tomorrow".to_owned(),
+            Some(days) => format!("in {days} days"),
+        };
         self.say(Tone::Warning, format!("Your token expires {when} ({date}). Create another: labscope auth login"));
     }
 

@@ -14,7 +14,7 @@ pub mod keys;
 pub mod manual;
 pub mod open;
 pub mod renewal;
-mod serve;
+pub mod serve;
 
 use crate::config::Config;
 use crate::system::files;
@@ -97,7 +97,7 @@ fn mistyped(target: &str) -> Option<String> {
     };
     let mut all = names(&command, "");
     all.extend(command.find_subcommand("auth").map(|auth| names(auth, "auth ")).unwrap_or_default());
-    let distance = |name: &String| edits(target, name.rsplit(' ').next().unwrap_or(name));
+    let distance = |name: &String| strsim::osa_distance(target, name.rsplit(' ').next().unwrap_or(name));
     let nearest = all.into_iter().min_by_key(distance)?;
     // Short words are near to one another without being a mistake.
     let most = if target.len() < 6 { 1 } else { 2 };
@@ -107,28 +107,6 @@ fn mistyped(target: &str) -> Option<String> {
              For the group of that name: labscope groups/{target}"
         )
     })
-}
-
-/// Counts the edits that make `a` of `b`: letters put in, left out, replaced, or swapped with the next.
-fn edits(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    let cell = |rows: &[Vec<usize>], row: usize, column: usize| -> usize {
-        rows.get(row).and_then(|row| row.get(column)).copied().unwrap_or(usize::MAX - 1)
-    };
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let replaced = cell(&rows, i, j) + usize::from(x != y);
-            let left_out = cell(&rows, i, j + 1) + 1;
-            let put_in = row.last().copied().unwrap_or(usize::MAX - 1) + 1;
-            let swaps = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            let swapped = if swaps { cell(&rows, i - 1, j - 1) + 1 } else { usize::MAX };
-            row.push(replaced.min(left_out).min(put_in).min(swapped));
-        }
-        rows.push(row);
-    }
-    cell(&rows, a.len(), b.len())
 }
 
 /// Loads the configuration that the options name.
@@ -178,6 +156,5 @@ mod tests {
         for target in ["acme", "gitlab-org", "a/b", "me", "tools", "demo/web", "documentation"] {
             assert_eq!(mistyped(target), None, "{target}");
         }
-        assert_eq!((edits("demo", "demo"), edits("dmeo", "demo"), edits("", "api")), (0, 1, 3));
     }
 }

@@ -27,7 +27,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Columns of the names of facts.
-const LABEL: usize = 11;
+const LABEL: usize = 15;
 
 /// The issue or epic to open, as it was typed.
 struct Which(String);
@@ -104,23 +104,18 @@ impl IssuePane {
         if self.request().is_none_or(|get| view.store.get(&get).value.is_none()) {
             return Vec::new();
         }
-        let mut loads = Vec::new();
-        if !view.store.is_unsupported::<ListRelatedMergeRequests>() {
-            loads.extend(self.related().map(|list| Load::list(&list, 1)));
-        }
-        if !view.store.is_unsupported::<ListClosingMergeRequests>() {
-            loads.extend(self.closing().map(|list| Load::list(&list, 1)));
-        }
-        if !view.store.is_unsupported::<ListIssueParticipants>() {
-            loads.extend(self.participants().map(|list| Load::list(&list, 1)));
-        }
+        let loads = [
+            self.related().and_then(|list| view.if_supported(&list, 1)),
+            self.closing().and_then(|list| view.if_supported(&list, 1)),
+            self.participants().and_then(|list| view.if_supported(&list, 1)),
+        ];
         // What is refused says nothing of the issue.
         let refused = |load: &Load| {
             view.store
                 .error_of(&load.request)
                 .is_some_and(|error| matches!(error.fault, Fault::Denied(_) | Fault::Scope(_)))
         };
-        loads.into_iter().filter(|load| !refused(load)).filter_map(|load| view.aside(load)).collect()
+        loads.into_iter().flatten().filter(|load| !refused(load)).filter_map(|load| view.aside(load)).collect()
     }
 
     /// The merge requests of the issue, each once: those that close it first, and whether they do.
@@ -344,7 +339,7 @@ impl IssuePane {
             ("Weight", issue.weight.map(|weight| weight.to_string()).unwrap_or_default(), Role::Text),
             ("Time spent", spent, Role::Text),
             ("Votes", votes, Role::Text),
-            ("Involved", people.join("  "), Role::User),
+            ("Participants", people.join("  "), Role::User),
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
             let words = text::fit(&words, width.saturating_sub(LABEL));
@@ -362,7 +357,7 @@ impl IssuePane {
             lines.push(DocLine { spans, ..DocLine::default() });
         }
         for (at, (mr, closes)) in self.requests(view).into_iter().enumerate() {
-            let label = if at == 0 { "Merge req." } else { "" };
+            let label = if at == 0 { "Merge requests" } else { "" };
             let (sign, role) = glyph::status(mr.state.as_str());
             let note = if closes { " closes it" } else { "" };
             let words = format!("!{} {}", mr.iid, text::sanitize(&mr.title));

@@ -5,7 +5,7 @@ use crate::api::projects::{GetLanguages, GetProject, Project, StarProject, Unsta
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
 use crate::api::{Id, Known};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Disabled, Motion};
+use crate::app::command::{Command, Motion};
 use crate::app::overlay::picker::Picker;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, View};
 use crate::app::place::Place;
@@ -224,10 +224,6 @@ impl Overview {
         }));
     }
 
-    fn can_star(&self, view: &View) -> Result<(), Disabled> {
-        forms::signed_in(view)
-    }
-
     fn write_who(&mut self, view: &View) {
         let log: Rows<'_, Commit> = view.store.list(&self.log());
         if let Some(last) = log.get(0) {
@@ -354,10 +350,10 @@ impl Pane for Overview {
         .when(|_, view| forms::signed_in(view)),
         Command::new("overview.star", &["*"], "Star project", |pane: &mut Self, cx| pane.star(true, cx))
             .writes()
-            .when(Overview::can_star),
+            .when(|_, view| forms::signed_in(view)),
         Command::new("overview.unstar", &["M-*"], "Unstar project", |pane: &mut Self, cx| pane.star(false, cx))
             .writes()
-            .when(Overview::can_star),
+            .when(|_, view| forms::signed_in(view)),
         Command::new("overview.notifications", &["w"], "Edit notification settings", |pane: &mut Self, cx| {
             cx.go(Place::new("notifications").project(pane.project.clone()));
         }),

@@ -21,7 +21,7 @@ use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
 /// Columns and lines of a description.
-const WIDTH: usize = 80;
+const WIDTH: usize = 60;
 const LINES: usize = 60;
 
 const COLUMNS: Columns<ProjectRelease> = Columns {

@@ -1,7 +1,6 @@
 //! Reactions to a note, or to what notes are on: read, counted in a line, and given or removed in a picker.
 
 use crate::api::award_emoji::*;
-use crate::api::endpoint::Endpoint;
 use crate::app::action::Action;
 use crate::app::command::Disabled;
 use crate::app::outbox::Noteable;
@@ -76,10 +75,6 @@ macro_rules! operation {
     };
 }
 
-fn load<E: Endpoint<Output = Vec<AwardEmoji>>>(view: &View, list: &E) -> Option<Load> {
-    (!view.store.is_unsupported::<E>()).then(|| Load::list(list, PAGES))
-}
-
 /// An emoji that was given.
 struct Given<'a> {
     name: &'a str,
@@ -104,7 +99,7 @@ impl Reactions {
 
     fn load(&self, view: &View) -> Option<Load> {
         operation!(self, [ListMergeRequestAwards ListMergeRequestNoteAwards ListIssueAwards ListIssueNoteAwards
-            ListSnippetNoteAwards] {}, list => load(view, &list))
+            ListSnippetNoteAwards] {}, list => view.if_supported(&list, PAGES))
     }
 
     /// Returns what reads them; nothing on a server that has none.

@@ -208,8 +208,7 @@ impl Interface<'_> {
             }
             Effect::Browse(url) => self.sessions.browse(host, url),
             Effect::Edit { text, suffix } => {
-                input.close().await;
-                self.terminal.release()?;
+                self.lend(input).await?;
                 let (outcome, ends) = open::editor(&text, &suffix, &mut self.signals).await;
                 if ends {
                     match outcome {
@@ -225,49 +224,46 @@ impl Interface<'_> {
                 self.take_back(input)?;
             }
             Effect::Page(paper) => {
-                input.close().await;
-                self.terminal.release()?;
-                match open::pager(&paper, &mut self.signals).await {
-                    Ok(false) => {}
-                    Ok(true) => {
-                        self.tell(host, Msg::Quit);
-                        return Ok(());
-                    }
-                    Err(why) => self.tell(host, Msg::Say(Tone::Bad, why)),
-                }
-                self.take_back(input)?;
-                self.sessions.app().set_dirty();
+                self.lend(input).await?;
+                let ended = open::pager(&paper, &mut self.signals).await;
+                self.after(ended, host, input)?;
             }
             Effect::EditFile(file) => {
-                input.close().await;
-                self.terminal.release()?;
-                match open::file_of_clone(&file, &mut self.signals).await {
-                    Ok(false) => {}
-                    Ok(true) => {
-                        self.tell(host, Msg::Quit);
-                        return Ok(());
-                    }
-                    Err(why) => self.tell(host, Msg::Say(Tone::Bad, why)),
-                }
-                self.take_back(input)?;
-                self.sessions.app().set_dirty();
+                self.lend(input).await?;
+                let ended = open::file_of_clone(&file, &mut self.signals).await;
+                self.after(ended, host, input)?;
             }
             Effect::Run(number, order) => {
-                input.close().await;
-                self.terminal.release()?;
+                self.lend(input).await?;
                 let (ended, ends) = open::in_terminal(&order, &mut self.signals).await;
                 self.tell(host, Msg::Ran(number, RunEvent::Ended(ended)));
-                if ends {
-                    self.tell(host, Msg::Quit);
-                    return Ok(());
-                }
-                self.take_back(input)?;
-                self.sessions.app().set_dirty();
+                self.after(Ok(ends), host, input)?;
             }
             Effect::Suspend => self.suspend(StopTarget::Group, host, input).await?,
             // The app reports quitting itself; no other effects reach the loop.
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Gives the terminal to another program.
+    async fn lend(&mut self, input: &mut Input) -> io::Result<()> {
+        input.close().await;
+        self.terminal.release()
+    }
+
+    /// Goes on after another program, or quits where a signal said so while it ran.
+    fn after(&mut self, ended: Result<bool, String>, host: &Host, input: &mut Input) -> io::Result<()> {
+        match ended {
+            Ok(false) => {}
+            Ok(true) => {
+                self.tell(host, Msg::Quit);
+                return Ok(());
+            }
+            Err(why) => self.tell(host, Msg::Say(Tone::Bad, why)),
+        }
+        self.take_back(input)?;
+        self.sessions.app().set_dirty();
         Ok(())
     }
 

@@ -42,7 +42,7 @@ async fn an_issue_shows_its_text_and_its_notes() {
 async fn a_wide_screen_has_the_facts_beside_and_a_click_chooses_a_note() {
     let mut harness = open(160).await;
     assert!(harness.line_with("It is slow").contains("│  Details ─"), "{}", harness.picture());
-    assert!(harness.line_with("Author").contains("│  Author     ada"), "{}", harness.picture());
+    assert!(harness.line_with("Author").contains("│  Author         ada"), "{}", harness.picture());
     assert!(harness.line_with("Labels").contains("│"), "{}", harness.picture());
     harness.click_on("This one.").press("e").expect("This one.").press("Esc");
     harness.click_on("Which one?").press("R").expect("> Which one?");
@@ -220,7 +220,7 @@ async fn its_merge_requests_and_its_people_stand_beside_it_and_open() {
     harness.press("r").settle().await;
     assert!(harness.line_with("!4 Make it fast").contains("closes it"), "{}", harness.picture());
     harness.expect("!5 Old");
-    assert!(harness.line_with("Involved").contains("ada  bo"), "{}", harness.picture());
+    assert!(harness.line_with("Participants").contains("ada  bo"), "{}", harness.picture());
     harness.press("m").expect("opened, closes it").press("Enter");
     assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(4));
 }
@@ -231,7 +231,7 @@ async fn what_stands_beside_an_issue_may_be_refused_or_unknown_and_the_rest_stay
     harness
         .expect("It is slow")
         .expect("2 notes")
-        .expect_no("Involved")
+        .expect_no("Participants")
         .press("m")
         .expect("no merge request mentions it");
     let at = "GET /projects/a%2Fb/issues/7";

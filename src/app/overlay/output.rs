@@ -1,8 +1,9 @@
 //! What a command of the configuration prints, beside the place.
 
 use super::{AfterKey, Overlay};
+use crate::app::action::Action;
 use crate::app::command::Motion;
-use crate::app::custom::{self, Started};
+use crate::app::custom::Started;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::ui::theme::Role;
@@ -82,7 +83,7 @@ impl Overlay for Output {
         match (key.code, key.ctrl) {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => {
                 if self.run(&cx.view).is_some_and(|run| run.ended.is_none()) {
-                    cx.act(custom::stop(self.number));
+                    cx.act(Action::StopRun(self.number));
                     return AfterKey::Open;
                 }
                 return AfterKey::Close;

@@ -70,11 +70,12 @@ pub async fn describe(client: &Client, now: Timestamp) -> String {
     let version = version.ok().map(|found| found.version).filter(|version| !version.is_empty());
     let version = version.unwrap_or_else(|| "unknown".into());
     let server = client.server();
-    let token = match client.call(&GetOwnToken {}).await {
-        _ if server.renewal.is_some() => "Token: of a sign-in with a browser, renewed by itself\n".to_owned(),
-        Err(_) if server.oauth => "Scopes and expiry of the token: unknown; it is an OAuth token.\n".to_owned(),
-        Ok(token) => describe_token(&token, now),
-        Err(_) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
+    let token = if server.renewal.is_some() { None } else { Some(client.call(&GetOwnToken {}).await) };
+    let token = match token {
+        None => "Token: of a sign-in with a browser, renewed by itself\n".to_owned(),
+        Some(Ok(token)) => describe_token(&token, now),
+        Some(Err(_)) if server.oauth => "Scopes and expiry of the token: unknown; it is an OAuth token.\n".to_owned(),
+        Some(Err(_)) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
     };
     format!("Version: {}\n{token}", sanitize(&version))
 }

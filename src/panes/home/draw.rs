@@ -87,19 +87,19 @@ impl Home {
                 let Some(job) = queries::running(view, &path).get(row) else { return Row::default() };
                 let by = job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
                 let (sign, role) = ci::sign(job);
-                Row::new(vec![
-                    Cell::from((path, Role::Dim)),
-                    Cell::from((format!("#{}", job.id), Role::Ref)),
-                    Cell::from((job.name.clone(), Role::Text)).and(format!("  {}", job.r#ref), Role::Dim),
-                    Cell::from((by, Role::User)),
-                    Cell::empty(),
-                    Cell::empty(),
-                    Cell::empty(),
-                    Cell::empty(),
-                    Cell::from((ci::took(job, view.now), role)),
-                    Cell::from((sign, role)),
-                    Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
-                ])
+                without_details(
+                    [
+                        Cell::from((path, Role::Dim)),
+                        Cell::from((format!("#{}", job.id), Role::Ref)),
+                        Cell::from((job.name.clone(), Role::Text)).and(format!("  {}", job.r#ref), Role::Dim),
+                        Cell::from((by, Role::User)),
+                    ],
+                    [
+                        Cell::from((ci::took(job, view.now), role)),
+                        Cell::from((sign, role)),
+                        Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
+                    ],
+                )
             }
             Line::Lost(project) => Row::new(vec![
                 Cell::from((self.watched(project).to_owned(), Role::Dim)),
@@ -125,21 +125,27 @@ impl Home {
         let about = project.description().lines().next().unwrap_or_default().to_owned();
         let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
         let pinned = self.lately.pinned && self.lately.watched.contains(&project.path_with_namespace);
-        Row::new(vec![
-            Cell::from((project.path_with_namespace.clone(), Role::Text)),
-            Cell::from((if pinned { glyph::pin() } else { "" }, Role::Accent)),
-            Cell::from((about, Role::Dim)),
-            Cell::empty(),
-            Cell::empty(),
-            Cell::empty(),
-            Cell::empty(),
-            Cell::empty(),
-            Cell::from((if archived { "archived" } else { "" }, Role::Warning)),
-            Cell::empty(),
-            Cell::from((age(view, last), Role::Dim)),
-        ])
+        without_details(
+            [
+                Cell::from((project.path_with_namespace.clone(), Role::Text)),
+                Cell::from((if pinned { glyph::pin() } else { "" }, Role::Accent)),
+                Cell::from((about, Role::Dim)),
+                Cell::empty(),
+            ],
+            [
+                Cell::from((if archived { "archived" } else { "" }, Role::Warning)),
+                Cell::empty(),
+                Cell::from((age(view, last), Role::Dim)),
+            ],
+        )
         .dim(archived)
     }
+}
+
+/// A row without what only merge requests have: labels, size, approvals and threads.
+fn without_details(start: [Cell; 4], end: [Cell; 3]) -> Row {
+    let details = std::iter::repeat_with(Cell::empty).take(4);
+    Row::new(start.into_iter().chain(details).chain(end).collect())
 }
 
 /// Returns what is said of a server that does not answer; the user can do something about some of it.
@@ -158,19 +164,19 @@ fn silence(view: &View, section: Section, at: OtherServer) -> (String, Role) {
 fn todo(view: &View, row: usize) -> Row {
     let Some(todo) = todos::waiting(view).get(row) else { return Row::default() };
     let state = todo.target.as_ref().and_then(|target| target.state.as_deref());
-    Row::new(vec![
-        Cell::from((todo.within().to_owned(), Role::Dim)),
-        Cell::from((todo.reference(), Role::Ref)),
-        Cell::from((todo.title().to_owned(), Role::Text)),
-        Cell::from((todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-        Cell::empty(),
-        Cell::empty(),
-        Cell::empty(),
-        Cell::empty(),
-        Cell::from((todos::reason(todo), Role::Accent)),
-        Cell::from(state.map_or(("", Role::Dim), glyph::status)),
-        Cell::from((age(view, todo.created_at.as_ref()), Role::Dim)),
-    ])
+    without_details(
+        [
+            Cell::from((todo.within().to_owned(), Role::Dim)),
+            Cell::from((todo.reference(), Role::Ref)),
+            Cell::from((todo.title().to_owned(), Role::Text)),
+            Cell::from((todo.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+        ],
+        [
+            Cell::from((todos::reason(todo), Role::Accent)),
+            Cell::from(state.map_or(("", Role::Dim), glyph::status)),
+            Cell::from((age(view, todo.created_at.as_ref()), Role::Dim)),
+        ],
+    )
 }
 
 fn request(view: &View, section: Section, at: OtherServer, row: usize, width: u16) -> Row {

@@ -33,10 +33,16 @@ struct Versions {
     from: Option<VersionEnd>,
 }
 
-/// Returns which version has that head, counted from the oldest; nothing while not all are known.
+/// Returns the versions with their numbers: the newest first, the oldest is number 1.
+fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (usize, &'a Version)> {
+    let count = versions.len();
+    versions.iter().enumerate().map(move |(at, version)| (count - at, version))
+}
+
+/// Returns which version has that head; nothing while not all are known.
 pub(super) fn number_of(versions: &Rows<Version>, sha: &str) -> Option<usize> {
-    let at = versions.iter().position(|version| version.head_commit_sha.as_deref() == Some(sha))?;
-    (!versions.more).then(|| versions.len() - at)
+    let found = numbered(versions).find(|(_, version)| version.head_commit_sha.as_deref() == Some(sha));
+    found.map(|(number, _)| number).filter(|_| !versions.more)
 }
 
 impl Versions {
@@ -61,21 +67,20 @@ impl Source for Versions {
     }
 
     fn items(&self, view: &View, _typed: &str) -> Vec<Item> {
-        let versions: Vec<&Version> = view.store.list(&self.list).iter().collect();
+        let versions = view.store.list(&self.list);
         let count = versions.len();
         let after = self.from.as_ref().map_or(0, |from| from.number + 1);
         // The list has the newest first, and so has the choice.
-        let ends = versions.iter().enumerate().filter_map(|(at, version)| {
-            let number = count - at;
+        let ends = numbered(&versions).filter_map(|(number, version)| {
             let sha = version.head_commit_sha.clone()?;
             // There is nothing behind the latest to compare it with.
             let is_offered = if self.from.is_some() { number >= after } else { number < count };
             is_offered.then(|| {
                 let end = VersionEnd { sha, name: format!("version {number}"), number };
-                self.item(view, end, version, at == 0)
+                self.item(view, end, version, number == count)
             })
         });
-        let base = versions.first().filter(|_| self.from.is_none()).and_then(|latest| {
+        let base = versions.get(0).filter(|_| self.from.is_none()).and_then(|latest| {
             let sha = latest.base_commit_sha.clone()?;
             Some(self.item(view, VersionEnd { sha, name: "base".to_owned(), number: 0 }, latest, false))
         });
@@ -100,10 +105,8 @@ impl Mr {
     /// The heads of the versions with their numbers, once all are known.
     pub(super) fn version_heads(&self, view: &View) -> Vec<(String, usize)> {
         let versions = view.store.list(&self.versions_of());
-        let head = |version: &Version| version.head_commit_sha.clone();
-        let heads: Vec<String> = versions.iter().filter(|_| !versions.more).filter_map(head).collect();
-        let count = heads.len();
-        heads.into_iter().enumerate().map(|(at, head)| (head, count - at)).collect()
+        let head = |(number, version): (usize, &Version)| Some((version.head_commit_sha.clone()?, number));
+        numbered(&versions).filter(|_| !versions.more).filter_map(head).collect()
     }
 
     pub(super) fn can_compare_versions(&self, view: &View) -> Result<(), Disabled> {
