@@ -45,14 +45,46 @@ fn reply() -> Vec<u8> {
     serde_json::to_vec(&whole).unwrap_or_default()
 }
 
+/// Threads of the request, and notes in each.
+const THREADS: usize = 500;
+const NOTES: usize = 4;
+
+/// Threads on lines of files, spread over all of them.
+fn threads() -> Vec<u8> {
+    let thread = |n: usize| {
+        let path = format!("src/part{}/file_{1:05}.rs", n * FILES / THREADS / 50, n * FILES / THREADS);
+        let notes: Vec<serde_json::Value> = (0..NOTES)
+            .map(|at| {
+                serde_json::json!({"id": n * NOTES + at + 1, "type": "DiffNote", "system": false, "resolvable": true,
+                    "resolved": n % 3 == 0, "body": format!("Is *this* `value_{at}` right?\n\nIt looks **wrong**."),
+                    "author": {"id": at, "username": format!("user{at}")}, "created_at": "2026-06-15T09:00:00Z",
+                    "position": {"base_sha": "b", "start_sha": "b", "head_sha": "abc", "position_type": "text",
+                        "old_path": path, "new_path": path, "new_line": 10}})
+            })
+            .collect();
+        serde_json::json!({"id": format!("{n:040x}"), "notes": notes})
+    };
+    serde_json::to_vec(&(0..THREADS).map(thread).collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// What the server has.
+struct Server<'a> {
+    changes: &'a [u8],
+    threads: &'a [u8],
+}
+
 /// Answers what the app asks for, but no more than `works` computations; says what is left.
-fn answer(app: &mut App, effects: Vec<Effect>, body: &[u8], works: usize) -> Vec<Effect> {
+fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) -> Vec<Effect> {
     let (mut todo, mut left, mut done) = (effects, Vec::new(), 0);
     while let Some(effect) = todo.pop() {
         let Effect::Start(ticket, want, _) = effect else { continue };
         let outcome = match &want {
             Want::Load(load) => {
-                let bytes = if load.request.route.ends_with("/changes") { body } else { &b"[]"[..] };
+                let bytes = match &load.request.route {
+                    route if route.ends_with("/changes") => server.changes,
+                    route if route.ends_with("/discussions") => server.threads,
+                    _ => &b"[]"[..],
+                };
                 match (load.read)(bytes, Some("application/json")) {
                     Ok((value, len)) => {
                         Outcome::Reply(Arrival { value, len, next: None, total: None, digest: 0, size: 0 })
@@ -74,9 +106,9 @@ fn answer(app: &mut App, effects: Vec<Effect>, body: &[u8], works: usize) -> Vec
     left
 }
 
-fn open(body: &[u8], works: usize) -> App {
+fn open(server: &Server, works: usize) -> App {
     let (mut app, effects) = start(Place::new("mr").project("a/p").item(7).tab("changes"), SIZE);
-    answer(&mut app, effects, body, works);
+    answer(&mut app, effects, server, works);
     app
 }
 
@@ -99,9 +131,10 @@ fn main() {
     let mut table = Table::new("a diff of 200,000 lines", &["what", "beside µs", "ours µs", "ratio", "limit"]);
 
     let plain = || support::median(3, || _ = black_box(serde_json::from_slice::<serde_json::Value>(&body)));
+    let server = Server { changes: &body, threads: b"[]" };
     let ours = || {
         support::median(3, || {
-            let mut app = open(&body, 1);
+            let mut app = open(&server, 1);
             let shown = shown(&mut app, SIZE);
             assert!(shown.contains("let value_0"), "the first file is on the screen: {shown}");
         })
@@ -109,23 +142,31 @@ fn main() {
     table.ratio("plain JSON · bytes to the first file", support::pair(plain, ours), 2.0);
 
     // At its first line, and at its last one.
-    let at = |keys: [&str; 3], sees: &str| {
-        let mut app = open(&body, 200);
+    let at = |server: &Server, keys: [&str; 3], sees: &str| {
+        let mut app = open(server, 200);
         for name in keys {
             shown(&mut app, SIZE);
             let effects = app.update(Msg::Key(key(name)));
-            answer(&mut app, effects, &body, 50);
+            answer(&mut app, effects, server, 50);
         }
         let shown = shown(&mut app, SIZE);
         assert!(shown.contains(sees), "{sees} is on the screen: {shown}");
         app
     };
-    let mut first = at(["Tab", "G", "Home"], "impl Table0 ");
-    let mut last = at(["Tab", "C-d", "G"], &format!("impl Table{} ", FILES - 1));
+    let mut first = at(&server, ["Tab", "G", "Home"], "impl Table0 ");
+    let mut last = at(&server, ["Tab", "C-d", "G"], &format!("impl Table{} ", FILES - 1));
     for (what, keys) in [("scrolling", &["j", "j", "k", "C-u", "C-d", "k"][..]), ("both sides", &["s", "s"])] {
         let pair = support::pair(|| key_and_frame(&mut first, SIZE, keys), || key_and_frame(&mut last, SIZE, keys));
         table.ratio(&format!("{what} at the start · at the end"), pair, 1.5);
     }
+
+    let threads = threads();
+    let discussed = Server { changes: &body, threads: &threads };
+    let mut with_threads = at(&discussed, ["Tab", "G", "Home"], "Is this value_1 right?");
+    let keys = ["j", "j", "k", "C-u", "C-d", "k"];
+    let without = || key_and_frame(&mut first, SIZE, &keys);
+    let with = || key_and_frame(&mut with_threads, SIZE, &keys);
+    table.ratio("a key without · with 2,000 notes in 500 threads", support::pair(without, with), 1.2);
 
     let merge_request: labscope::api::merge_requests::MergeRequest =
         serde_json::from_slice(&body).expect("the reply of this benchmark");

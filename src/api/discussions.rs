@@ -46,6 +46,8 @@ crate::endpoints! {
         merge_request_iid: u64,
         body: String,
         position: Option<NewPosition>,
+        /// The commit that the position is of, where a single commit is discussed.
+        commit_id: Option<String>,
     }
 
     /// Replies in a thread of a merge request.

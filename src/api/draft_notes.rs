@@ -41,6 +41,8 @@ crate::endpoints! {
         merge_request_iid: u64,
         note: String,
         position: Option<NewPosition>,
+        /// The commit that the position is of, where a single commit is discussed.
+        commit_id: Option<String>,
         in_reply_to_discussion_id: Option<String>,
         /// Whether publishing it resolves the thread.
         resolve_discussion: Option<bool>,

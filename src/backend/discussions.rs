@@ -22,7 +22,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateMergeRequestDiscussion>(|call, e| {
             let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
             let position = e.position.as_ref().map(positions::read).transpose()?;
-            let id = start(call, &on, e.body, position)?;
+            let id = start(call, &on, e.body, position, e.commit_id)?;
             ok(show(call, &on, id))
         })
         .write::<ReplyToMergeRequestDiscussion>(|call, e| {
@@ -36,7 +36,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListIssueDiscussions>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?))
         .write::<CreateIssueDiscussion>(|call, e| {
             let on = notes::issue(call, &e.id, e.issue_iid)?;
-            let id = start(call, &on, e.body, None)?;
+            let id = start(call, &on, e.body, None, None)?;
             ok(show(call, &on, id))
         })
         .write::<ReplyToIssueDiscussion>(|call, e| {
@@ -50,7 +50,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListSnippetDiscussions>(|call, e| list(call, &notes::snippet(call, &e.id, e.snippet_id)?))
         .write::<CreateSnippetDiscussion>(|call, e| {
             let on = notes::snippet(call, &e.id, e.snippet_id)?;
-            let id = start(call, &on, e.body, None)?;
+            let id = start(call, &on, e.body, None, None)?;
             ok(show(call, &on, id))
         })
         .write::<ReplyToSnippetDiscussion>(|call, e| {
@@ -138,7 +138,13 @@ fn refuse(why: &str) -> Reject {
 ///
 /// # Errors
 /// 400 without a text, or for a position that is not in the changes.
-pub fn start(call: &mut Writing, on: &NoteTarget, body: String, position: Option<Position>) -> Result<u64, Reject> {
+pub fn start(
+    call: &mut Writing,
+    on: &NoteTarget,
+    body: String,
+    position: Option<Position>,
+    commit_id: Option<String>,
+) -> Result<u64, Reject> {
     let author = notes::writer(call, on)?;
     check_body(&body)?;
     let mut position = position;
@@ -149,7 +155,10 @@ pub fn start(call: &mut Writing, on: &NoteTarget, body: String, position: Option
         // Lets the commits of a fork be read.
         call.ends(mr, &git);
         positions::check(&git, found)?;
-        position = Some(call.carried(mr, &git, found));
+        // One on a single commit stays with it.
+        if commit_id.is_none() {
+            position = Some(call.carried(mr, &git, found));
+        }
     }
     let kind = if position.is_some() { NoteKind::Diff } else { NoteKind::Thread };
     let now = call.now;
@@ -163,6 +172,7 @@ pub fn start(call: &mut Writing, on: &NoteTarget, body: String, position: Option
             updated_at: now,
             kind,
             position,
+            commit_id,
             ..records::Note::default()
         },
     ))
@@ -211,6 +221,7 @@ pub fn reply(call: &mut Writing, on: &NoteTarget, thread: u64, body: String) -> 
         kind: if is_single { NoteKind::Thread } else { first.kind },
         thread: Some(thread),
         position: first.position,
+        commit_id: first.commit_id,
         // A reply leaves a resolved thread as it is.
         resolved_by: first.resolved_by,
         resolved_at: first.resolved_at,

@@ -48,7 +48,7 @@ fn show(draft: &records::DraftNote) -> DraftNote {
         resolve_discussion: draft.resolves,
         discussion_id: draft.thread.map(|thread| discussions::hash(on, thread)),
         note: draft.note.clone(),
-        commit_id: None,
+        commit_id: draft.commit_id.clone(),
         line_code: draft.line_code.clone(),
         // All its fields are null for a comment on nothing in particular.
         position: Some(draft.position.clone().unwrap_or_default()),
@@ -106,6 +106,7 @@ fn create(call: &mut Writing, input: CreateDraftNote) -> Outcome<DraftNote> {
         thread,
         resolves,
         position,
+        commit_id: input.commit_id,
         line_code,
         created_at: call.now,
         ..records::DraftNote::default()
@@ -185,7 +186,7 @@ fn publish(call: &mut Writing, on: &NoteTarget, ids: &[u64]) -> Result<(), Rejec
         let Some(draft) = call.world.draft_notes.remove(*id) else { continue };
         let made = match draft.thread {
             Some(thread) => discussions::reply(call, on, thread, draft.note).map(|_| thread),
-            None => discussions::start(call, on, draft.note, draft.position),
+            None => discussions::start(call, on, draft.note, draft.position, draft.commit_id),
         };
         let Ok(thread) = made else { continue };
         // A draft that does not resolve its thread reopens it.

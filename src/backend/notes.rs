@@ -195,6 +195,7 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: 
         noteable_iid: thing.iid,
         r#type: kind.map(str::to_owned),
         position: note.position.clone(),
+        commit_id: note.commit_id.clone(),
         resolvable: is_resolvable.then_some(true),
         resolved: is_resolvable.then_some(note.resolved_at.is_some()),
         resolved_by: note.resolved_by.map(|user| call.person(user)),

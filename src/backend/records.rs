@@ -602,6 +602,8 @@ record! {
         thread: Option<u64>,
         /// Of [`NoteKind::Diff`].
         position: Option<Position>,
+        /// The commit that the position is of, where a single one is discussed.
+        commit_id: Option<String>,
         resolved_by: Option<u64>,
         resolved_at: Option<Timestamp>,
     }
@@ -665,6 +667,8 @@ record! {
         /// Whether publishing it resolves its thread.
         resolves: bool,
         position: Option<Position>,
+        /// The commit that the position is of, where a single one is discussed.
+        commit_id: Option<String>,
         line_code: Option<String>,
         created_at: Timestamp,
     }

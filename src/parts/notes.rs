@@ -174,18 +174,18 @@ impl Notes {
         let width = self.width(view);
         // Who and when, the text, its reactions, and a line between.
         let height = |note: &Note| {
-            let lines = rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1));
-            let reactions = Reactions::to(on.clone(), Some(note.id)).line(view, width);
-            2 + lines + usize::from(!reactions.is_empty())
+            2 + rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1))
         };
-        let mut moved = self.starts.first() != Some(&self.head.len());
+        let reactions = |note| usize::from(!Reactions::to(on.clone(), note).line(view, width).is_empty());
+        let head = self.head.len() + reactions(None);
+        let mut moved = self.starts.first() != Some(&head);
         if self.measured.replace((rows.revision, width)) != Some((rows.revision, width)) {
             self.heights = rows.iter().map(height).collect();
             moved = true;
         }
         for index in self.around() {
             if let (Some(at), Some(note)) = (self.heights.get_mut(index), rows.get(index)) {
-                let now = height(note);
+                let now = height(note) + reactions(Some(note.id));
                 moved |= std::mem::replace(at, now) != now;
             }
         }
@@ -196,7 +196,7 @@ impl Notes {
         }
         if moved {
             let drafts = self.drafted.iter().map(|lines| 2 + lines.len().max(1));
-            let mut row = self.head.len();
+            let mut row = head;
             self.starts = vec![row];
             self.starts.extend(self.heights.iter().copied().chain(drafts).map(|height| {
                 row += height;
@@ -333,7 +333,7 @@ impl Notes {
     /// Opens the composer on a new thread.
     pub fn start_thread(&self, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
-        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None }) };
+        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
         self.desk.comment(on, place, "", cx);
     }
 

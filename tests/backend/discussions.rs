@@ -370,6 +370,16 @@ async fn a_thread_on_the_lines_of_one_commit_moves_to_the_changes_of_all() {
     let made = json(post_json(&server, "ada", &format!("{REQUEST}/discussions"), &body).await, 201).await;
     let at = &made["notes"][0]["position"];
     assert_eq!((&at["head_sha"], &at["new_line"]), (&refs["head_sha"], &value!(12)));
+    // Said to be on that commit, it stays there, and so do replies.
+    let body = value!({"body": "There", "position": older, "commit_id": first["head_sha"]});
+    let made = json(post_json(&server, "ada", &format!("{REQUEST}/discussions"), &body).await, 201).await;
+    let thread = format!("{REQUEST}/discussions/{}", made["id"].as_str().unwrap());
+    let reply = json(server.post("bo", &format!("{thread}/notes"), &[("body", "Yes")]).await, 201).await;
+    for note in [&made["notes"][0], &reply] {
+        let at = &note["position"];
+        assert_eq!((&note["commit_id"], &at["head_sha"]), (&first["head_sha"], &first["head_sha"]), "{note}");
+        assert_eq!(at["new_line"], 11);
+    }
 }
 
 #[tokio::test]

@@ -22,8 +22,13 @@ fn position() -> NewPosition {
 
 requests! {
     ListMergeRequestDiscussions { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/discussions";
-    CreateMergeRequestDiscussion { id: 1.into(), merge_request_iid: 5, body: "B".into(), position: Some(position()) }
-        => "POST /projects/1/merge_requests/5/discussions | {\"body\":\"B\",\"position\":{\"base_sha\":\"b0\",\
+    CreateMergeRequestDiscussion {
+        id: 1.into(),
+        merge_request_iid: 5,
+        body: "B".into(),
+        position: Some(position()),
+        commit_id: word("c0"),
+    } => "POST /projects/1/merge_requests/5/discussions | {\"body\":\"B\",\"commit_id\":\"c0\",\"position\":{\"base_sha\":\"b0\",\
             \"head_sha\":\"e0\",\"line_range\":{\"end\":{\"line_code\":\"x_9_18\",\"type\":\"new\"},\
             \"start\":{\"line_code\":\"x_9_17\",\"type\":\"new\"}},\"new_line\":18,\"new_path\":\"a.rs\",\
             \"old_path\":\"a.rs\",\"position_type\":\"text\",\"start_sha\":\"50\"}}";

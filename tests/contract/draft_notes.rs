@@ -24,9 +24,10 @@ requests! {
         merge_request_iid: 5,
         note: "N".into(),
         position: Some(position()),
+        commit_id: word("c0"),
         in_reply_to_discussion_id: word("a7"),
         resolve_discussion: Some(true),
-    } => "POST /projects/1/merge_requests/5/draft_notes | {\"in_reply_to_discussion_id\":\"a7\",\"note\":\"N\",\
+    } => "POST /projects/1/merge_requests/5/draft_notes | {\"commit_id\":\"c0\",\"in_reply_to_discussion_id\":\"a7\",\"note\":\"N\",\
           \"position\":{\"base_sha\":\"b0\",\"head_sha\":\"e0\",\"new_path\":\"b.rs\",\"old_path\":\"a.rs\",\
           \"position_type\":\"file\",\"start_sha\":\"50\"},\"resolve_discussion\":true}";
     UpdateDraftNote { id: 1.into(), merge_request_iid: 5, draft_note_id: 7, note: "N".into(), position: Some(position()) }

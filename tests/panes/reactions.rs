@@ -82,6 +82,39 @@ async fn an_emoji_is_given_and_an_own_one_is_removed() {
 }
 
 #[tokio::test]
+async fn reactions_stand_below_their_notes_in_the_changes_too() {
+    let place = Place::new("mr").project("acme/rocket-ui").item(42).tab("changes");
+    let mut harness = Begin::at(place).size(120, 40).open();
+    let (base, head) = ("b".repeat(40), "e".repeat(40));
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(head);
+    whole["diff_refs"] = json!({"base_sha": base, "head_sha": head, "start_sha": base});
+    let mut changed = whole.clone();
+    let diff = "@@ -1 +1 @@\n-was\n+is\n";
+    changed["changes"] = json!([{"old_path": "a.rs", "new_path": "a.rs", "diff": diff}]);
+    let mut said = note(1, 6, "Which one?");
+    said["resolvable"] = json!(true);
+    said["resolved"] = json!(false);
+    said["position"] = json!({"base_sha": base, "start_sha": base, "head_sha": head, "position_type": "text",
+        "old_path": "a.rs", "new_path": "a.rs", "new_line": 1});
+    harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    harness.reply(&format!("GET {MR}"), whole);
+    harness.reply(&format!("GET {MR}/changes"), changed);
+    harness.reply(&format!("GET {MR}/discussions"), json!([{"id": "abc", "notes": [said]}]));
+    harness.reply(&format!("GET {MR}/notes/1/award_emoji"), [award(5, "thumbsup", 6), award(6, "rocket", 5)]);
+    harness.settle().await;
+    harness.expect("👍 1   🚀 you");
+    let row = |words: &str| harness.lines().iter().position(|line| line.contains(words)).unwrap();
+    assert_eq!(row("👍 1"), row("Which one?") + 1);
+    // One that is given is there at once.
+    harness.reply(&format!("POST {MR}/notes/1/award_emoji"), award(9, "heart", 5));
+    let given = [award(5, "thumbsup", 6), award(6, "rocket", 5), award(9, "heart", 5)];
+    harness.reply(&format!("GET {MR}/notes/1/award_emoji"), given);
+    harness.press("Tab ;").press("*").expect("React to a note on !42").type_text("heart").press("Enter").settle().await;
+    harness.expect("👍 1   🚀 you   ❤️ you");
+}
+
+#[tokio::test]
 async fn a_refusal_says_why() {
     let mut harness = issue(vec![award(1, "tada", 5)], Vec::new()).await;
     harness.fail(&format!("DELETE {ISSUE}/award_emoji/1"), 401, "401 Unauthorized");

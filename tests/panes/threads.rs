@@ -387,6 +387,21 @@ async fn a_comment_on_the_lines_of_one_commit_starts_a_thread_there() {
         json!({"position_type": "text", "base_sha": BASE, "start_sha": BASE, "head_sha": OLD,
             "old_path": "src/table.rs", "new_path": "src/table.rs", "new_line": 5})
     );
+    let last = writes(&harness).last().cloned().expect("a thread");
+    assert!(last.contains(&format!("\"commit_id\":\"{OLD}\"")), "the server is told the commit: {last}");
+}
+
+#[tokio::test]
+async fn a_thread_on_one_commit_is_not_outdated() {
+    let mut on_commit = note(801, "bo", "Why so?", None, Some(false));
+    on_commit["type"] = json!("DiffNote");
+    on_commit["commit_id"] = json!(OLD);
+    on_commit["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": OLD, "position_type": "text",
+        "old_path": "src/table.rs", "new_path": "src/table.rs", "new_line": 900});
+    let mut harness = open(vec![thread("one", vec![on_commit])], None, None).await;
+    harness.expect(&format!("src/table.rs:900  at {}", &OLD[..8])).expect_no("outdated");
+    harness.press("3").settle().await;
+    harness.expect("on one commit, src/table.rs:900").expect_no("outdated");
 }
 
 #[tokio::test]

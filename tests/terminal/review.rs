@@ -68,20 +68,18 @@ fn a_review_is_done_from_its_request_to_the_merge() {
     screen.wait("it opens", shows("plan → main"));
     screen.keys("3");
     screen.wait("its changes are shown", shows("first roses"));
-    screen.keys("\t/first\r");
-    screen.wait("the first line is found", shows("/first 1/1"));
-    screen.keys("C");
-    screen.wait("the composer opens", shows("Comment on plan.txt:1"));
-    screen.keys("Which ones?\x1bs");
-    screen.wait("the first comment is in the review", shows("Which ones?"));
-    screen.wait("the composer closes", |screen| !screen.contents().contains("add to review"));
-    screen.keys("/\x15second\r");
-    screen.wait("the second line is found", shows("/second 1/1"));
-    screen.keys("C");
-    screen.wait("the composer opens again", shows("Comment on plan.txt:2"));
-    screen.keys("How many?\x1bs");
-    screen.wait("the second comment is in the review", shows("How many?"));
-    screen.wait("the composer closes again", |screen| !screen.contents().contains("add to review"));
+    screen.keys("\t");
+    for (at, line, words) in [("1", "first", "Which ones?"), ("2", "second", "How many?")] {
+        // C-u empties what was searched for before.
+        screen.keys(&format!("/\x15{line}\r"));
+        screen.wait("the line is found", |screen| screen.contents().contains(&format!("/{line} 1/1")));
+        screen.keys("C");
+        let composer = format!("Comment on plan.txt:{at}");
+        screen.wait("the composer opens", |screen| screen.contents().contains(&composer));
+        screen.keys(&format!("{words}\x1bs"));
+        screen.wait("the comment is in the review", |screen| screen.contents().contains(words));
+        screen.wait("the composer closes", |screen| !screen.contents().contains("add to review"));
+    }
     screen.keys(";t");
     screen.wait("the thread is resolved", shows("resolved"));
     screen.keys("S");
@@ -92,9 +90,7 @@ fn a_review_is_done_from_its_request_to_the_merge() {
     screen.keys("\x1b");
     screen.at_rest(|_| ());
     screen.keys("\tyes\x13");
-    screen.wait("the review is submitted", shows("No drafts."));
-    screen.keys("\x1b");
-    screen.wait("the list is closed", |screen| !screen.contents().contains("No drafts."));
+    screen.wait("the review is submitted", |screen| !screen.contents().contains("Drafts on !1"));
     screen.keys("1");
     screen.wait("the approval is shown", shows("✓ ada"));
     // One's own comments are threads, which stand in the way of the merge until they are resolved.

@@ -49,7 +49,12 @@ impl State {
 #[serde(rename_all = "snake_case")]
 pub enum DraftThread {
     /// It starts one: on lines of the changes, or on the whole.
-    New { position: Option<Box<NewPosition>> },
+    New {
+        position: Option<Box<NewPosition>>,
+        /// The commit whose lines these are, where a single commit is discussed.
+        #[serde(default)]
+        commit_id: Option<String>,
+    },
     /// It replies in one, which is resolved or not.
     Reply { discussion: String, resolved: bool },
 }
@@ -140,7 +145,9 @@ impl Draft {
     pub fn write(&self) -> Write {
         let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
         let threaded = || match self.thread.as_ref()? {
-            DraftThread::New { position } => self.on.start_thread(self.body(), position.as_deref().cloned()),
+            DraftThread::New { position, commit_id } => {
+                self.on.start_thread(self.body(), position.as_deref().cloned(), commit_id.clone())
+            }
             DraftThread::Reply { discussion, .. } => self.on.reply(discussion.clone(), self.body()),
         };
         let write = change.or_else(|| self.draft_note_write()).or_else(threaded);
@@ -169,9 +176,9 @@ impl Draft {
     fn draft_note_write(&self) -> Option<Write> {
         let Noteable::MergeRequest { project, iid } = &self.on else { return None };
         let (id, merge_request_iid, note) = (project.clone(), *iid, self.body());
-        let position = match &self.thread {
-            Some(DraftThread::New { position }) => position.as_deref().cloned(),
-            _ => None,
+        let (position, commit_id) = match &self.thread {
+            Some(DraftThread::New { position, commit_id }) => (position.as_deref().cloned(), commit_id.clone()),
+            _ => (None, None),
         };
         Some(match self.draft_note.as_ref()? {
             DraftNoteChange::Create => {
@@ -185,6 +192,7 @@ impl Draft {
                     merge_request_iid,
                     note,
                     position,
+                    commit_id,
                     in_reply_to_discussion_id,
                     resolve_discussion,
                 };

@@ -155,12 +155,18 @@ impl Noteable {
     }
 
     /// Starts a thread; `None` where there are none.
-    pub fn start_thread(&self, body: String, position: Option<NewPosition>) -> Option<Write> {
+    pub fn start_thread(
+        &self,
+        body: String,
+        position: Option<NewPosition>,
+        commit_id: Option<String>,
+    ) -> Option<Write> {
         let what = format!("start a thread on {}", self.short());
         match self {
             Noteable::MergeRequest { project: id, iid } => {
                 let (id, merge_request_iid) = (id.clone(), *iid);
-                Some(Write::new(&CreateMergeRequestDiscussion { id, merge_request_iid, body, position }, what))
+                let create = CreateMergeRequestDiscussion { id, merge_request_iid, body, position, commit_id };
+                Some(Write::new(&create, what))
             }
             Noteable::Issue { project: id, iid } => {
                 Some(Write::new(&CreateIssueDiscussion { id: id.clone(), issue_iid: *iid, body }, what))

@@ -296,7 +296,7 @@ impl App {
                 draft.draft_note = None;
                 "it is kept on this computer"
             }
-            (Fault::Refused(..), _, Some(DraftThread::New { position: Some(_) }))
+            (Fault::Refused(..), _, Some(DraftThread::New { position: Some(_), .. }))
             | (Fault::Missing(_) | Fault::Unsupported(_), None, Some(_)) => {
                 draft.thread = None;
                 "sent again, it becomes a plain comment"

@@ -13,12 +13,11 @@ use crate::parts::list::age;
 use crate::parts::review;
 use crate::parts::review::diff_comments::{self, quoting_spot_of, spot_of};
 use crate::parts::review::drafts::CommentPlace;
-use crate::parts::review::thread_layout::{LaidOutDraft, Source};
+use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use std::collections::BTreeSet;
 
 /// Pages of comments that are read.
 const PAGES: u32 = 20;
@@ -45,7 +44,7 @@ impl CommitPane {
         let mut wants: Vec<Want> = vec![Load::list(&list, pages.min(PAGES)).into()];
         if self.tab == CHANGES && !self.shown.changes.files().is_empty() {
             let drafted = self.desk.drafted(view);
-            wants.extend(self.with_source(view, &drafted, &self.margin.open, |source| source.wants(view)));
+            wants.extend(self.with_source(view, &drafted, &self.margin.shown, |source| source.wants(view)));
         }
         wants
     }
@@ -55,7 +54,7 @@ impl CommitPane {
         &self,
         view: &View,
         drafted: &[LaidOutDraft],
-        open: &BTreeSet<String>,
+        shown: &Shown,
         run: impl FnOnce(&Source) -> T,
     ) -> T {
         let rows = self.comments(view);
@@ -75,7 +74,7 @@ impl CommitPane {
             head: &sha,
             whole: true,
             complete: self.shown.input().is_some_and(|input| self.shown.changes.has_all(&input)),
-            open,
+            shown,
             versions: Vec::new(),
             width: diff_comments::width(view, &self.shown.changes),
         })
@@ -90,8 +89,8 @@ impl CommitPane {
         }
         let drafted = self.desk.drafted(&view);
         let (mut margin, mut desk) = (std::mem::take(&mut self.margin), std::mem::take(&mut self.desk));
-        let open = margin.open.clone();
-        let insets = self.with_source(&view, &drafted, &open, |source| margin.sync(source, &mut desk, cx));
+        let shown = margin.shown.clone();
+        let insets = self.with_source(&view, &drafted, &shown, |source| margin.sync(source, &mut desk, cx));
         (self.margin, self.desk) = (margin, desk);
         if let Some((revision, rows)) = insets {
             self.shown.changes.set_insets(revision, || rows);

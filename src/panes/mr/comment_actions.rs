@@ -187,7 +187,7 @@ impl Mr {
     /// Opens the composer on a thread on the request as a whole.
     pub(super) fn start_thread(&mut self, cx: &mut Cx) {
         let on = self.thing(&cx.view);
-        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None }) };
+        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
         self.desk.comment(on, place, "", cx);
     }
 
@@ -230,7 +230,7 @@ impl Mr {
         }
         let refs = self.shown_refs(view)?;
         let position = Box::new(new_position(anchor, &refs)?);
-        Some(DraftThread::New { position: Some(position) })
+        Some(DraftThread::New { position: Some(position), commit_id: self.scope.commit().map(str::to_owned) })
     }
 
     /// Opens the composer on the marked lines, the line or the file under the cursor; `suggests` puts their text in, to be

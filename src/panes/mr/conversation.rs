@@ -87,7 +87,8 @@ impl<'a> Content<'a> {
     fn is_outdated(&self, note: &Note, spot: &DiffPosition) -> bool {
         let refs = self.facts.merge_request.diff_refs.as_ref();
         let head = refs.and_then(|refs| refs.head_sha.as_deref()).filter(|_| note.position.is_some());
-        head.is_some_and(|head| !spot.sha.is_empty() && head != spot.sha)
+        // One on a single commit stays with it.
+        note.commit_id.is_none() && head.is_some_and(|head| !spot.sha.is_empty() && head != spot.sha)
     }
 
     /// Everything that was said, in the order of time.

@@ -9,10 +9,9 @@ use crate::app::outbox::DiffPosition;
 use crate::app::pane::{Cx, View};
 use crate::panes::mr::conversation;
 use crate::parts::review::diff_comments;
-use crate::parts::review::thread_layout::{LaidOutDraft, Source};
+use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
 use crate::store::{Load, Revision, Rows, Want};
-use std::collections::BTreeSet;
 
 /// The kind of a note that was said of a commit.
 pub(super) const COMMENT: &str = "Commit";
@@ -128,7 +127,7 @@ impl Mr {
         &self,
         view: &View,
         drafted: &[LaidOutDraft],
-        open: &BTreeSet<String>,
+        shown: &Shown,
         run: impl FnOnce(&Source) -> T,
     ) -> T {
         let notes = self.notes(view);
@@ -150,7 +149,7 @@ impl Mr {
             head: self.shown_head(view),
             whole: self.is_whole(view),
             complete: self.input(view).is_some_and(|input| self.changes.has_all(&input)),
-            open,
+            shown,
             versions: self.version_heads(view),
             width: diff_comments::width(view, &self.changes),
         })
@@ -168,8 +167,9 @@ impl Mr {
         }
         wants.extend(self.margin.has_outdated().then(|| self.want_versions(view)).flatten());
         if self.is_current(view) {
+            wants.extend(self.margin.reactions(view, &self.changes, &self.here()));
             let drafted = self.desk.drafted(view);
-            wants.extend(self.with_source(view, &drafted, &self.margin.open, |source| source.wants(view)));
+            wants.extend(self.with_source(view, &drafted, &self.margin.shown, |source| source.wants(view)));
         }
         wants
     }
@@ -183,8 +183,9 @@ impl Mr {
         let drafted = self.desk.drafted(&view);
         let (mut margin, mut desk) = (std::mem::take(&mut self.margin), std::mem::take(&mut self.desk));
         let mut insets = None;
-        let open = margin.open.clone();
-        self.with_source(&view, &drafted, &open, |source| insets = margin.sync(source, &mut desk, cx));
+        margin.sync_reactions(&view, &self.changes, &self.here());
+        let shown = margin.shown.clone();
+        self.with_source(&view, &drafted, &shown, |source| insets = margin.sync(source, &mut desk, cx));
         (self.margin, self.desk) = (margin, desk);
         if let Some((revision, rows)) = insets {
             self.changes.set_insets(revision, || rows);

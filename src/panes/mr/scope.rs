@@ -45,6 +45,16 @@ fn head(merge_request: &MergeRequest) -> Option<&str> {
     merge_request.sha.known().map(String::as_str).or_else(refs).filter(|sha| !sha.is_empty())
 }
 
+impl Scope {
+    /// The commit whose changes are shown, where it is a single one.
+    pub(super) fn commit(&self) -> Option<&str> {
+        match self {
+            Scope::Commit(sha) => Some(sha),
+            _ => None,
+        }
+    }
+}
+
 impl Mr {
     /// The head of the request, as it says itself.
     pub(super) fn request_head<'a>(&self, view: &View<'a>) -> Option<&'a str> {

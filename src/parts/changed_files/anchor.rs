@@ -100,6 +100,18 @@ impl Changes {
         }
     }
 
+    /// The insets that are on the screen, whole or in part.
+    pub fn insets_in_sight(&self) -> Vec<&Inset> {
+        let Some(doc) = &self.doc else { return Vec::new() };
+        let inset = |row: usize| match doc.place(row)? {
+            Place::Inset { inset, .. } => Some(inset),
+            _ => None,
+        };
+        let mut insets: Vec<usize> = self.in_sight(doc).filter_map(inset).collect();
+        insets.dedup();
+        insets.into_iter().filter_map(|inset| doc.insets().get(inset)).collect()
+    }
+
     /// Goes to the inset of a name; `false` where it has no place.
     pub fn go_to_inset(&mut self, key: &str) -> bool {
         let row = self.doc.as_ref().and_then(|doc| doc.row(doc.inset(key)?));

@@ -2,21 +2,26 @@
 //! cursor.
 
 use super::threads::{Comment, Thread};
-use crate::app::outbox::DiffPosition;
+use crate::app::outbox::{DiffPosition, Noteable};
 use crate::app::pane::{Cx, View};
 use crate::parts::changed_files::{Changes, CommentAnchor};
+use crate::parts::reactions::Reactions;
 use crate::parts::review::drafts::Drafts;
-use crate::parts::review::thread_layout::{InsetPart, Rendered, Source, ThreadLayout};
+use crate::parts::review::thread_layout::{InsetPart, Rendered, Shown, Source, ThreadLayout};
+use crate::store::Want;
 use crate::ui::diff::{Inset, Side};
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+
+/// Notes in sight whose reactions are read, at most.
+const REACTED: usize = 16;
+/// Notes whose reactions are shown, at most: a reaction makes all rows anew.
+const REACTED_IN_ALL: usize = 500;
 
 /// The rows of comments in a diff.
 #[derive(Default)]
 pub struct DiffComments {
-    /// The folds that were opened.
-    pub open: BTreeSet<String>,
+    pub shown: Shown,
     laid: Option<(String, Arc<ThreadLayout>)>,
     rendered: Option<Arc<Rendered>>,
 }
@@ -37,6 +42,35 @@ impl DiffComments {
         let insets = laid.insets.clone();
         self.laid = Some((key, laid));
         Some((hasher.finish() | 1, insets))
+    }
+
+    /// The notes in sight.
+    fn in_sight(&self, changes: &Changes) -> Vec<u64> {
+        let (Some((_, laid)), Some(rendered)) = (&self.laid, &self.rendered) else { return Vec::new() };
+        let note = |part: &InsetPart| match part {
+            InsetPart::Said(thread, said) => rendered.threads.get(*thread)?.said.get(*said)?.note,
+            InsetPart::Draft(_) => None,
+        };
+        let parts = changes.insets_in_sight().into_iter().flat_map(|inset| laid.parts(&inset.key));
+        parts.filter_map(note).take(REACTED).collect()
+    }
+
+    /// Returns what reads the reactions to the notes in sight, which are on `on`.
+    pub fn reactions(&self, view: &View, changes: &Changes, on: &Noteable) -> Vec<Want> {
+        let notes = self.in_sight(changes).into_iter();
+        notes.filter_map(|note| Reactions::to(on.clone(), Some(note)).want(view)).collect()
+    }
+
+    /// After an update: takes the reactions that are known now.
+    pub fn sync_reactions(&mut self, view: &View, changes: &Changes, on: &Noteable) {
+        for note in self.in_sight(changes) {
+            let line = Reactions::to(on.clone(), Some(note)).line(view, width(view, changes).saturating_sub(4));
+            if line.is_empty() {
+                self.shown.reactions.remove(&note);
+            } else if self.shown.reactions.len() < REACTED_IN_ALL || self.shown.reactions.contains_key(&note) {
+                self.shown.reactions.insert(note, line);
+            }
+        }
     }
 
     /// Returns whether a thread is of an older version of the changes.
@@ -80,8 +114,8 @@ impl DiffComments {
     pub fn toggle(&mut self, changes: &Changes) -> bool {
         let Some((inset, _)) = changes.inset() else { return false };
         let folds = self.laid.as_ref().is_some_and(|(_, laid)| laid.folds.contains(&inset.key));
-        if folds && !self.open.remove(&inset.key) {
-            self.open.insert(inset.key.clone());
+        if folds && !self.shown.open.remove(&inset.key) {
+            self.shown.open.insert(inset.key.clone());
         }
         folds
     }

@@ -26,6 +26,10 @@ struct Entry {
 pub struct DraftList {
     on: Noteable,
     entries: Vec<Entry>,
+    /// Whether there were drafts.
+    had: bool,
+    /// Whether all of these are gone, so that it closes.
+    is_done: bool,
     list: ListState,
     area: Shared<Rect>,
 }
@@ -33,7 +37,14 @@ pub struct DraftList {
 impl DraftList {
     /// Those of `on`, as the next update finds them.
     pub fn new(on: Noteable) -> DraftList {
-        DraftList { on, entries: Vec::new(), list: ListState::new(), area: Shared::default() }
+        DraftList {
+            on,
+            entries: Vec::new(),
+            had: false,
+            is_done: false,
+            list: ListState::new(),
+            area: Shared::default(),
+        }
     }
 
     /// Takes what is kept now.
@@ -57,6 +68,10 @@ impl DraftList {
             }
         }
         self.list.select(self.list.selected(), self.entries.len());
+        self.had |= !self.entries.is_empty();
+        // What became a draft note is in neither place until the server lists it.
+        let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).loading);
+        self.is_done = self.had && self.entries.is_empty() && is_listed && !view.outbox.is_busy();
     }
 
     fn selected(&self) -> Option<&Entry> {
@@ -102,6 +117,10 @@ impl DraftList {
 impl Overlay for DraftList {
     fn changed(&mut self, cx: &mut Cx) {
         self.take(&cx.view);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {

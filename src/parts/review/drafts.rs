@@ -67,7 +67,7 @@ fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
     };
     let reply = note.discussion_id.clone().filter(|_| position.is_none());
     let thread = match (position, reply) {
-        (Some(position), _) => Some(DraftThread::New { position: Some(position) }),
+        (Some(position), _) => Some(DraftThread::New { position: Some(position), commit_id: note.commit_id.clone() }),
         (None, Some(discussion)) => Some(DraftThread::Reply { discussion, resolved: note.resolve_discussion }),
         (None, None) => None,
     };

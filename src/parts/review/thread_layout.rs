@@ -27,6 +27,15 @@ const LONGEST: usize = 16 * 1024;
 
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
+/// What is shown of the threads beside their text.
+#[derive(Clone, Default)]
+pub struct Shown {
+    /// The folds that are open.
+    pub open: BTreeSet<String>,
+    /// The reactions to notes, as far as they are known.
+    pub reactions: BTreeMap<u64, Spans>,
+}
+
 /// What was said, with each comment as it looks.
 pub struct Rendered {
     pub threads: Vec<Thread>,
@@ -114,6 +123,11 @@ impl ThreadLayout {
         let at = parts.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
         parts.get(at).map(|(_, part)| part)
     }
+
+    /// Returns what the rows of an inset belong to.
+    pub fn parts(&self, inset: &str) -> impl Iterator<Item = &InsetPart> {
+        self.parts.get(inset).into_iter().flatten().map(|(_, part)| part)
+    }
 }
 
 /// Lays threads and drafts out on the changes.
@@ -125,7 +139,7 @@ struct LayOutThreads {
     head: String,
     whole: bool,
     complete: bool,
-    open: BTreeSet<String>,
+    shown: Shown,
     versions: Vec<(String, usize)>,
     width: usize,
     theme: Theme,
@@ -148,8 +162,7 @@ pub struct Source<'a> {
     pub whole: bool,
     /// Whether all of the files are read: only then it is known which drafts have lost their lines.
     pub complete: bool,
-    /// The folds that are open.
-    pub open: &'a BTreeSet<String>,
+    pub shown: &'a Shown,
     /// The heads of the versions with their numbers, as far as they are known.
     pub versions: Vec<(String, usize)>,
     pub width: usize,
@@ -166,8 +179,12 @@ impl Source<'_> {
         for drafted in self.drafts {
             (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
         }
-        (&self.changes, self.head, self.whole, self.complete, self.open, self.files.len(), &self.versions)
-            .hash(&mut hasher);
+        let Shown { open, reactions } = self.shown;
+        (&self.changes, self.head, self.whole, self.complete, open, self.files.len(), &self.versions).hash(&mut hasher);
+        for (note, words) in reactions.iter().flat_map(|(note, line)| line.iter().map(move |(words, _)| (note, words)))
+        {
+            (note, words).hash(&mut hasher);
+        }
         format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
     }
 
@@ -193,7 +210,7 @@ impl Source<'_> {
                 head: self.head.to_owned(),
                 whole: self.whole,
                 complete: self.complete,
-                open: self.open.clone(),
+                shown: self.shown.clone(),
                 versions: self.versions.clone(),
                 width: self.width,
                 theme: view.theme.clone(),
@@ -296,7 +313,7 @@ impl LayOutThreads {
         let key = format!("thread {id} {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
         let resolved = thread.resolved.unwrap_or_else(|| thread.said.iter().any(|said| said.is_resolved));
         let folds = outdated || resolved;
-        laid.has_outdated |= outdated && thread.discussion.is_some();
+        laid.has_outdated |= outdated && thread.discussion.is_some() && !thread.is_on_commit;
         if thread.resolved == Some(false) {
             laid.unresolved.insert(key.clone());
         }
@@ -305,7 +322,7 @@ impl LayOutThreads {
         if folds {
             laid.folds.insert(key.clone());
         }
-        if folds && !self.open.contains(&key) && drafts.is_empty() {
+        if folds && !self.shown.open.contains(&key) && drafts.is_empty() {
             parts.push((0, InsetPart::Said(index, 0)));
             lines.push(self.folded(thread, outdated));
         } else {
@@ -323,6 +340,8 @@ impl LayOutThreads {
                 }
                 let body = self.rendered.bodies.get(index).and_then(|bodies| bodies.get(at));
                 lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.beside(line.spans.clone())));
+                let reactions = said.note.and_then(|note| self.shown.reactions.get(&note));
+                lines.extend(reactions.map(|spans| self.beside(spans.clone())));
             }
             for drafted in drafts {
                 parts.push((lines.len(), InsetPart::Draft(drafted.key.clone())));
@@ -393,7 +412,7 @@ impl LayOutThreads {
             _ if stand == ThreadPosition::Outdated => {
                 let short = spot.sha.get(..8).unwrap_or(&spot.sha);
                 let version = self.version_of(spot).unwrap_or_else(|| format!(" at {short}"));
-                let words = format!("  outdated, {}{version}", spot.label());
+                let words = format!("  {}, {}{version}", why_elsewhere(thread), spot.label());
                 vec![self.span(words, Role::Warning)]
             }
             _ if stand == ThreadPosition::Hidden => vec![self.span(unseen(spot), Role::Dim)],
@@ -419,9 +438,10 @@ impl LayOutThreads {
             count => format!(" {} {count} comments", glyph::dot()),
         };
         let version = self.version_of(&thread.spot).unwrap_or_default();
+        let elsewhere = format!("{}, {}{version}", why_elsewhere(thread), thread.spot.label());
         let why = match (outdated, thread.resolved) {
-            (true, Some(true)) => format!("resolved, outdated, {}{version}", thread.spot.label()),
-            (true, _) => format!("outdated, {}{version}", thread.spot.label()),
+            (true, Some(true)) => format!("resolved, {elsewhere}"),
+            (true, _) => elsewhere,
             (false, _) => "resolved".to_owned(),
         };
         let spans = vec![
@@ -454,6 +474,11 @@ impl LayOutThreads {
         let wrapped = lines.flat_map(|line| text::wrap(line, width, TALLEST)).take(TALLEST);
         wrapped.map(|line| self.beside(vec![self.span(line, Role::Text)])).collect()
     }
+}
+
+/// Returns why the lines of a thread are not among those shown.
+fn why_elsewhere(thread: &Thread) -> &'static str {
+    if thread.is_on_commit { "on one commit" } else { "outdated" }
 }
 
 /// The lines that are meant, if that is not the one alone below which it stands.

@@ -34,6 +34,8 @@ pub struct Thread {
     pub resolved: Option<bool>,
     /// The point in an image that it is on, in pixels from the left and from the top.
     pub point: Option<(u64, u64)>,
+    /// Whether it is on a single commit, which the place names.
+    pub is_on_commit: bool,
     /// Oldest first.
     pub said: Vec<Comment>,
 }
@@ -112,7 +114,8 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
             }
         } else if let Some(spot) = positioned(note) {
             let (discussion, said) = (Some(id.to_owned()), vec![comment(note, &note.body)]);
-            let thread = Thread { spot, discussion, resolved: None, point: point_of(note), said };
+            let is_on_commit = note.commit_id.is_some();
+            let thread = Thread { spot, discussion, resolved: None, point: point_of(note), is_on_commit, said };
             by_id.insert(id, (threads.len(), vec![note]));
             threads.push(thread);
         }
@@ -135,7 +138,8 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
             None => {
                 near.push(threads.len());
                 let discussion = discussion.map(str::to_owned);
-                threads.push(Thread { spot, discussion, resolved: None, point: None, said: vec![said] });
+                let said = vec![said];
+                threads.push(Thread { spot, discussion, resolved: None, point: None, is_on_commit: false, said });
             }
         }
     };
