@@ -17,4 +17,5 @@ pub mod system;
 pub mod ui;
 
 #[cfg(test)]
-mod tests;
+#[path = "../tests/support/cost.rs"]
+mod cost;

@@ -83,8 +83,14 @@ fn fit(pattern: &[&str], path: &[&str], place: Place) -> Option<Place> {
     let many = slot.ends_with(":rest}");
     let least = usize::from(!many || !rest.is_empty());
     let most = if many { path.len() } else { 1 };
+    // Looked at before the value is read: in a long address most places do not fit.
+    let goes_on = |behind: &[&str]| match (rest.first(), behind.first()) {
+        (None, behind) => behind.is_none(),
+        (Some(next), Some(word)) if !next.contains('{') && *next != ".." => next.split('|').any(|known| known == *word),
+        _ => true,
+    };
     (least..=most).find_map(|taken| {
-        let (value, behind) = path.split_at_checked(taken)?;
+        let (value, behind) = path.split_at_checked(taken).filter(|(_, behind)| goes_on(behind))?;
         let value = value.iter().map(|part| decode(part)).collect::<Vec<_>>().join("/");
         fit(rest, behind, fill(place.clone(), slot, value.strip_prefix(before)?.to_owned())?)
     })

@@ -15,7 +15,7 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<ListMergeRequestAwards>(|call, e| {
+        .read_signed_in::<ListMergeRequestAwards>(|call, e| {
             list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, None)
         })
         .write::<CreateMergeRequestAward>(|call, e| {
@@ -26,7 +26,7 @@ pub fn mount(mount: Mount) -> Mount {
             let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
             delete(call, &on, None, e.award_id)
         })
-        .read::<ListMergeRequestNoteAwards>(|call, e| {
+        .read_signed_in::<ListMergeRequestNoteAwards>(|call, e| {
             list(call, &notes::merge_request(call, &e.id, e.merge_request_iid)?, Some(e.note_id))
         })
         .write::<CreateMergeRequestNoteAward>(|call, e| {
@@ -37,7 +37,7 @@ pub fn mount(mount: Mount) -> Mount {
             let on = notes::merge_request(call, &e.id, e.merge_request_iid)?;
             delete(call, &on, Some(e.note_id), e.award_id)
         })
-        .read::<ListIssueAwards>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?, None))
+        .read_signed_in::<ListIssueAwards>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?, None))
         .write::<CreateIssueAward>(|call, e| {
             let on = notes::issue(call, &e.id, e.issue_iid)?;
             create(call, &on, None, &e.name)
@@ -46,7 +46,9 @@ pub fn mount(mount: Mount) -> Mount {
             let on = notes::issue(call, &e.id, e.issue_iid)?;
             delete(call, &on, None, e.award_id)
         })
-        .read::<ListIssueNoteAwards>(|call, e| list(call, &notes::issue(call, &e.id, e.issue_iid)?, Some(e.note_id)))
+        .read_signed_in::<ListIssueNoteAwards>(|call, e| {
+            list(call, &notes::issue(call, &e.id, e.issue_iid)?, Some(e.note_id))
+        })
         .write::<CreateIssueNoteAward>(|call, e| {
             let on = notes::issue(call, &e.id, e.issue_iid)?;
             create(call, &on, Some(e.note_id), &e.name)
@@ -55,7 +57,7 @@ pub fn mount(mount: Mount) -> Mount {
             let on = notes::issue(call, &e.id, e.issue_iid)?;
             delete(call, &on, Some(e.note_id), e.award_id)
         })
-        .read::<ListSnippetNoteAwards>(|call, e| {
+        .read_signed_in::<ListSnippetNoteAwards>(|call, e| {
             list(call, &notes::snippet(call, &e.id, e.snippet_id)?, Some(e.note_id))
         })
         .write::<CreateSnippetNoteAward>(|call, e| {

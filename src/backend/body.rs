@@ -113,7 +113,7 @@ fn values_of(json: &[u8]) -> usize {
 mod tests {
     use super::*;
     use crate::api::commits::CreateCommit;
-    use crate::tests::cost;
+    use crate::cost::cost;
 
     fn count(value: &Value) -> usize {
         1 + match value {

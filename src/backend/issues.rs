@@ -1,7 +1,7 @@
 //! Issues: lists of a project, of a group, of all; reading, creating, changing, closing.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
-use super::merge_requests::{label_notes, split_labels, time_stats};
+use super::merge_requests::{LABEL_CHANGES, label_notes, split_labels, time_stats, updated_labels};
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
 use super::reject::Reject;
@@ -433,7 +433,7 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
         return Err(Reject::forbidden());
     }
     let given: Vec<&str> = UpdateIssue::inputs().filter(|name| !matches!(*name, "id" | "issue_iid")).collect();
-    if !given.iter().any(|name| call.inputs.contains_key(*name)) {
+    if !given.iter().chain(&LABEL_CHANGES).any(|name| call.inputs.contains_key(*name)) {
         return Err(Reject::error(
             400,
             format!("{} are missing, at least one parameter must be provided", given.join(", ")),
@@ -469,8 +469,8 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
             });
         }
     }
-    if let Some(labels) = input.labels.filter(|_| plans) {
-        issue.labels = split_labels(&labels);
+    if let Some(labels) = updated_labels(call, &before.labels, input.labels.as_deref()).filter(|_| plans) {
+        issue.labels = labels;
         said.extend(label_notes(&before.labels, &issue.labels));
         create_labels(call.world, project.id, &issue.labels);
     }

@@ -489,6 +489,28 @@ pub fn split_labels(text: &str) -> Vec<String> {
     out
 }
 
+/// The inputs of today's servers that change labels one by one.
+pub const LABEL_CHANGES: [&str; 2] = ["add_labels", "remove_labels"];
+
+/// The labels that an update gives: `labels` or else those of `before`, with and without those of [`LABEL_CHANGES`].
+pub fn updated_labels(call: &Writing, before: &[String], labels: Option<&str>) -> Option<Vec<String>> {
+    let given = |name: &str| call.inputs.get(name)?.as_str().filter(|_| !call.only_specified).map(split_labels);
+    let [more, less] = LABEL_CHANGES.map(given);
+    let all = labels.map(split_labels);
+    if all.is_none() && more.is_none() && less.is_none() {
+        return None;
+    }
+    let mut all = all.unwrap_or_else(|| before.to_vec());
+    let less = less.unwrap_or_default();
+    all.retain(|label| !less.contains(label));
+    for label in more.into_iter().flatten() {
+        if !all.contains(&label) {
+            all.push(label);
+        }
+    }
+    Some(all)
+}
+
 /// Somebody who can be given a merge request of a project; 0 is nobody.
 fn assignee(call: &Writing, project: &Project, id: u64) -> Option<u64> {
     let people = super::projects::members(call.world, project, true);
@@ -633,7 +655,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     let given = ["target_branch", "title", "assignee_id", "milestone_id", "description", "state_event", "labels"];
     let flags = ["remove_source_branch", "squash", "discussion_locked", "allow_maintainer_to_push"];
     let newer = ["assignee_ids", "reviewer_ids"];
-    if !given.iter().chain(&flags).chain(&newer).any(|name| call.inputs.contains_key(*name)) {
+    if !given.iter().chain(&flags).chain(&newer).chain(&LABEL_CHANGES).any(|name| call.inputs.contains_key(*name)) {
         let names = given.iter().chain(&flags).copied().collect::<Vec<_>>().join(", ");
         return Err(Reject::error(400, format!("{names} are missing, at least one parameter must be provided")));
     }
@@ -696,8 +718,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
             mr.milestone = new;
         }
     }
-    if let Some(labels) = input.labels {
-        let labels = split_labels(&labels);
+    if let Some(labels) = updated_labels(call, &mr.labels, input.labels.as_deref()) {
         said.extend(label_notes(&mr.labels, &labels));
         mr.labels = labels;
     }

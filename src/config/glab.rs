@@ -29,7 +29,7 @@ pub fn hosts() -> Vec<GlabHost> {
 }
 
 /// Parses `hosts:`: names indented below it, `key: value` indented below each. glab writes no other YAML there.
-fn parse(text: &str) -> Vec<GlabHost> {
+pub fn parse(text: &str) -> Vec<GlabHost> {
     let mut sections: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
     let mut inside = false;
     let mut name_indent = None;

@@ -105,7 +105,11 @@ impl Config {
         }
     }
 
-    fn parse(path: &Path, text: String) -> Result<Config, String> {
+    /// Reads the text of the file at `path`.
+    ///
+    /// # Errors
+    /// A message that names file, line and key.
+    pub fn parse(path: &Path, text: String) -> Result<Config, String> {
         let source = Source { path: path.to_path_buf(), text };
         let mut config: Config = toml::from_str(&source.text).map_err(|error| {
             let at = error.span().unwrap_or_default();

@@ -457,7 +457,7 @@ thread 'x' panicked at src/deep/a.rs:12:5
     fn a_long_name_of_a_suite_is_not_kept_once_for_each_of_its_cases() {
         let cases = "<testcase/>".repeat(20_000);
         let text = format!("<testsuite name=\"{}\">{cases}</testsuite>", "n".repeat(100_000));
-        let (report, cost) = crate::tests::cost(|| read(&text, &|| false).unwrap());
+        let (report, cost) = crate::cost::cost(|| read(&text, &|| false).unwrap());
         assert_eq!(report.cases.len(), 20_000);
         assert!(cost.peak < 100 * text.len(), "{} bytes held for {}", cost.peak, text.len());
     }

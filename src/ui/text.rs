@@ -515,7 +515,7 @@ mod tests {
     fn a_word_that_never_ends_is_read_no_further_than_it_is_shown() {
         for letter in ["a", "日"] {
             let word = letter.repeat(1 << 20);
-            let (lines, cost) = crate::tests::cost(|| wrap(&word, 40, 3));
+            let (lines, cost) = crate::cost::cost(|| wrap(&word, 40, 3));
             assert_eq!(lines.len(), 3);
             assert!(lines.iter().all(|line| width(line) <= 40) && lines[2].ends_with('…'), "{lines:?}");
             assert!(cost.allocated < 64 * 1024, "{} bytes", cost.allocated);
@@ -525,7 +525,7 @@ mod tests {
     #[test]
     fn a_pile_of_marks_of_any_height_is_walked_mark_by_mark() {
         let pile = format!("a{}b", "\u{301}".repeat(50_000));
-        let (columns, cost) = crate::tests::cost(|| cells(&pile).last().map(|piece| piece.column));
+        let (columns, cost) = crate::cost::cost(|| cells(&pile).last().map(|piece| piece.column));
         assert!(columns.is_some_and(|columns| columns > 49_000 * "<U+0301>".len()));
         assert!(cost.peak < 64 * 1024, "{} bytes held", cost.peak);
     }

@@ -1,17 +1,9 @@
 //! Whatever is sent, the answer is a 4xx in words, and the server is there for the next.
 
+use crate::dice::Dice;
 use crate::{Server, WORLD};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Map, Value, json};
-
-/// The next number of a fixed sequence (splitmix64).
-fn next(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *seed;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 const SLOTS: &[&str] = &[
     "1",
@@ -34,8 +26,8 @@ const SLOTS: &[&str] = &[
     "%22%3B--",
 ];
 
-fn values(seed: &mut u64) -> Value {
-    match next(seed) % 16 {
+fn values(dice: &mut Dice) -> Value {
+    match dice.below(16) {
         0 => Value::Null,
         1 => json!(true),
         2 => json!(-1),
@@ -70,27 +62,27 @@ async fn answered(request: RequestBuilder, what: &str) {
 #[tokio::test]
 async fn no_request_breaks_the_server() {
     let server = Server::of(WORLD, &Default::default()).await;
-    let mut seed = 2026;
+    let mut dice = Dice(2026);
     let endpoints: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
     for endpoint in &endpoints {
         for round in 0..10 {
             let deletes = endpoint.method == Method::DELETE;
-            let slot = |segment: &str, seed: &mut u64| match segment.starts_with('{') {
+            let slot = |segment: &str, dice: &mut Dice| match segment.starts_with('{') {
                 // What the other requests need stays.
                 true if deletes && round == 0 => "77".to_owned(),
                 true => {
-                    let at = (next(seed) % SLOTS.len() as u64) as usize;
+                    let at = dice.below(SLOTS.len());
                     SLOTS[if deletes { at.max(2) } else { at }].to_owned()
                 }
                 false => segment.to_owned(),
             };
-            let path: Vec<String> = endpoint.route.split('/').map(|segment| slot(segment, &mut seed)).collect();
+            let path: Vec<String> = endpoint.route.split('/').map(|segment| slot(segment, &mut dice)).collect();
             let path = path.join("/");
-            let who = ["root", "ada", "", "eve"][(next(&mut seed) % 4) as usize];
+            let who = dice.pick(&["root", "ada", "", "eve"]);
             let mut fields = Map::new();
             for input in endpoint.inputs {
-                if !next(&mut seed).is_multiple_of(4) {
-                    fields.insert(input.name.to_owned(), values(&mut seed));
+                if dice.below(4) != 0 {
+                    fields.insert(input.name.to_owned(), values(&mut dice));
                 }
             }
             let what = format!("{} {path} by {who:?} with {}", endpoint.method, Value::Object(fields.clone()));
@@ -108,7 +100,7 @@ async fn no_request_breaks_the_server() {
                         .inputs
                         .iter()
                         .map(|input| {
-                            let brackets = ["", "[]", "[x]", "[][y]"][(next(&mut seed) % 4) as usize];
+                            let brackets = dice.pick(&["", "[]", "[x]", "[][y]"]);
                             format!("{}{brackets}=%FF", input.name)
                         })
                         .collect();
@@ -126,7 +118,7 @@ async fn no_request_breaks_the_server() {
                             b"--x\r\nContent-Disposition: form-data; name=\"\r\n\r\n--x",
                         ),
                     ];
-                    let (kind, body) = bodies[(next(&mut seed) % 6) as usize];
+                    let (kind, body) = bodies[dice.below(6)];
                     answered(call(&path).header("content-type", kind).body(body.to_vec()), &what).await;
                 }
             }

@@ -5,6 +5,8 @@ mod admin;
 mod award_emoji;
 mod decisions;
 mod demo;
+#[path = "../support/dice.rs"]
+mod dice;
 mod discussions;
 mod downloads;
 mod draft_notes;
@@ -17,6 +19,7 @@ mod limits;
 mod listen;
 mod local;
 mod milestones;
+mod model;
 mod oauth;
 mod pipelines;
 mod projects;

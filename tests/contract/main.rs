@@ -10,6 +10,8 @@ mod client;
 mod commits;
 mod decisions;
 mod deployments;
+#[path = "../support/dice.rs"]
+mod dice;
 mod discussions;
 mod draft_notes;
 mod errors;
@@ -24,6 +26,8 @@ mod labels;
 mod license;
 mod merge_requests;
 mod milestones;
+#[path = "../support/mutate.rs"]
+mod mutate;
 mod notes;
 mod notifications;
 mod oauth;

@@ -1,5 +1,7 @@
 //! How a literal text and a type are held against each other.
 
+use crate::dice::Dice;
+use crate::mutate;
 use labscope::api::{Description, Id, Request, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -76,6 +78,15 @@ pub fn check_sample<T: Serialize + DeserializeOwned>(name: &str, text: &str) {
         if what.contains("quite_new") {
             let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
             lost(&format!("{name} with {what}"), &sample, &written);
+        }
+    }
+    // What is broken is read or refused, and what was read can be written.
+    let (seeds, words) = ([text.as_bytes().to_vec()], ["null", "{", "[", "\"", ",", "-1", "1e400", "\\ud800"]);
+    let mut dice = Dice(text.len() as u64);
+    for _ in 0..60 {
+        let broken = mutate::input(&mut dice, &seeds, &words);
+        if let Ok(read) = serde_json::from_slice::<T>(&broken) {
+            serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
         }
     }
 }

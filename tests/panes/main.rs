@@ -11,6 +11,8 @@ mod core;
 mod custom;
 mod decisions;
 mod deployments;
+#[path = "../support/dice.rs"]
+mod dice;
 mod edits;
 mod faults;
 mod files;

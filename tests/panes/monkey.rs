@@ -4,6 +4,7 @@
 //! Chance is seeded, and nothing depends on how long something takes: what fails, fails again. `LABSCOPE_MONKEY_STEPS`
 //! makes runs longer than the usual ones.
 
+use crate::dice::Dice;
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use crossterm::event::{MouseButton, MouseEventKind};
@@ -31,22 +32,6 @@ const TEXTS: &[&str] =
 const SIZES: &[(u16, u16)] = &[(120, 40), (80, 24), (160, 45), (60, 12), (20, 8), (7, 3), (1, 1), (200, 60)];
 /// What a write that destroys something has in its line: it never goes out without a question.
 const DESTROYS: &[&str] = &["DELETE ", "/erase", "/merged_branches"];
-
-/// Random numbers from a seed (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % sides.max(1) as u64) as usize
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
-        all[self.below(all.len())]
-    }
-}
 
 /// One thing that happens.
 #[derive(Clone, Debug, PartialEq)]

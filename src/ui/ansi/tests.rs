@@ -1,7 +1,7 @@
 //! What a terminal would show of a line, and what of it gets through.
 
 use super::*;
-use crate::tests::cost;
+use crate::cost::cost;
 use crate::ui::layers::tests::Noise;
 use crate::ui::theme::Background;
 

@@ -132,6 +132,9 @@ pub(super) fn draw<'a>(
     gutter_width: u16,
     line: impl Fn(usize) -> DocLine<'a>,
 ) {
+    if len == 0 {
+        return;
+    }
     let wrapping = &state.wrapping;
     let (height, width) = (usize::from(area.height), usize::from(area.width.saturating_sub(2 + gutter_width)).max(1));
     let rows_of = |index: usize| RowStarts::of(&line(index), index, width, wrapping).len();

@@ -1,7 +1,7 @@
 //! What Markdown looks like.
 
 use super::*;
-use crate::tests::cost;
+use crate::cost::cost;
 use crate::ui::layers::tests::Noise;
 use crate::ui::theme::Background;
 

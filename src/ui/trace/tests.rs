@@ -1,7 +1,7 @@
 //! What a trace shows, whatever way its bytes came in.
 
 use super::*;
-use crate::tests::cost;
+use crate::cost::cost;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::tests::Noise;
 use crate::ui::search::{Across, Found, Match};

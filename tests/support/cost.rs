@@ -1,4 +1,4 @@
-//! What a piece of work costs in memory: an allocator that counts, for the tests beside the code.
+//! What a piece of work costs in memory: an allocator that counts.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

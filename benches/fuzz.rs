@@ -1,0 +1,36 @@
+//! What hostile bytes cost in time: eight times as much of them, beside eight times the time of one part.
+//!
+//! The same readers as in `cargo test --test fuzz`, which bounds their memory.
+
+#[path = "../tests/fuzz/readers.rs"]
+mod readers;
+mod support;
+
+use readers::READERS;
+use std::hint::black_box;
+use support::Table;
+
+/// Bytes of an input, and how many times as many the larger one has.
+const BYTES: usize = 2 * 1024;
+const TIMES: usize = 8;
+
+fn main() {
+    let mut table = Table::new("eight times as much input", &["reader", "8 parts µs", "whole µs", "ratio", "limit"]);
+    for reader in READERS {
+        let seeds = (reader.seeds)();
+        let words = reader.words.iter().map(|word| word.as_bytes().to_vec());
+        // Well-formed inputs one behind the other, and each word again and again.
+        for (at, unit) in seeds.into_iter().chain(words).enumerate() {
+            let small = unit.repeat(BYTES.div_ceil(unit.len()));
+            let large = small.repeat(TIMES);
+            let of = |bytes: &[u8]| support::median(3, || _ = black_box((reader.read)(bytes)));
+            let pair = (TIMES as f64 * of(&small), of(&large));
+            // What takes no time has no ratio.
+            if pair.1 > 2_000.0 {
+                let what = String::from_utf8_lossy(&unit).chars().take(12).collect::<String>();
+                table.ratio(&format!("{} {at} {}", reader.name, what.escape_debug()), pair, 3.0);
+            }
+        }
+    }
+    table.print();
+}

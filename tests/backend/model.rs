@@ -1,0 +1,872 @@
+//! The local server against a plain model of the specification: calls by chance, by people of every right. After each call
+//! its status is that of the model, lists hold what the model holds, and what was deleted took along what hung on it.
+//!
+//! Chance is seeded. `LABSCOPE_MODEL_STEPS` makes the run longer than the usual one; a failure prints its shortest history.
+
+use crate::Server;
+use crate::dice::Dice;
+use reqwest::Method;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Calls, where nothing else is asked for.
+const STEPS: usize = 1_500;
+/// Calls after which the world begins anew: a failure is found again among as many.
+const ROUND: usize = 300;
+
+const WORLD: &str = r#"
+now = "2026-11-20T16:00:00Z"
+users = [
+    { username = "root", admin = true },
+    { username = "ada" },
+    { username = "bo" },
+    { username = "cy" },
+    { username = "eve", external = true },
+]
+
+[[projects]]
+path = "ada/open"
+visibility = "public"
+members = { bo = "developer", cy = "reporter" }
+files = '''
+-- README.md --
+x
+'''
+script = '''
+from 2026-11-02
+to 2026-11-03
+ada: Begin
+  + README.md
+'''
+
+[[projects]]
+path = "ada/inner"
+visibility = "internal"
+members = { bo = "guest", eve = "guest" }
+files = '''
+-- README.md --
+x
+'''
+script = '''
+from 2026-11-02
+to 2026-11-03
+ada: Begin
+  + README.md
+'''
+
+[[projects]]
+path = "bo/shut"
+visibility = "private"
+members = { ada = "maintainer", cy = "guest" }
+files = '''
+-- README.md --
+x
+'''
+script = '''
+from 2026-11-02
+to 2026-11-03
+bo: Begin
+  + README.md
+'''
+"#;
+
+/// Who calls; nobody is signed in under the empty name.
+const PEOPLE: &[&str] = &["root", "ada", "bo", "cy", "eve", ""];
+const VISIBILITIES: &[&str] = &["private", "internal", "public"];
+const LABELS: &[&str] = &["bug", "later", "ui"];
+const TITLES: &[&str] = &["It is slow", "It is broken", "It is ugly"];
+
+const GUEST: u8 = 10;
+const REPORTER: u8 = 20;
+const DEVELOPER: u8 = 30;
+const MAINTAINER: u8 = 40;
+const OWNER: u8 = 50;
+
+#[derive(Clone)]
+struct Project {
+    path: &'static str,
+    visibility: &'static str,
+    members: BTreeMap<&'static str, u8>,
+    /// Issues that there were so far.
+    issues: u64,
+}
+
+#[derive(Clone)]
+struct Issue {
+    project: usize,
+    iid: u64,
+    title: String,
+    author: &'static str,
+    is_open: bool,
+    is_confidential: bool,
+    labels: BTreeSet<&'static str>,
+    milestone: Option<u64>,
+}
+
+/// A note or a snippet: something that one person wrote.
+#[derive(Clone)]
+struct Written {
+    author: &'static str,
+    /// What it is on: an issue's place in the model, or a snippet's ID; a project for a snippet.
+    on: On,
+    visibility: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum On {
+    Project(usize),
+    Issue(usize, u64),
+    Snippet(usize, u64),
+}
+
+/// What the server has to hold.
+#[derive(Clone)]
+struct Model {
+    projects: Vec<Project>,
+    issues: Vec<Issue>,
+    notes: BTreeMap<u64, Written>,
+    snippets: BTreeMap<u64, Written>,
+    /// Labels by project.
+    labels: BTreeSet<(usize, &'static str)>,
+    /// Titles and states of milestones, by ID.
+    milestones: BTreeMap<u64, (usize, String, bool)>,
+    /// Reactions to issues: who gave which.
+    awards: BTreeMap<u64, (On, &'static str)>,
+}
+
+/// A call in terms that mean something in any history: the things in it are chosen among those that there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    who: &'static str,
+    what: What,
+    /// Choose among things.
+    a: usize,
+    b: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    SetVisibility,
+    CreateIssue,
+    EditIssue,
+    CloseIssue,
+    LabelIssue,
+    PlanIssue,
+    DeleteIssue,
+    Comment,
+    EditComment,
+    DeleteComment,
+    React,
+    TakeBack,
+    CreateLabel,
+    RenameLabel,
+    DeleteLabel,
+    CreateMilestone,
+    CloseMilestone,
+    DeleteMilestone,
+    CreateSnippet,
+    EditSnippet,
+    DeleteSnippet,
+    CommentOnSnippet,
+    ListProjects,
+    GetProject,
+    ListIssues,
+    ListAllIssues,
+    GetIssue,
+    ListComments,
+    ListReactions,
+    ListLabels,
+    ListMilestones,
+    ListIssuesOfMilestone,
+    ListSnippets,
+    GetSnippet,
+    ListCommentsOnSnippet,
+    SearchIssues,
+}
+
+use What::*;
+
+/// What is done, the more often the more often it stands here.
+const WHAT: &[What] = &[
+    SetVisibility,
+    CreateIssue,
+    CreateIssue,
+    CreateIssue,
+    EditIssue,
+    CloseIssue,
+    LabelIssue,
+    LabelIssue,
+    PlanIssue,
+    DeleteIssue,
+    Comment,
+    Comment,
+    EditComment,
+    DeleteComment,
+    React,
+    TakeBack,
+    CreateLabel,
+    RenameLabel,
+    DeleteLabel,
+    CreateMilestone,
+    CloseMilestone,
+    DeleteMilestone,
+    CreateSnippet,
+    CreateSnippet,
+    EditSnippet,
+    DeleteSnippet,
+    CommentOnSnippet,
+    ListProjects,
+    GetProject,
+    ListIssues,
+    ListAllIssues,
+    GetIssue,
+    ListComments,
+    ListReactions,
+    ListLabels,
+    ListMilestones,
+    ListIssuesOfMilestone,
+    ListSnippets,
+    GetSnippet,
+    ListCommentsOnSnippet,
+    SearchIssues,
+];
+
+impl Step {
+    fn of_chance(dice: &mut Dice) -> Step {
+        let who = dice.pick(PEOPLE);
+        let what = WHAT[dice.below(WHAT.len())];
+        Step { who, what, a: dice.below(1 << 16), b: dice.below(1 << 16) }
+    }
+}
+
+/// Takes over in the model what a call did.
+type Effect = Box<dyn FnOnce(&mut Model, &Value) -> Result<(), String>>;
+
+/// A call, what it has to answer, and what it does.
+struct Call {
+    method: Method,
+    path: String,
+    form: Vec<(&'static str, String)>,
+    status: u16,
+    /// The field and its values, in any order, that the rows of a list must have.
+    rows: Option<(&'static str, BTreeSet<String>)>,
+    effect: Option<Effect>,
+}
+
+impl Call {
+    fn read(path: String) -> Call {
+        Call { method: Method::GET, path, form: Vec::new(), status: 200, rows: None, effect: None }
+    }
+
+    fn write(method: Method, path: String, form: &[(&'static str, &str)]) -> Call {
+        let status = match method {
+            Method::POST => 201,
+            Method::DELETE => 204,
+            _ => 200,
+        };
+        let form = form.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        Call { method, path, form, status, rows: None, effect: None }
+    }
+
+    fn refused(mut self, status: u16) -> Call {
+        (self.status, self.rows, self.effect) = (status, None, None);
+        self
+    }
+
+    /// A list of rows of which `field` has these values.
+    fn listing(mut self, field: &'static str, values: impl IntoIterator<Item = String>) -> Call {
+        self.rows = Some((field, values.into_iter().collect()));
+        self
+    }
+
+    fn then(mut self, effect: impl FnOnce(&mut Model, &Value) -> Result<(), String> + 'static) -> Call {
+        self.effect = Some(Box::new(effect));
+        self
+    }
+}
+
+fn number(answer: &Value, field: &str) -> Result<u64, String> {
+    answer[field].as_u64().ok_or_else(|| format!("no {field} in {answer}"))
+}
+
+/// One of them; nothing where there are none.
+fn choose<T>(mut all: impl Iterator<Item = T> + Clone, at: usize) -> Option<T> {
+    let count = all.clone().count();
+    all.nth(at.checked_rem(count)?)
+}
+
+impl Model {
+    fn new() -> Model {
+        let project = |path, visibility, members: &[(&'static str, u8)]| Project {
+            path,
+            visibility,
+            members: members.iter().copied().collect(),
+            issues: 0,
+        };
+        Model {
+            projects: vec![
+                project("ada%2Fopen", "public", &[("ada", OWNER), ("bo", DEVELOPER), ("cy", REPORTER)]),
+                project("ada%2Finner", "internal", &[("ada", OWNER), ("bo", GUEST), ("eve", GUEST)]),
+                project("bo%2Fshut", "private", &[("bo", OWNER), ("ada", MAINTAINER), ("cy", GUEST)]),
+            ],
+            issues: Vec::new(),
+            notes: BTreeMap::new(),
+            snippets: BTreeMap::new(),
+            labels: BTreeSet::new(),
+            milestones: BTreeMap::new(),
+            awards: BTreeMap::new(),
+        }
+    }
+
+    // ---- rights
+
+    fn level(&self, who: &str, project: usize) -> u8 {
+        if who == "root" { OWNER } else { self.projects[project].members.get(who).copied().unwrap_or(0) }
+    }
+
+    fn sees(&self, who: &str, project: usize) -> bool {
+        self.level(who, project) > 0
+            || match self.projects[project].visibility {
+                "public" => true,
+                // An external user is inside nothing.
+                "internal" => !who.is_empty() && who != "eve",
+                _ => false,
+            }
+    }
+
+    fn sees_issue(&self, who: &str, issue: &Issue) -> bool {
+        self.sees(who, issue.project)
+            && (!issue.is_confidential || issue.author == who || self.level(who, issue.project) >= REPORTER)
+    }
+
+    fn sees_snippet(&self, who: &str, snippet: &Written) -> bool {
+        let On::Project(project) = snippet.on else { return false };
+        self.sees(who, project)
+            && (who == "root"
+                || !who.is_empty() && snippet.author == who
+                || match snippet.visibility {
+                    "public" => true,
+                    "internal" => !who.is_empty() && (who != "eve" || self.level(who, project) > 0),
+                    _ => false,
+                })
+    }
+
+    // ---- what hangs on what
+
+    fn forget_notes(&mut self, on: impl Fn(&On) -> bool) {
+        self.notes.retain(|_, note| !on(&note.on));
+    }
+
+    fn issue(&mut self, project: usize, iid: u64) -> Option<&mut Issue> {
+        self.issues.iter_mut().find(|issue| issue.project == project && issue.iid == iid)
+    }
+
+    // ---- calls
+
+    /// The call that a step is now; nothing where there is nothing to call it on.
+    fn call(&self, step: Step) -> Option<Call> {
+        let Step { who, what, a, b } = step;
+        let call = self.signed_call(step)?;
+        // What anybody may read needs no token.
+        let open = matches!(what, ListProjects | GetProject | ListSnippets | GetSnippet);
+        _ = (a, b);
+        if who.is_empty() && !open { Some(call.refused(401)) } else { Some(call) }
+    }
+
+    fn signed_call(&self, step: Step) -> Option<Call> {
+        let Step { who, what, a, b } = step;
+        let project = a % self.projects.len();
+        let at = format!("/projects/{}", self.projects[project].path);
+        let (sees, level) = (self.sees(who, project), self.level(who, project));
+        // What a project holds, by the right that it needs.
+        let inside = |call: Call, least: u8| match (sees, level >= least) {
+            (false, _) => call.refused(404),
+            (true, false) => call.refused(403),
+            (true, true) => call,
+        };
+        let visibility = VISIBILITIES[b % 3];
+        Some(match what {
+            SetVisibility => {
+                let call = Call::write(Method::PUT, at, &[("visibility", visibility)]);
+                inside(
+                    call.then(move |model, _| {
+                        model.projects[project].visibility = visibility;
+                        Ok(())
+                    }),
+                    MAINTAINER,
+                )
+            }
+            ListProjects => {
+                let seen = (0..self.projects.len()).filter(|at| self.sees(who, *at));
+                let paths = seen.map(|at| self.projects[at].path.replace("%2F", "/"));
+                Call::read("/projects?per_page=100".into()).listing("path_with_namespace", paths)
+            }
+            GetProject => inside(Call::read(at), 0),
+            CreateIssue => {
+                let (title, secret) = (TITLES[b % 3], b % 4 == 0);
+                let label = LABELS[b % LABELS.len()];
+                let confidential = if secret { "true" } else { "false" };
+                let form = [("title", title), ("confidential", confidential), ("labels", label)];
+                let who = step.who;
+                let call = Call::write(Method::POST, format!("{at}/issues"), &form).then(move |model, answer| {
+                    model.projects[project].issues += 1;
+                    let iid = model.projects[project].issues;
+                    if number(answer, "iid")? != iid {
+                        return Err(format!("the issue is not number {iid}: {answer}"));
+                    }
+                    let mut labels = BTreeSet::new();
+                    // Who may not plan gives no labels.
+                    if level >= REPORTER {
+                        labels.insert(label);
+                        model.labels.insert((project, label));
+                    }
+                    let (is_open, milestone) = (true, None);
+                    let title = title.to_owned();
+                    let issue =
+                        Issue { project, iid, title, author: who, is_open, is_confidential: secret, labels, milestone };
+                    model.issues.push(issue);
+                    Ok(())
+                });
+                if sees { call } else { call.refused(404) }
+            }
+            ListIssues => {
+                let state = ["opened", "closed", "all"][b % 3];
+                let of = |issue: &&Issue| {
+                    issue.project == project
+                        && self.sees_issue(who, issue)
+                        && (state == "all" || issue.is_open == (state == "opened"))
+                };
+                let path = format!("{at}/issues?per_page=100&state={state}");
+                inside(
+                    Call::read(path).listing("iid", self.issues.iter().filter(of).map(|issue| issue.iid.to_string())),
+                    0,
+                )
+            }
+            ListAllIssues | SearchIssues => {
+                let word = ["slow", "broken", "ugly"][b % 3];
+                let found = |issue: &&Issue| {
+                    self.sees_issue(who, issue) && (what == ListAllIssues || issue.title.contains(word))
+                };
+                let urls =
+                    self.issues.iter().filter(found).map(|issue| {
+                        format!("{}#{}", self.projects[issue.project].path.replace("%2F", "/"), issue.iid)
+                    });
+                let path = match what {
+                    ListAllIssues => "/issues?scope=all&per_page=100".to_owned(),
+                    _ => format!("/search?scope=issues&search={word}&per_page=100"),
+                };
+                Call::read(path).listing("web_url", urls)
+            }
+            ListLabels => {
+                let names = self.labels.iter().filter(|(of, _)| *of == project).map(|(_, name)| (*name).to_owned());
+                inside(Call::read(format!("{at}/labels?per_page=100")).listing("name", names), 0)
+            }
+            CreateLabel => {
+                let name = LABELS[b % LABELS.len()];
+                let form = [("name", name), ("color", "#112233")];
+                let call = Call::write(Method::POST, format!("{at}/labels"), &form).then(move |model, _| {
+                    model.labels.insert((project, name));
+                    Ok(())
+                });
+                let taken = self.labels.contains(&(project, name));
+                inside(if taken { call.refused(409) } else { call }, REPORTER)
+            }
+            DeleteLabel => {
+                let name = LABELS[b % LABELS.len()];
+                let call = Call::write(Method::DELETE, format!("{at}/labels/{name}"), &[]).then(move |model, _| {
+                    model.labels.remove(&(project, name));
+                    for issue in model.issues.iter_mut().filter(|issue| issue.project == project) {
+                        issue.labels.remove(name);
+                    }
+                    Ok(())
+                });
+                let known = self.labels.contains(&(project, name));
+                inside(if known { call } else { call.refused(404) }, REPORTER)
+            }
+            RenameLabel => {
+                let (from, to) = (LABELS[a % LABELS.len()], LABELS[b % LABELS.len()]);
+                let has = |name| self.labels.contains(&(project, name));
+                if from == to || !has(from) || has(to) {
+                    return None;
+                }
+                let path = format!("{at}/labels/{from}");
+                let call = Call::write(Method::PUT, path, &[("new_name", to)]).then(move |model, _| {
+                    model.labels.remove(&(project, from));
+                    model.labels.insert((project, to));
+                    for issue in model.issues.iter_mut().filter(|issue| issue.project == project) {
+                        if issue.labels.remove(from) {
+                            issue.labels.insert(to);
+                        }
+                    }
+                    Ok(())
+                });
+                inside(call, REPORTER)
+            }
+            CreateMilestone => {
+                let title = format!("Milestone {}", b % 4);
+                let taken = self.milestones.values().any(|(of, other, _)| *of == project && *other == title);
+                let call = Call::write(Method::POST, format!("{at}/milestones"), &[("title", &title)]);
+                let call = call.then(move |model, answer| {
+                    model.milestones.insert(number(answer, "id")?, (project, title, true));
+                    Ok(())
+                });
+                inside(if taken { call.refused(400) } else { call }, REPORTER)
+            }
+            ListMilestones => {
+                let state = ["active", "closed"][b % 2];
+                let of = |(_, (of, _, is_open)): &(&u64, &(usize, String, bool))| {
+                    *of == project && *is_open == (state == "active")
+                };
+                let ids = self.milestones.iter().filter(of).map(|(id, _)| id.to_string());
+                inside(Call::read(format!("{at}/milestones?per_page=100&state={state}")).listing("id", ids), 0)
+            }
+            CloseMilestone | DeleteMilestone | ListIssuesOfMilestone => return self.on_milestone(step),
+            CreateSnippet => {
+                let form = [("title", "A snippet"), ("file_name", "f"), ("code", "x"), ("visibility", visibility)];
+                let who = step.who;
+                let call = Call::write(Method::POST, format!("{at}/snippets"), &form).then(move |model, answer| {
+                    let snippet = Written { author: who, on: On::Project(project), visibility };
+                    model.snippets.insert(number(answer, "id")?, snippet);
+                    Ok(())
+                });
+                inside(call, REPORTER)
+            }
+            ListSnippets => {
+                let of = |(_, snippet): &(&u64, &Written)| {
+                    snippet.on == On::Project(project) && self.sees_snippet(who, snippet)
+                };
+                let ids = self.snippets.iter().filter(of).map(|(id, _)| id.to_string());
+                inside(Call::read(format!("{at}/snippets?per_page=100")).listing("id", ids), 0)
+            }
+            EditSnippet | DeleteSnippet | GetSnippet | CommentOnSnippet | ListCommentsOnSnippet => {
+                return self.on_snippet(step);
+            }
+            _ => return self.on_issue(step),
+        })
+    }
+
+    fn on_milestone(&self, step: Step) -> Option<Call> {
+        let Step { who, what, a, .. } = step;
+        let (id, (project, _, _)) = choose(self.milestones.iter(), a)?;
+        let (id, project) = (*id, *project);
+        let at = format!("/projects/{}/milestones/{id}", self.projects[project].path);
+        let (sees, level) = (self.sees(who, project), self.level(who, project));
+        if what == ListIssuesOfMilestone {
+            let of = |issue: &&Issue| issue.milestone == Some(id) && self.sees_issue(who, issue);
+            let iids = self.issues.iter().filter(of).map(|issue| issue.iid.to_string());
+            let call = Call::read(format!("{at}/issues?per_page=100")).listing("iid", iids);
+            return Some(if sees { call } else { call.refused(404) });
+        }
+        let call = match what {
+            CloseMilestone => Call::write(Method::PUT, at, &[("state_event", "close")]).then(move |model, _| {
+                if let Some((_, _, is_open)) = model.milestones.get_mut(&id) {
+                    *is_open = false;
+                }
+                Ok(())
+            }),
+            _ => Call::write(Method::DELETE, at, &[]).then(move |model, _| {
+                model.milestones.remove(&id);
+                for issue in model.issues.iter_mut().filter(|issue| issue.milestone == Some(id)) {
+                    issue.milestone = None;
+                }
+                Ok(())
+            }),
+        };
+        Some(match (sees, level >= REPORTER) {
+            (false, _) => call.refused(404),
+            (true, false) => call.refused(403),
+            (true, true) => call,
+        })
+    }
+
+    fn on_snippet(&self, step: Step) -> Option<Call> {
+        let Step { who, what, a, b } = step;
+        let (id, snippet) = choose(self.snippets.iter(), a)?;
+        let On::Project(project) = snippet.on else { return None };
+        let id = *id;
+        let at = format!("/projects/{}/snippets/{id}", self.projects[project].path);
+        let sees = self.sees_snippet(who, snippet);
+        let may = sees && (snippet.author == who || self.level(who, project) >= MAINTAINER);
+        let visibility = VISIBILITIES[b % 3];
+        let call = match what {
+            GetSnippet => Call::read(at),
+            ListCommentsOnSnippet => {
+                let of = |(_, note): &(&u64, &Written)| note.on == On::Snippet(project, id);
+                let ids = self.notes.iter().filter(of).map(|(id, _)| id.to_string());
+                Call::read(format!("{at}/notes?per_page=100")).listing("id", ids)
+            }
+            CommentOnSnippet => {
+                let who = step.who;
+                Call::write(Method::POST, format!("{at}/notes"), &[("body", "Nice")]).then(move |model, answer| {
+                    let note = Written { author: who, on: On::Snippet(project, id), visibility: "" };
+                    model.notes.insert(number(answer, "id")?, note);
+                    Ok(())
+                })
+            }
+            EditSnippet => Call::write(Method::PUT, at, &[("visibility", visibility)]).then(move |model, _| {
+                if let Some(snippet) = model.snippets.get_mut(&id) {
+                    snippet.visibility = visibility;
+                }
+                Ok(())
+            }),
+            _ => Call::write(Method::DELETE, at, &[]).then(move |model, _| {
+                model.snippets.remove(&id);
+                model.forget_notes(|on| *on == On::Snippet(project, id));
+                Ok(())
+            }),
+        };
+        Some(match what {
+            _ if !sees => call.refused(404),
+            EditSnippet | DeleteSnippet if !may => call.refused(403),
+            _ => call,
+        })
+    }
+
+    fn on_issue(&self, step: Step) -> Option<Call> {
+        let Step { who, what, a, b } = step;
+        let issue = choose(self.issues.iter(), a)?;
+        let (project, iid) = (issue.project, issue.iid);
+        let on = On::Issue(project, iid);
+        let at = format!("/projects/{}/issues/{iid}", self.projects[project].path);
+        let (sees, level) = (self.sees_issue(who, issue), self.level(who, project));
+        let is_own = issue.author == who;
+        let plans = level >= REPORTER;
+        let who = step.who;
+        let call = match what {
+            GetIssue => Call::read(at),
+            ListComments => {
+                let of = |(_, note): &(&u64, &Written)| note.on == on;
+                let ids = self.notes.iter().filter(of).map(|(id, _)| id.to_string());
+                Call::read(format!("{at}/notes?per_page=100")).listing("id", ids)
+            }
+            ListReactions => {
+                let of = |(_, (to, _)): &(&u64, &(On, &str))| *to == on;
+                let ids = self.awards.iter().filter(of).map(|(id, _)| id.to_string());
+                Call::read(format!("{at}/award_emoji?per_page=100")).listing("id", ids)
+            }
+            Comment => {
+                Call::write(Method::POST, format!("{at}/notes"), &[("body", "So it is")]).then(move |model, answer| {
+                    model.notes.insert(number(answer, "id")?, Written { author: who, on, visibility: "" });
+                    Ok(())
+                })
+            }
+            React => {
+                let given = self.awards.values().any(|(to, by)| *to == on && *by == who);
+                let call = Call::write(Method::POST, format!("{at}/award_emoji"), &[("name", "heart")]).then(
+                    move |model, answer| {
+                        model.awards.insert(number(answer, "id")?, (on, who));
+                        Ok(())
+                    },
+                );
+                if given { call.refused(404) } else { call }
+            }
+            TakeBack => {
+                let mut all = self.awards.iter().filter(|(_, (to, _))| *to == on);
+                let (id, (_, by)) = all.next()?;
+                let id = *id;
+                let call = Call::write(Method::DELETE, format!("{at}/award_emoji/{id}"), &[]).then(move |model, _| {
+                    model.awards.remove(&id);
+                    Ok(())
+                });
+                if *by == who || who == "root" { call } else { call.refused(401) }
+            }
+            EditComment | DeleteComment => {
+                let (id, note) = choose(self.notes.iter().filter(|(_, note)| note.on == on), b)?;
+                let (id, path) = (*id, format!("{at}/notes/{id}"));
+                let may = note.author == who || level >= MAINTAINER;
+                let call = match what {
+                    EditComment => Call::write(Method::PUT, path, &[("body", "Or not")]),
+                    _ => Call::write(Method::DELETE, path, &[]).then(move |model, _| {
+                        model.notes.remove(&id);
+                        Ok(())
+                    }),
+                };
+                if may { call } else { call.refused(403) }
+            }
+            EditIssue => {
+                let title = format!("{} again", TITLES[b % 3]);
+                let call = Call::write(Method::PUT, at, &[("title", &title)]).then(move |model, _| {
+                    if let Some(issue) = model.issue(project, iid) {
+                        issue.title = title;
+                    }
+                    Ok(())
+                });
+                if is_own || plans { call } else { call.refused(403) }
+            }
+            CloseIssue => {
+                let (event, is_open) = [("close", false), ("reopen", true)][b % 2];
+                let call = Call::write(Method::PUT, at, &[("state_event", event)]).then(move |model, _| {
+                    if let Some(issue) = model.issue(project, iid) {
+                        issue.is_open = is_open;
+                    }
+                    Ok(())
+                });
+                if is_own || plans { call } else { call.refused(403) }
+            }
+            LabelIssue => {
+                let label = LABELS[b % LABELS.len()];
+                let call = Call::write(Method::PUT, at, &[("add_labels", label)]).then(move |model, _| {
+                    if plans {
+                        model.labels.insert((project, label));
+                        if let Some(issue) = model.issue(project, iid) {
+                            issue.labels.insert(label);
+                        }
+                    }
+                    Ok(())
+                });
+                if is_own || plans { call } else { call.refused(403) }
+            }
+            PlanIssue => {
+                let (id, _) = choose(self.milestones.iter().filter(|(_, (of, _, _))| *of == project), b)?;
+                let id = *id;
+                let call = Call::write(Method::PUT, at, &[("milestone_id", &id.to_string())]).then(move |model, _| {
+                    if let Some(issue) = model.issue(project, iid).filter(|_| plans) {
+                        issue.milestone = Some(id);
+                    }
+                    Ok(())
+                });
+                if is_own || plans { call } else { call.refused(403) }
+            }
+            _ => {
+                let call = Call::write(Method::DELETE, at, &[]).then(move |model, _| {
+                    model.issues.retain(|issue| (issue.project, issue.iid) != (project, iid));
+                    model.forget_notes(|of| *of == on);
+                    model.awards.retain(|_, (of, _)| *of != on);
+                    Ok(())
+                });
+                if level >= OWNER { call } else { call.refused(403) }
+            }
+        };
+        Some(if sees { call } else { call.refused(404) })
+    }
+
+    /// Returns whether an issue that the server shows is that of the model.
+    fn check_issue(&self, shown: &Value) -> Result<(), String> {
+        let url = shown["web_url"].as_str().unwrap_or_default();
+        let of = |issue: &&Issue| {
+            let path = self.projects[issue.project].path.replace("%2F", "/");
+            url.contains(&format!("/{path}/")) && shown["iid"] == issue.iid
+        };
+        let issue = self.issues.iter().find(of).ok_or_else(|| format!("there is no such issue: {shown}"))?;
+        let labels: BTreeSet<&str> =
+            shown["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let state = if issue.is_open { "opened" } else { "closed" };
+        let is_it = labels == issue.labels
+            && shown["state"] == state
+            && shown["title"] == issue.title.as_str()
+            && shown["milestone"]["id"].as_u64() == issue.milestone
+            && shown["author"]["username"] == issue.author
+            && shown["confidential"] == issue.is_confidential;
+        let labels = &issue.labels;
+        if is_it { Ok(()) } else { Err(format!("{state}, {labels:?}, milestone {:?} is {shown}", issue.milestone)) }
+    }
+}
+
+/// The value of a field as the model writes it.
+fn value_of(row: &Value, field: &str) -> String {
+    match (field, &row[field]) {
+        ("web_url", Value::String(url)) => {
+            // Where the server is does not matter.
+            let path: Vec<&str> = url.split('/').skip(3).filter(|part| *part != "-").collect();
+            path.join("/").replace("/issues/", "#")
+        }
+        (_, Value::String(text)) => text.clone(),
+        (_, other) => other.to_string(),
+    }
+}
+
+/// Makes the calls of a history, one after the other, on a server of its own; where it is not as the model says, at which
+/// step and how.
+async fn run(steps: &[Step], model: &Model) -> Result<(), (usize, String)> {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let mut model = model.clone();
+    for (at, step) in steps.iter().enumerate() {
+        let Some(call) = model.call(*step) else { continue };
+        let line = format!("{} {} {:?} by {:?}", call.method, call.path, call.form, step.who);
+        let wrong = |why: String| (at, format!("{line}: {why}"));
+        let request = server.call(step.who, call.method.clone(), &call.path);
+        let request = if call.form.is_empty() { request } else { request.form(&call.form) };
+        let reply = request.send().await.map_err(|error| wrong(error.to_string()))?;
+        let status = reply.status().as_u16();
+        let text = reply.text().await.map_err(|error| wrong(error.to_string()))?;
+        if status != call.status {
+            return Err(wrong(format!("{status}, not {}: {text}", call.status)));
+        }
+        let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+        if let Some((field, expected)) = call.rows {
+            // What the system says of changes is left aside.
+            let rows = answer.as_array().cloned().unwrap_or_default();
+            let rows: Vec<Value> = rows.into_iter().filter(|row| row["system"] != true).collect();
+            let found: BTreeSet<String> = rows.iter().map(|row| value_of(row, field)).collect();
+            if found != expected || rows.len() != found.len() {
+                return Err(wrong(format!("{found:?}, not {expected:?}")));
+            }
+            if matches!(step.what, What::ListIssues | What::ListAllIssues | What::ListIssuesOfMilestone) {
+                rows.iter().try_for_each(|row| model.check_issue(row)).map_err(wrong)?;
+            }
+        }
+        if step.what == What::GetIssue && status == 200 {
+            model.check_issue(&answer).map_err(wrong)?;
+        }
+        if let Some(effect) = call.effect {
+            effect(&mut model, &answer).map_err(wrong)?;
+        }
+    }
+    Ok(())
+}
+
+/// The shortest history found, by leaving steps out, that ends wrong too.
+async fn shrink(mut steps: Vec<Step>, model: &Model) -> (Vec<Step>, String) {
+    let mut why = String::new();
+    let mut piece = steps.len();
+    while piece > 0 {
+        let mut at = 0;
+        while at < steps.len() {
+            let shorter: Vec<Step> = [&steps[..at], &steps[(at + piece).min(steps.len())..]].concat();
+            match run(&shorter, model).await {
+                Err((last, words)) => {
+                    steps = shorter[..=last].to_vec();
+                    why = words;
+                }
+                Ok(()) => at += piece,
+            }
+        }
+        piece /= 2;
+    }
+    (steps, why)
+}
+
+/// A history of one round that ends wrong, and why; nothing where all of it is as the model says.
+async fn wrong(seed: u64, model: &Model) -> Option<(Vec<Step>, String)> {
+    let mut dice = Dice(seed);
+    let history: Vec<Step> = (0..ROUND).map(|_| Step::of_chance(&mut dice)).collect();
+    let (last, why) = run(&history, model).await.err()?;
+    let (shortest, words) = shrink(history[..=last].to_vec(), model).await;
+    Some((shortest, if words.is_empty() { why } else { words }))
+}
+
+#[tokio::test]
+async fn every_history_is_as_the_specification_says() {
+    let steps = std::env::var("LABSCOPE_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(STEPS);
+    for seed in 0..(steps / ROUND) as u64 {
+        if let Some((steps, why)) = wrong(seed, &Model::new()).await {
+            let steps: Vec<String> = steps.iter().map(|step| format!("    {step:?}")).collect();
+            panic!("seed {seed}: {why}\n{}", steps.join("\n"));
+        }
+    }
+}
+
+/// A machine that finds nothing is suspect.
+#[tokio::test]
+async fn a_server_that_hides_too_much_or_lets_too_many_write_is_found() {
+    // To who takes the project for a public one, the server hides it.
+    let mut model = Model::new();
+    model.projects[2].visibility = "public";
+    let (steps, why) = wrong(0, &model).await.expect("a wrong history");
+    assert_eq!(steps.len(), 1, "{why}");
+    // To who takes a reporter for a guest, the server lets a guest write.
+    let mut model = Model::new();
+    model.projects[0].members.insert("cy", GUEST);
+    let (steps, why) = wrong(0, &model).await.expect("a wrong history");
+    assert!(steps.len() <= 2 && why.contains("by \"cy\""), "{why}");
+}

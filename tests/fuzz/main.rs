@@ -1,0 +1,154 @@
+//! Hostile bytes for everything that reads what others wrote: whatever comes is read or refused, what is made of it can be
+//! drawn, and the memory that it takes is in proportion to its size.
+//!
+//! Chance is seeded. `LABSCOPE_FUZZ_ROUNDS` makes runs longer than the usual ones; a failure prints its shortest input.
+
+#[path = "../support/cost.rs"]
+mod cost;
+#[path = "../support/dice.rs"]
+mod dice;
+#[path = "../support/mutate.rs"]
+mod mutate;
+mod readers;
+
+use cost::cost;
+use dice::Dice;
+use readers::{READERS, Reader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Inputs for each reader, where nothing else is asked for.
+const ROUNDS: usize = 150;
+/// Bytes that a reader may take for the shortest input: tables that are made once.
+const SPARE: usize = 4 << 20;
+
+/// Reads an input, and says what is wrong with that.
+fn wrong(reader: &Reader, bytes: &[u8]) -> Option<String> {
+    let (read, cost) = cost(|| catch_unwind(AssertUnwindSafe(|| (reader.read)(bytes))));
+    match read {
+        Err(panic) => {
+            let words = panic.downcast_ref::<String>().cloned();
+            let words = words.or_else(|| panic.downcast_ref::<&str>().map(|words| (*words).to_owned()));
+            Some(format!("it panics: {}", words.unwrap_or_default()))
+        }
+        Ok(Err(why)) => Some(why),
+        Ok(Ok(())) if cost.allocated > SPARE + reader.cost * bytes.len() => {
+            let (len, all, peak) = (bytes.len(), cost.allocated, cost.peak);
+            Some(format!("{len} bytes take {all} bytes of memory in all, and {peak} at once"))
+        }
+        Ok(Ok(())) => None,
+    }
+}
+
+fn rounds() -> usize {
+    std::env::var("LABSCOPE_FUZZ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS)
+}
+
+/// The shortest input found by leaving pieces of `bytes` out while it still `fails`.
+fn shrink(bytes: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let mut piece = bytes.len() / 2;
+    while piece > 0 {
+        let mut at = 0;
+        while at < bytes.len() {
+            let shorter = [&bytes[..at], &bytes[(at + piece).min(bytes.len())..]].concat();
+            if fails(&shorter) {
+                bytes = shorter;
+            } else {
+                at += piece;
+            }
+        }
+        piece /= 2;
+    }
+    bytes
+}
+
+/// Feeds one reader.
+fn feed(name: &str) {
+    let reader = READERS.iter().find(|reader| reader.name == name).expect("a reader of that name");
+    let seeds: Vec<Vec<u8>> = (reader.seeds)();
+    for (at, seed) in seeds.iter().enumerate() {
+        assert_eq!(wrong(reader, seed), None, "the well-formed input {at} of {name}");
+    }
+    let mut dice = Dice(reader.name.bytes().map(u64::from).sum());
+    for round in 0..rounds() {
+        let bytes = mutate::input(&mut dice, &seeds, reader.words);
+        if let Some(why) = wrong(reader, &bytes) {
+            let shortest = shrink(&bytes, |bytes| wrong(reader, bytes).is_some());
+            let why = wrong(reader, &shortest).unwrap_or(why);
+            panic!("{name}, round {round}: {why}\nof b\"{}\"", shortest.escape_ascii());
+        }
+    }
+}
+
+/// One test for each reader.
+macro_rules! feeds {
+    ($($name:ident),* $(,)?) => {
+        $(#[test] fn $name() { feed(stringify!($name)); })*
+
+        #[test]
+        fn every_reader_has_a_test() {
+            let names: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+feeds! {
+    lines_of_a_trace, traces_in_pieces, diffs, markdown, tables, encodings, highlighted_code, changed_words, sanitizing,
+    targets, queries, dates, remotes, servers, config, settings_of_glab, themes, state_files, drafts, positions_in_notes,
+    sign_ins, archives, test_reports, public_keys, links_to_pages, forms, multipart_forms, worlds, scripts, pictures,
+    patterns, keys,
+}
+
+/// A machine that finds nothing is suspect: here is what it has to find.
+mod planted {
+    use super::*;
+
+    fn reader(read: fn(&[u8]) -> Result<(), String>) -> Reader {
+        Reader { name: "planted", seeds: || vec![b"count=12".to_vec()], words: &["count="], cost: 100, read }
+    }
+
+    /// The first defect that chance finds, as short as it gets.
+    fn found(reader: &Reader) -> (String, Vec<u8>) {
+        let (mut dice, seeds) = (Dice(1), (reader.seeds)());
+        for _ in 0..2_000 {
+            let bytes = mutate::input(&mut dice, &seeds, reader.words);
+            if let Some(why) = wrong(reader, &bytes) {
+                return (why, shrink(&bytes, |bytes| wrong(reader, bytes).is_some()));
+            }
+        }
+        panic!("nothing was found in 2,000 rounds");
+    }
+
+    #[test]
+    fn a_number_that_is_too_large_is_found() {
+        let (why, bytes) = found(&reader(|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let digits = text.split("count=").nth(1).unwrap_or_default();
+            let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+            if !digits.is_empty() {
+                let _: u64 = digits.parse().expect("a number");
+            }
+            Ok(())
+        }));
+        assert!(why.contains("it panics: a number"), "{why}");
+        assert_eq!(bytes.len(), "count=18446744073709551616".len(), "{}", bytes.escape_ascii());
+    }
+
+    #[test]
+    fn memory_that_grows_with_the_square_is_found() {
+        let (why, _) = found(&reader(|bytes| {
+            let lines = bytes.split(|byte| *byte == b'=').count();
+            let copies: Vec<Vec<u8>> = (0..lines).map(|_| bytes.to_vec()).collect();
+            if copies.len() == usize::MAX { Err("never".into()) } else { Ok(()) }
+        }));
+        assert!(why.contains("of memory in all"), "{why}");
+    }
+
+    #[test]
+    fn an_escape_that_gets_through_is_found() {
+        let (why, bytes) = found(&reader(|bytes| readers::calm(&String::from_utf8_lossy(bytes))));
+        assert!(why.contains("would reach the terminal"), "{why}");
+        assert_eq!(bytes.len(), 1, "{}", bytes.escape_ascii());
+    }
+}

@@ -1,0 +1,24 @@
+//! Random numbers from a seed: what fails, fails again.
+
+/// A generator (splitmix64).
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// Any number.
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `sides`.
+    pub fn below(&mut self, sides: usize) -> usize {
+        (self.number() % sides.max(1) as u64) as usize
+    }
+
+    /// One of them.
+    pub fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+        all[self.below(all.len())]
+    }
+}
