@@ -3,7 +3,7 @@
 use super::checkout::{Checkout, CheckoutOutcome};
 use super::command::{Disabled, Info, Motion};
 use super::custom::{FileOfClone, RunEvent, RunOrder};
-use super::outbox::{Claim, Draft};
+use super::outbox::{Claim, Submission};
 use super::overlay::Overlay;
 use super::pane::Cx;
 use super::pane::Section;
@@ -116,8 +116,8 @@ pub enum Action {
     SendThen(Option<String>, Write, FollowUp),
     /// Send the drafts that are kept under these keys, one after the other.
     Post(Vec<String>),
-    /// Keep these drafts and send them; then, once the server has all of them, do this.
-    Submit(Vec<(String, Draft)>, Option<Box<Action>>),
+    /// Submit a review.
+    Submit(Submission),
     /// Find out whether drafts arrived that were being sent when the program ended.
     Resolve(Vec<String>),
     /// Send no more drafts than the one that is on its way.

@@ -766,7 +766,7 @@ impl App {
             }
             Action::All(actions) => actions.into_iter().for_each(|action| self.act(action, effects)),
             Action::Post(keys) => self.post(&keys),
-            Action::Submit(drafts, then) => self.submit(drafts, then.map(|then| *then), effects),
+            Action::Submit(review) => self.submit(review, effects),
             Action::Resolve(keys) => self.resolve(&keys),
             Action::StopPosting => self.outbox.stop(),
             Action::Keep(key, text) => self.keep(key, text, effects),

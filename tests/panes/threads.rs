@@ -236,6 +236,24 @@ async fn the_review_is_kept_on_the_server_and_submitted_with_a_summary_and_an_ap
 }
 
 #[tokio::test]
+async fn a_comment_that_arrives_while_the_review_is_looked_at_is_not_sent_again() {
+    let first = draft(8, "First.", None);
+    let mut harness = open(threads(), Some(vec![first.clone()]), Some("changes")).await;
+    to_line(&mut harness, "let new = 2;");
+    let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
+    harness.press("C").type_text("Later.").press("M-s");
+    // It is on its way, and nobody has heard of it yet.
+    harness.press("S").expect("Submit review of !42").expect("1 on this computer");
+    harness.reply(&drafts, json!({"id": 9, "note": "Later."}));
+    harness.reply(&format!("{MR}/draft_notes"), vec![first, draft(9, "Later.", Some(2))]).settle().await;
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+    harness.reply(&publish, json!({})).press("C-s").settle().await;
+    let sent: Vec<&String> = writes(&harness);
+    assert_eq!(sent.iter().filter(|line| line.starts_with(&format!("{drafts} "))).count(), 1, "{sent:?}");
+    assert_eq!(sent.last(), Some(&&publish));
+}
+
+#[tokio::test]
 async fn a_draft_note_of_the_server_is_edited_published_and_deleted() {
     let notes = vec![draft(9, "First.", Some(2)), draft(10, "Second.", None)];
     let mut harness = open(vec![], Some(notes), None).await;

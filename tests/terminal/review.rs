@@ -80,6 +80,8 @@ fn a_review_is_done_from_its_request_to_the_merge() {
         screen.wait("the comment is in the review", |screen| screen.contents().contains(words));
         screen.wait("the composer closes", |screen| !screen.contents().contains("add to review"));
     }
+    let in_review = |screen: &vt100::Screen| screen.contents().matches("in your review").count() == 2;
+    screen.wait("both comments are in the review", in_review);
     screen.keys(";t");
     screen.wait("the thread is resolved", shows("resolved"));
     screen.keys("S");

@@ -13,7 +13,7 @@ pub use draft::{Draft, DraftNoteChange, DraftThread, State};
 pub use noteable::{NoteNow, Noteable};
 pub use position::DiffPosition;
 
-use super::action::Tone;
+use super::action::{Action, Tone};
 use super::past_tense::past_tense;
 use crate::api::{Error, Fault};
 use jiff::{SignedDuration, Timestamp};
@@ -117,6 +117,18 @@ struct BatchSummary {
     /// Why the last one was not sent.
     why: String,
     what: String,
+}
+
+/// A review that is submitted.
+pub struct Submission {
+    /// The keys of its comments that are kept here.
+    pub keys: Vec<String>,
+    /// A comment on the whole, which is kept from now on under that key.
+    pub summary: Option<(String, Draft)>,
+    /// Whether the server keeps comments until they are published.
+    pub as_draft_notes: bool,
+    /// What is done once the server has all of them.
+    pub then: Option<Box<Action>>,
 }
 
 /// The line of comments to be sent. It does nothing by itself: what happened is told to it, and it says what to do.

@@ -1,6 +1,8 @@
 //! Carries out what the outbox says: looks through the store, sends as writes, keeps on disk.
 
-use super::{Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, Noteable, State, Step};
+use super::{
+    Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, Noteable, State, Step, Submission,
+};
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::discussions::Discussion;
 use crate::api::draft_notes::PublishDraftNote;
@@ -154,19 +156,27 @@ impl App {
         draft.and_then(|draft| look_of(view, &draft)).map(Want::from).into_iter().collect()
     }
 
-    /// Keeps drafts, puts them in line, and does `then` once the server has all of them.
-    pub(in crate::app) fn submit(
-        &mut self,
-        drafts: Vec<(String, Draft)>,
-        then: Option<Action>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let keys: Vec<String> = drafts.iter().map(|(key, _)| key.clone()).collect();
-        for (key, draft) in drafts {
+    /// Submits a review. What is on its way already, or has arrived since the review was looked at, is not sent again.
+    pub(in crate::app) fn submit(&mut self, review: Submission, effects: &mut Vec<Effect>) {
+        let Submission { mut keys, summary, as_draft_notes, then } = review;
+        let mut drafts: Vec<(String, Draft)> = summary.into_iter().collect();
+        for key in &keys {
+            let kept = self.drafts.get(key).and_then(|kept| Draft::read(kept));
+            let waits = self.outbox.progress(key).is_none();
+            drafts.extend(kept.filter(|draft| waits && draft.state.before().is_none()).map(|kept| (key.clone(), kept)));
+        }
+        keys.extend(drafts.first().map(|(key, _)| key.clone()).filter(|key| !keys.contains(key)));
+        for (key, mut draft) in drafts {
+            // What may have arrived is looked for as what it was sent as.
+            if as_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
+                draft.draft_note = Some(DraftNoteChange::Create);
+            }
+            draft.state = State::Kept;
             self.act(Action::Keep(key, Some(draft.to_json())), effects);
         }
+        keys.retain(|key| self.drafts.contains_key(key));
         self.post(&keys);
-        self.after_posting.extend(then.map(|then| (keys, then)));
+        self.after_posting.extend(then.map(|then| (keys, *then)));
     }
 
     /// Does what waits for drafts that the server has by now; where one of them could not be sent, it is not done.

@@ -4,7 +4,7 @@ use crate::api::decisions::Approve;
 use crate::api::draft_notes::PublishReview;
 use crate::api::endpoint::{Input, InputKind};
 use crate::app::action::{Action, FollowUp, Tone};
-use crate::app::outbox::{Draft, DraftNoteChange, Noteable, State};
+use crate::app::outbox::{Draft, Noteable, Submission};
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::Cx;
 use crate::parts::review::draft_list::DraftList;
@@ -31,7 +31,7 @@ pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
     let view = cx.view;
     let has_draft_notes = on.has_draft_notes(&view);
     let pending = drafts::draft_notes(on, &view).len();
-    let here: Vec<(String, Draft)> = desk.to_send().into_iter().filter_map(|key| desk.get(&key)).collect();
+    let here = desk.to_send();
     let count = match (here.len(), pending) {
         (0, 0) => "none".to_owned(),
         (here, 0) => format!("{here} on this computer"),
@@ -44,19 +44,11 @@ pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
     let act = move |inputs: serde_json::Map<String, serde_json::Value>| {
         let summary = inputs.get("summary").and_then(|text| text.as_str()).unwrap_or_default().trim().to_owned();
         let approves = inputs.get("approve").and_then(serde_json::Value::as_bool).unwrap_or(false);
-        let mut drafts = here.clone();
-        if !summary.is_empty() {
-            drafts.push((key.clone(), Draft { text: summary, ..Draft::new(on.clone()) }));
-        }
-        // What may have arrived already is looked for as what it was sent as.
-        for (_, draft) in drafts.iter_mut().filter(|(_, draft)| draft.state.before().is_none()) {
-            if has_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
-                draft.draft_note = Some(DraftNoteChange::Create);
-            }
-            draft.state = State::Kept;
-        }
+        let summary = Some(summary).filter(|text| !text.is_empty());
+        let summary = summary.map(|text| (key.clone(), Draft { text, ..Draft::new(on.clone()) }));
+        let count = here.len() + usize::from(summary.is_some());
         let approval = approval.clone().filter(|_| approves);
-        let publishes = has_draft_notes && pending + drafts.len() > 0;
+        let publishes = has_draft_notes && pending + count > 0;
         let then = match (publishes, approval) {
             (false, approval) => approval.map(|approve| Action::Send(approving(&approve))),
             (true, approval) => {
@@ -70,14 +62,16 @@ pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
                 Some(Action::SendThen(None, write, approve))
             }
         };
-        if drafts.is_empty() && then.is_none() {
+        if count == 0 && then.is_none() {
             return Action::Say(
                 Tone::Warning,
                 "There is nothing to submit: no comment, no summary, no approval.".into(),
             );
         }
-        let list = (!drafts.is_empty()).then(|| Action::Open(Box::new(DraftList::new(on.clone()))));
-        Action::All([Action::Submit(drafts, then.map(Box::new))].into_iter().chain(list).collect())
+        let list = (count > 0).then(|| Action::Open(Box::new(DraftList::new(on.clone()))));
+        let (keys, then) = (here.clone(), then.map(Box::new));
+        let review = Submission { keys, summary, as_draft_notes: has_draft_notes, then };
+        Action::All([Action::Submit(review)].into_iter().chain(list).collect())
     };
     let (title, key) = (format!("Submit review of !{iid}"), format!("review {}!{iid}", project_name));
     let form = Form::acting(title, "submit the review", key, INPUTS, act)
