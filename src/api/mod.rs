@@ -12,6 +12,7 @@ pub mod deployments;
 pub mod discussions;
 pub mod draft_notes;
 pub mod endpoint;
+pub mod environments;
 pub mod error;
 pub mod groups;
 pub mod hooks;
@@ -29,6 +30,7 @@ pub mod notifications;
 pub mod page;
 pub mod pipelines;
 pub mod projects;
+pub mod protected_branches;
 pub mod releases;
 pub mod repository;
 pub mod runners;
@@ -59,6 +61,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("deployments", deployments::ALL),
     ("discussions", discussions::ALL),
     ("draft_notes", draft_notes::ALL),
+    ("environments", environments::ALL),
     ("groups", groups::ALL),
     ("hooks", hooks::ALL),
     ("identity", identity::ALL),
@@ -72,6 +75,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("notifications", notifications::ALL),
     ("pipelines", pipelines::ALL),
     ("projects", projects::ALL),
+    ("protected_branches", protected_branches::ALL),
     ("releases", releases::ALL),
     ("repository", repository::ALL),
     ("runners", runners::ALL),

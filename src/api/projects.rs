@@ -320,6 +320,19 @@ crate::endpoints! {
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
     struct UnstarProject { id: Id }
 
+    /// Forks a project: the answer tells how far the copy has come.
+    NEWER POST "/projects/{id}/fork" => Project,
+    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
+    struct ForkProject {
+        id: Id,
+        /// The full path of a user or group; the caller's own where absent.
+        namespace_path: Option<String>,
+        name: Option<String>,
+        path: Option<String>,
+        description: Option<String>,
+        visibility: Option<String>,
+    }
+
     /// Creates a project; one of `name` and `path` is needed.
     POST "/projects" => Project,
     touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],

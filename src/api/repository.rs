@@ -106,6 +106,14 @@ crate::resource! {
     }
 }
 
+crate::resource! {
+    /// Lines of a file that one commit brought, in the order of the file.
+    pub struct BlameRange {
+        commit: Option<Commit>,
+        lines: Vec<String>,
+    }
+}
+
 crate::endpoints! {
     section "Repository browsing";
 
@@ -128,6 +136,10 @@ crate::endpoints! {
     /// Reads the bytes of a blob.
     GET "/projects/{id}/repository/blobs/{sha}/raw" => Raw, immutable by sha;
     struct GetRawBlob { id: Id, sha: String }
+
+    /// Tells which commit brought which lines of a file; since 12.2.
+    NEWER GET "/projects/{id}/repository/files/{path}/blame" => Vec<BlameRange>;
+    struct GetBlame { id: Id, path: String, r#ref: String }
 
     /// Fetches the whole tree of a commit as an archive.
     GET "/projects/{id}/repository/archive" => Raw;

@@ -178,26 +178,28 @@ impl Rights {
 
     /// Returns whether the caller may push to a branch: a protected one is for maintainers, unless it says otherwise.
     pub fn pushes_to(&self, world: &World, project: &Project, branch: &str) -> bool {
-        self.changes(world, project, branch, |protected| protected.developers_can_push)
+        self.changes(world, project, branch, ProtectedBranch::push_level)
     }
 
     /// Returns whether the caller may merge into a branch: whoever may push to it may, too.
     pub fn merges_into(&self, world: &World, project: &Project, branch: &str) -> bool {
-        self.changes(world, project, branch, |protected| {
-            protected.developers_can_push || protected.developers_can_merge
-        })
+        self.changes(world, project, branch, ProtectedBranch::merge_level) || self.pushes_to(world, project, branch)
     }
 
+    /// Returns whether one of the rules for a branch lets the caller do what takes a level, which is 0 for nobody.
     fn changes(
         &self,
         world: &World,
         project: &Project,
         branch: &str,
-        is_open: impl Fn(&ProtectedBranch) -> bool,
+        level_of: impl Fn(&ProtectedBranch) -> u8,
     ) -> bool {
-        let protected = project.protected_branches.iter().find(|protected| protected.name == branch);
-        let least = if protected.is_none_or(is_open) { level::DEVELOPER } else { level::MAINTAINER };
-        !project.archived && self.level(world, project) >= least
+        let own = self.level(world, project);
+        let may = match project.is_protected(branch) {
+            true => project.protection(branch).map(level_of).any(|least| least > 0 && own >= least),
+            false => own >= level::DEVELOPER,
+        };
+        may && !project.archived
     }
 
     /// The level in a group that counts.

@@ -50,13 +50,12 @@ fn show_among(
     head: &Head,
     merged: &HashSet<Oid>,
 ) -> Result<Branch, Reject> {
-    let protection = project.protected_branches.iter().find(|protected| protected.name == head.name);
     Ok(Branch {
         name: head.name.clone(),
         merged: merged.contains(&head.commit),
-        protected: protection.is_some(),
-        developers_can_push: protection.is_some_and(|p| p.developers_can_push),
-        developers_can_merge: protection.is_some_and(|p| p.developers_can_merge),
+        protected: project.is_protected(&head.name),
+        developers_can_push: project.protection(&head.name).any(|rule| rule.developers_can_push),
+        developers_can_merge: project.protection(&head.name).any(|rule| rule.developers_can_merge),
         commit: Some(git.show_known(head.commit, cache)?),
         ..Branch::default()
     })
@@ -138,7 +137,7 @@ fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
     if project.default_branch.as_deref() == Some(&input.branch) {
         return Err(Reject::bad("Cannot remove HEAD branch"));
     }
-    if project.protected_branches.iter().any(|protected| protected.name == input.branch) {
+    if project.is_protected(&input.branch) {
         return Err(Reject::message(403, "Protected branch cannot be removed"));
     }
     call.unmodified(git.committed_at(head.commit)?)?;
@@ -201,11 +200,7 @@ fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Not
                     || (mr.target_project == id && mr.target_branch == name))
         })
     };
-    let kept = |name: &str| {
-        project.default_branch.as_deref() == Some(name)
-            || project.protected_branches.iter().any(|protected| protected.name == name)
-            || open(name)
-    };
+    let kept = |name: &str| project.default_branch.as_deref() == Some(name) || project.is_protected(name) || open(name);
     let heads: Vec<Head> = git.branches(&call.cache)?.iter().filter(|head| !kept(&head.name)).cloned().collect();
     let merged = merged(&git, &call.cache, &heads)?;
     let gone: Vec<Head> = heads.into_iter().filter(|head| merged.contains(&head.commit)).collect();

@@ -7,7 +7,7 @@ use super::git::{Git, Head, NewMerge};
 use super::merge_requests::{Ends, is_draft};
 use super::mount::Mount;
 use super::records::{
-    MergeMethod, MergeOrder, MergeRequest, Note, Noteable, Pipeline, Project, Range, ReviewState, State, Status, level,
+    MergeMethod, MergeOrder, MergeRequest, Note, Noteable, Pipeline, Range, ReviewState, State, Status, level,
 };
 use super::reject::Reject;
 use super::runner;
@@ -351,7 +351,7 @@ fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrde
 fn remove_source(call: &mut Writing, mr: &MergeRequest, commit: Oid) {
     let Some(project) = call.world.projects.get(mr.source_project).cloned() else { return };
     let name = mr.source_branch.clone();
-    let is_kept = project.default_branch.as_ref() == Some(&name) || is_protected(&project, &name);
+    let is_kept = project.default_branch.as_ref() == Some(&name) || project.is_protected(&name);
     if is_kept || !call.rights.pushes_to(call.world, &project, &name) {
         return;
     }
@@ -360,10 +360,6 @@ fn remove_source(call: &mut Writing, mr: &MergeRequest, commit: Oid) {
     if branches::remove(call.world, &git, &call.repositories, project.id, &Head { name, commit }).is_ok() {
         call.pushed(project.id, &git, &ref_name, Some(commit), None);
     }
-}
-
-fn is_protected(project: &Project, branch: &str) -> bool {
-    project.protected_branches.iter().any(|protected| protected.name == branch)
 }
 
 /// Does what was ordered once the pipeline has succeeded. Answers why it never will be, if so.
@@ -430,7 +426,7 @@ fn rebase(call: &mut Writing, input: RebaseMergeRequest) -> Outcome<Rebase> {
     if !is_invited && !call.rights.pushes_to(call.world, &source, &mr.source_branch) {
         return Err(forbidden("Cannot push to source branch"));
     }
-    if is_protected(&source, &mr.source_branch) {
+    if source.is_protected(&mr.source_branch) {
         return Err(forbidden("Source branch is protected from force push"));
     }
     if mr.state != State::Opened {

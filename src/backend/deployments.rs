@@ -14,14 +14,15 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// The project whose deployments the caller may read: a member's matter, unless everybody may see the jobs.
-fn project<'a>(call: &'a Reading, id: &Id) -> Result<&'a Project, Reject> {
+pub fn project<'a>(call: &'a Reading, id: &Id) -> Result<&'a Project, Reject> {
     let project = call.project_code(id)?;
     call.signed_in()?;
     let hidden = project.public_jobs_disabled && call.rights.level(call.world, project) < level::REPORTER;
     if hidden { Err(Reject::forbidden()) } else { Ok(project) }
 }
 
-fn show(call: &Reading, git: Option<&Git>, deployment: &records::Deployment) -> Deployment {
+/// A deployment on the wire.
+pub fn show(call: &Reading, git: Option<&Git>, deployment: &records::Deployment) -> Deployment {
     let environment = call.world.environments.get(deployment.environment).map(|environment| Environment {
         id: environment.id,
         name: environment.name.clone(),

@@ -180,6 +180,8 @@ impl<W: Deref<Target = World>> Call<W> {
             Namespace::Group(_) => None,
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
+        let origin = project.forked_from.filter(|_| !self.only_specified).and_then(|id| world.projects.get(id));
+        let origin = origin.filter(|origin| rights.sees_project(world, origin));
         let mut out = ProjectView {
             visibility: there(project.visibility.as_str().into()),
             owner,
@@ -203,8 +205,9 @@ impl<W: Deref<Target = World>> Call<W> {
             creator_id: there(project.creator),
             approvals_before_merge: there(project.approvals_before_merge),
             namespace: there(self.show_namespace(project.namespace)),
-            import_status: there("none".into()),
+            import_status: there(super::forks::import_status(project, self.now).into()),
             import_error: Some(None),
+            forked_from_project: origin.map(|origin| self.project_brief(origin)),
             permissions: rights.user.map(|_| Some(self.permissions(project))),
             runners_token: runs.then(|| Some(project.runners_token.clone())),
             shared_with_groups: there(shared.collect()),
@@ -433,7 +436,11 @@ fn apply(set: Common, project: &mut Project) -> Result<(), Reject> {
 }
 
 /// 400 where a project's name or path cannot be, or another of the namespace has it.
-fn check(world: &World, project: &Project) -> Result<(), Reject> {
+/// Returns whether the name and the path of a project may be.
+///
+/// # Errors
+/// 400 by field.
+pub fn check(world: &World, project: &Project) -> Result<(), Reject> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ' ' | '+') || u32::from(c) >= 0x1F000;
     if !project.name.chars().all(allowed) || !project.name.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
         let rule = "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'.";

@@ -3,6 +3,7 @@
 //! Records name one another by id. Absent fields take their defaults, so that a data folder of an older version loads.
 
 use crate::api::notes::Position;
+use crate::api::protected_branches::covers;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -298,12 +299,49 @@ pub struct Share {
     pub level: u8,
 }
 
-/// A branch that only maintainers push to.
+/// A rule for branches: only maintainers push to them, unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ProtectedBranch {
+    /// A branch, or a pattern with `*`.
     pub name: String,
     pub developers_can_push: bool,
     pub developers_can_merge: bool,
+    pub nobody_can_push: bool,
+    pub nobody_can_merge: bool,
+    pub allow_force_push: bool,
+}
+
+impl ProtectedBranch {
+    /// The level that pushing takes; 0 where nobody may.
+    pub fn push_level(&self) -> u8 {
+        match (self.developers_can_push, self.nobody_can_push) {
+            (true, _) => level::DEVELOPER,
+            (false, true) => 0,
+            (false, false) => level::MAINTAINER,
+        }
+    }
+
+    /// The level that merging takes; 0 where nobody may.
+    pub fn merge_level(&self) -> u8 {
+        match (self.developers_can_merge, self.nobody_can_merge) {
+            (true, _) => level::DEVELOPER,
+            (false, true) => 0,
+            (false, false) => level::MAINTAINER,
+        }
+    }
+}
+
+impl Project {
+    /// The rules that are about a branch.
+    pub fn protection(&self, branch: &str) -> impl Iterator<Item = &ProtectedBranch> {
+        self.protected_branches.iter().filter(move |rule| covers(&rule.name, branch))
+    }
+
+    /// Returns whether a branch is protected.
+    pub fn is_protected(&self, branch: &str) -> bool {
+        self.protection(branch).next().is_some()
+    }
 }
 
 record! {
@@ -913,7 +951,7 @@ record! {
 
 record! {
     /// Where a project is deployed to.
-    Environment { project: u64, name: String, external_url: Option<String> }
+    Environment { project: u64, name: String, external_url: Option<String>, is_stopped: bool }
 }
 
 record! {

@@ -2,20 +2,24 @@
 
 use super::mount::Mount;
 use super::{
-    award_emoji, branches, commits, decisions, deployments, discussions, draft_notes, groups, hooks, identity, issues,
-    jobs, keys, labels, license, merge_requests, milestones, notes, notifications, pipelines, projects, releases,
-    repository, runners, search, snippets, tags, test_reports, todos, users, versions,
+    award_emoji, blame, branches, commits, decisions, deployments, discussions, draft_notes, environments, forks,
+    groups, hooks, identity, issues, jobs, keys, labels, license, merge_requests, milestones, notes, notifications,
+    pipelines, projects, protected_branches, releases, repository, runners, search, snippets, tags, test_reports,
+    todos, users, versions,
 };
 
 /// The areas, in the order of their names.
 const AREAS: &[fn(Mount) -> Mount] = &[
     award_emoji::mount,
+    blame::mount,
     branches::mount,
     commits::mount,
     decisions::mount,
     deployments::mount,
     discussions::mount,
     draft_notes::mount,
+    environments::mount,
+    forks::mount,
     groups::mount,
     hooks::mount,
     identity::mount,
@@ -30,6 +34,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     notifications::mount,
     pipelines::mount,
     projects::mount,
+    protected_branches::mount,
     releases::mount,
     repository::mount,
     runners::mount,

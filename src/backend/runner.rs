@@ -295,6 +295,9 @@ impl Trace {
 pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
     let Some(name) = &job.environment else { return };
     let known = world.environments.iter().find(|e| e.project == job.project && e.name == *name).map(|e| e.id);
+    if let Some(environment) = known.and_then(|id| world.environments.get_mut(id)) {
+        environment.is_stopped = false;
+    }
     let environment = known.unwrap_or_else(|| {
         let external_url = Some(format!("https://{name}.acme.example"));
         world.environments.add(Environment {

@@ -6,6 +6,7 @@ pub mod commit;
 pub mod commits;
 pub mod compare;
 pub mod deployments;
+pub mod environments;
 pub mod files;
 pub mod groups;
 pub mod home;
@@ -25,6 +26,7 @@ pub mod notifications;
 pub mod overview;
 pub mod pipelines;
 pub mod projects;
+pub mod protected_branches;
 pub mod releases;
 pub mod runners;
 pub mod search;
@@ -92,6 +94,10 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/branches/.."])
         .lists("branches")
         .reached_by("go.branches", &["g b"], "Go to branches"),
+    Entry::of::<protected_branches::ProtectedBranches>()
+        .known_as(&["protected branches", "branch rules", "repository settings"])
+        .at(&["{project}/-/settings/repository", "{project}/-/protected_branches/.."])
+        .lists("protected_branches"),
     Entry::of::<tags::Tags>().known_as(&["tags", "releases"]).at(&["{project}/-/tags/.."]).lists("tags").reached_by(
         "go.tags",
         &["g t"],
@@ -147,8 +153,12 @@ pub const PANES: &[Entry] = &[
         .at(&["admin/runners => all", "{project}/-/runners/.."])
         .reached_by("go.runners", &["g r"], "Go to runners"),
     Entry::of::<deployments::Deployments>()
-        .known_as(&["deployments", "environments", "operate"])
-        .at(&["{project}/-/deployments|environments/..", "{project}/-/deployments/{item:number}/.."]),
+        .known_as(&["deployments", "operate"])
+        .at(&["{project}/-/deployments/..", "{project}/-/deployments/{item:number}/.."]),
+    Entry::of::<environments::Environments>()
+        .known_as(&["environments", "deployments", "operate"])
+        .at(&["{project}/-/environments/.."])
+        .lists("environments"),
     Entry::of::<home::Home>().known_as(&["home", "dashboard", "your work", "inbox"]).shows(Subject::Home).reached_by(
         "go.home",
         &["g h"],

@@ -9,6 +9,7 @@ use crate::app::command::{Command, Motion};
 use crate::app::overlay::picker::Picker;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, View};
 use crate::app::place::Place;
+use crate::parts::ci::PULSE;
 use crate::parts::commit_history::History;
 use crate::parts::facts::{Details, LinkTarget};
 use crate::parts::list::{age, ago, failure};
@@ -133,6 +134,17 @@ impl Overview {
             kind.push((format!(" {} archived", glyph::dot()), Role::Warning));
         }
         self.facts.field("visibility", kind, None);
+        match project.import_status.known().map(String::as_str) {
+            Some("failed") => {
+                let why = project.import_error.known().map(String::as_str).unwrap_or("the server does not say why");
+                self.facts.field("copy", vec![(format!("failed: {}", text::sanitize(why)), Role::Failed)], None);
+            }
+            _ if is_coming(project) => {
+                let words = format!("{} The repository is being copied.", glyph::alive());
+                self.facts.field("copy", vec![(words, Role::Warning)], None);
+            }
+            _ => {}
+        }
         if let Some(branch) = project.default_branch() {
             let place = Place::new("files").project(self.project.clone()).at(branch);
             let pieces = vec![(format!("{} {branch}", glyph::branch()), Role::Ref)];
@@ -311,6 +323,11 @@ impl Overview {
     }
 }
 
+/// Returns whether its repository is still being copied: it is a fork, or it is imported.
+fn is_coming(project: &Project) -> bool {
+    matches!(project.import_status.known().map(String::as_str), Some("scheduled" | "started"))
+}
+
 impl Pane for Overview {
     const ID: &'static str = "overview";
     const TITLE: &'static str = "Project overview";
@@ -354,6 +371,14 @@ impl Pane for Overview {
         Command::new("overview.unstar", &["M-*"], "Unstar project", |pane: &mut Self, cx| pane.star(false, cx))
             .writes()
             .when(|_, view| forms::signed_in(view)),
+        Command::new("overview.fork", &["F"], "Fork project…", |pane: &mut Self, cx| {
+            forms::project::fork(&pane.project).open(cx);
+        })
+        .writes()
+        .when(|_, view| forms::signed_in(view)),
+        Command::new("overview.environments", &["E"], "Go to environments", |pane: &mut Self, cx| {
+            cx.go(Place::new("environments").project(pane.project.clone()));
+        }),
         Command::new("overview.notifications", &["w"], "Edit notification settings", |pane: &mut Self, cx| {
             cx.go(Place::new("notifications").project(pane.project.clone()));
         }),
@@ -381,7 +406,10 @@ impl Pane for Overview {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![project::want(&self.project), Load::one(&self.query()).into()];
+        let load = Load::one(&self.query());
+        let comes = view.store.get(&self.query()).value.is_some_and(is_coming);
+        let load = if comes { load.every(PULSE) } else { load };
+        let mut wants = vec![project::want(&self.project), load.into()];
         let log = view.store.list(&self.log());
         let old = |commit: &Commit| {
             let when = commit.when().and_then(crate::api::Time::instant);

@@ -181,11 +181,6 @@ impl ListSource for ReleaseSource {
     }
 }
 
-/// A link to a web page; nothing else is handed to the browser.
-fn page(url: &str) -> Option<LinkTarget> {
-    (url.starts_with("https://") || url.starts_with("http://")).then(|| LinkTarget::Page(url.to_owned()))
-}
-
 impl FactsSource for ReleaseSource {
     fn facts_title(&self, release: &ProjectRelease) -> String {
         release.title().to_owned()
@@ -219,11 +214,11 @@ impl FactsSource for ReleaseSource {
             if !matches!(link.link_type.as_str(), "" | "other") {
                 pieces.push((format!("  {}", link.link_type), Role::Dim));
             }
-            facts.field(if index == 0 { "assets" } else { "" }, pieces, page(&link.url));
+            facts.field(if index == 0 { "assets" } else { "" }, pieces, LinkTarget::page(&link.url));
         }
         for (index, source) in assets.sources.iter().enumerate() {
             let pieces = vec![(source.format.clone(), Role::Link)];
-            facts.field(if index == 0 { "source code" } else { "" }, pieces, page(&source.url));
+            facts.field(if index == 0 { "source code" } else { "" }, pieces, LinkTarget::page(&source.url));
         }
     }
 }

@@ -31,6 +31,13 @@ pub enum LinkTarget {
     Copy(&'static str, String),
 }
 
+impl LinkTarget {
+    /// The web page of an address that a server names; nothing else is handed to the browser.
+    pub fn page(url: &str) -> Option<LinkTarget> {
+        (url.starts_with("https://") || url.starts_with("http://")).then(|| LinkTarget::Page(url.to_owned()))
+    }
+}
+
 /// A line, and what it leads to.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Detail {

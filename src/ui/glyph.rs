@@ -26,15 +26,15 @@ fn status_in(word: &str, ascii: bool) -> (&'static str, Role) {
         "success" | "merged" | "passed" | "finished" => ("✓", "+", Role::Success),
         "failed" => ("✗", "x", Role::Failed),
         "running" | "online" => ("●", "*", Role::Running),
-        "opened" => ("●", "*", Role::Success),
-        "pending" | "waiting_for_resource" | "preparing" | "scheduled" => ("◌", "o", Role::Pending),
+        "opened" | "available" => ("●", "*", Role::Success),
+        "pending" | "waiting_for_resource" | "preparing" | "scheduled" | "stopping" => ("◌", "o", Role::Pending),
         "manual" | "blocked" => ("▷", ">", Role::Manual),
         "canceled" | "canceling" => ("⊘", "-", Role::Canceled),
         "closed" => ("⊘", "-", Role::Failed),
         "skipped" => ("»", "~", Role::Canceled),
         "created" => ("◇", ".", Role::Pending),
         "locked" => ("◐", "%", Role::Warning),
-        "paused" | "offline" | "stale" => ("○", "o", Role::Canceled),
+        "paused" | "offline" | "stale" | "stopped" => ("○", "o", Role::Canceled),
         _ => ("·", ".", Role::Dim),
     };
     (if ascii { twin } else { glyph }, role)

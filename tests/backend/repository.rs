@@ -1,6 +1,6 @@
 //! Commits that are made over HTTP, and that stock git reads.
 
-use crate::{Server, json};
+use crate::{Server, WORLD, json};
 use labscope::backend::{Clock, Options};
 use reqwest::Method;
 use serde_json::{Value, json as value};
@@ -321,4 +321,31 @@ async fn a_commit_knows_the_requests_that_bring_it_and_its_signature() {
     assert_eq!(server.read("ada", &at(&first, "merge_requests")).await, value!([]));
     let unsigned = json(server.get("ada", &at(&next, "signature")).await, 404).await;
     assert_eq!(unsigned["message"], "404 Signature Not Found");
+}
+
+#[tokio::test]
+async fn blame_tells_which_commit_brought_which_lines() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let commit = |action: &str, content: &str| {
+        serde_json::json!({"branch": "main", "commit_message": format!("{action} it"),
+            "actions": [{"action": action, "file_path": "a b/c.txt", "content": content}]})
+    };
+    for (action, content) in [("create", "one\ntwo\n"), ("update", "one\nzwei\nthree\n")] {
+        let call = server.call("ada", reqwest::Method::POST, "/projects/1/repository/commits");
+        json(call.json(&commit(action, content)).send().await.unwrap(), 201).await;
+    }
+    let at = "/projects/1/repository/files/a%20b%2Fc.txt/blame";
+    let blame = server.read("ada", &format!("{at}?ref=main")).await;
+    let lines: Vec<(&str, usize)> = blame
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|range| (range["commit"]["message"].as_str().unwrap(), range["lines"].as_array().unwrap().len()))
+        .collect();
+    assert_eq!(lines, [("create it", 1), ("update it", 2)]);
+    assert_eq!(blame[1]["lines"], serde_json::json!(["zwei", "three"]));
+    json(server.get("ada", at).await, 400).await;
+    let missing = json(server.get("ada", "/projects/1/repository/files/nothing/blame?ref=main").await, 404).await;
+    assert_eq!(missing["message"], "404 File Not Found");
+    json(server.get("ada", &format!("{at}?ref=nowhere")).await, 404).await;
 }

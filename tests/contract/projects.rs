@@ -31,6 +31,14 @@ requests! {
     ListAllMembers { id: acme(), query: None } => "GET /projects/acme%2Fui/members/all";
     GetLanguages { id: acme() } => "GET /projects/acme%2Fui/languages";
     StarProject { id: acme() } => "POST /projects/acme%2Fui/star";
+    ForkProject {
+        id: acme(),
+        namespace_path: word("a/b"),
+        name: word("N"),
+        path: word("n"),
+        description: word("d"),
+        visibility: word("private"),
+    } => "POST /projects/acme%2Fui/fork | description=d&name=N&namespace_path=a/b&path=n&visibility=private";
     UnstarProject { id: acme() } => "POST /projects/acme%2Fui/unstar";
     CreateProject {
         name: word("New"),

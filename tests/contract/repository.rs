@@ -4,6 +4,8 @@ use crate::sample::{acme, word};
 use labscope::api::repository::*;
 
 requests! {
+    GetBlame { id: acme(), path: "src/a b.rs".into(), r#ref: "main".into() } =>
+        "GET /projects/acme%2Fui/repository/files/src%2Fa%20b.rs/blame?ref=main";
     ListTree { id: acme(), path: word("src/ui"), r#ref: word("main"), recursive: Some(true) } =>
         "GET /projects/acme%2Fui/repository/tree?path=src%2Fui&recursive=true&ref=main";
     GetBlob { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/blobs/abc";
@@ -17,6 +19,11 @@ requests! {
 }
 
 samples! {
+    BlameRange => r#"{"commit": {"id": "d42409d56517157c48bf3bd97d3f75974dde19fb", "message": "Add feature\n\nalso",
+        "parent_ids": ["cc6e14f9328fa6d7b5a0d3c30dc2002a3f2a3822"], "authored_date": "2015-12-18T08:12:22.000Z",
+        "author_name": "John Doe", "author_email": "john.doe@example.com",
+        "committed_date": "2015-12-18T08:12:22.000Z", "committer_name": "John Doe",
+        "committer_email": "john.doe@example.com"}, "lines": ["require 'fileutils'", "require 'open3'", ""]}"#;
     TreeEntry => r#"{"id": "a1e8f8d745cc87e3a9248358d9352bb7f9a0aeba", "name": "html", "type": "tree",
         "path": "files/html", "mode": "040000"}"#;
     Blob => r#"{"size": 1476, "encoding": "base64", "content": "VGVzdA==", "sha": "79f7bbd25901e8334750839545a9bd"}"#;

@@ -315,6 +315,7 @@ async fn an_address_whose_ref_has_a_slash_is_taken_apart_by_the_known_refs() {
 #[tokio::test]
 async fn blame_is_computed_from_the_history_and_leads_to_commits() {
     let mut app = rocket(at("a.rs"), 140, 24);
+    app.unsupported(&format!("GET {PROJECT}/repository/files/a.rs/blame?ref=HEAD"));
     let log = format!("GET {PROJECT}/repository/commits");
     let mut newer = commit("11111111");
     newer["title"] = json!("Color it");
@@ -357,8 +358,28 @@ async fn a_folder_of_many_entries_comes_page_by_page_and_keeps_its_order() {
 }
 
 #[tokio::test]
+async fn blame_that_the_server_tells_is_taken_where_it_is_about_this_file() {
+    let told = format!("GET {PROJECT}/repository/files/a.rs/blame?ref=HEAD");
+    let range = |sha: char, author: &str, words: &str, lines: usize| {
+        json!({"commit": {"id": sha.to_string().repeat(40), "message": format!("{words}\n\nMore."),
+            "author_name": author, "authored_date": "2026-06-14T09:00:00Z"}, "lines": vec!["x"; lines]})
+    };
+    let mut app = rocket(at("a.rs"), 140, 24);
+    app.settle().await;
+    let lines = app.lines().iter().filter(|line| line.contains("fn a() {}") || line.contains("// ␛")).count();
+    app.reply(&told, [range('1', "Ada", "Begin", 1), range('2', "Bo", "Color it", lines - 1)]);
+    app.press("Tab B").settle().await;
+    app.expect("blame, 2 commits");
+    assert!(app.line_with("fn a() {}").contains("11111111 Ada"), "{}", app.picture());
+    assert!(app.line_with("// ␛").contains("22222222 Bo"), "{}", app.picture());
+    app.press("j").expect("Color it");
+    assert!(!app.asked.iter().any(|line| line.contains("/repository/commits?path")), "{:?}", app.asked);
+}
+
+#[tokio::test]
 async fn esc_ends_blame_before_it_leaves_the_file() {
     let mut app = rocket(at("a.rs"), 140, 24);
+    app.fail(&format!("GET {PROJECT}/repository/files/a.rs/blame?ref=HEAD"), 400, "400 Bad request");
     app.fail(&format!("GET {PROJECT}/repository/commits"), 403, "403 Forbidden").settle().await;
     app.press("Tab B").settle().await;
     app.expect("blame: 403 Forbidden");

@@ -14,6 +14,7 @@ mod deployments;
 #[path = "../support/dice.rs"]
 mod dice;
 mod edits;
+mod environments;
 mod faults;
 mod files;
 mod form;
@@ -35,6 +36,7 @@ mod mr;
 mod mrs;
 mod people;
 mod pipelines;
+mod protected_branches;
 mod reach;
 mod reactions;
 mod refusals;

@@ -100,7 +100,39 @@ pub fn create(path: &Path, head: &str) -> Result<(), Reject> {
     Ok(Repository::init_bare(path)?.set_head(&name)?)
 }
 
+/// Copies the objects of a repository; those on the same disk are shared.
+fn copy_objects(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_objects(&entry.path(), &target)?;
+        } else if !target.exists() && std::fs::hard_link(entry.path(), &target).is_err() {
+            std::fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
 impl Git {
+    /// Makes a bare repository with the branches and tags of this one.
+    ///
+    /// # Errors
+    /// 500 where the disk refuses.
+    pub fn copy_to(&self, path: &Path, head: Option<&str>) -> Result<(), Reject> {
+        create(path, head.unwrap_or("main"))?;
+        copy_objects(&self.repo.commondir().join("objects"), &path.join("objects")).map_err(Reject::failed)?;
+        let copy = Repository::open_bare(path)?;
+        for reference in self.repo.references()?.flatten() {
+            let kept = reference.is_branch() || reference.is_tag();
+            if let (true, Ok(name), Some(target)) = (kept, reference.name(), reference.target()) {
+                copy.reference(name, target, true, "fork")?;
+            }
+        }
+        Ok(())
+    }
+
     /// Opens the repository of a folder.
     ///
     /// # Errors

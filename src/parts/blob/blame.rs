@@ -1,12 +1,12 @@
-//! Who wrote each line of a file, computed from its history: the commits that changed it, its content at each of them, and
-//! what differs between one and the next. Servers of this API do not tell it themselves.
+//! Who wrote each line of a file: as the server tells it, or computed from its history: the commits that changed it, its
+//! content at each of them, and what differs between one and the next. Servers before 12.2 do not tell it themselves.
 //!
 //! The history is taken as the server lists it, newest first, one version after the other; where lines of work ran side by
 //! side, a line may be given to the one that was listed last.
 
 use super::source::Source;
 use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
-use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
+use crate::api::repository::{BlameRange, GetBlame, GetRawBlob, ListTree, TreeEntry};
 use crate::api::{Raw, Time};
 use crate::app::pane::View;
 use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
@@ -92,6 +92,20 @@ impl BlamedLines {
     }
 }
 
+/// A commit that had the file under that path.
+fn step_of(commit: &Commit, path: &str) -> BlameStep {
+    // What tells the blame says the message alone.
+    let first = commit.message.lines().next().unwrap_or_default();
+    BlameStep {
+        sha: commit.id.clone(),
+        title: if commit.title.is_empty() { first.to_owned() } else { commit.title.clone() },
+        author: commit.author_name.clone(),
+        when: commit.when().cloned(),
+        path: path.to_owned(),
+        parent: commit.parent_ids.first().cloned(),
+    }
+}
+
 /// A number for each line, whatever its end.
 fn numbers(text: &Text) -> impl Iterator<Item = u64> {
     (0..text.len()).map(|line| {
@@ -133,6 +147,8 @@ pub struct Blame {
     /// Names the file: its hash and path.
     name: String,
     now: Arc<Text>,
+    /// What the server tells, if it does.
+    told: GetBlame,
     /// From which ref, and under which path, the history is listed now.
     from: (Option<String>, String),
     pages: u32,
@@ -157,6 +173,11 @@ impl Blame {
             source: source.clone(),
             name: format!("{sha} {path}"),
             now,
+            told: GetBlame {
+                id: source.project.clone(),
+                path: path.to_owned(),
+                r#ref: source.git_ref.clone().unwrap_or_else(|| "HEAD".to_owned()),
+            },
             from: (source.git_ref.clone(), path.to_owned()),
             pages: 1,
             taken: 0,
@@ -189,6 +210,9 @@ impl Blame {
         match &self.failed {
             Some(why) => format!("blame: {why}"),
             None if self.done >= MOST => format!("blame of the last {done} commits; older lines are not attributed"),
+            None if self.blobs.is_empty() && self.is_over() => {
+                format!("blame, {done} commit{}", if self.done == 1 { "" } else { "s" })
+            }
             None if self.is_over() => {
                 format!("blame, computed from {done} commit{}", if self.done == 1 { "" } else { "s" })
             }
@@ -253,6 +277,10 @@ impl Blame {
         if self.is_over() {
             return Vec::new();
         }
+        let told: Rows<'_, BlameRange> = view.store.list(&self.told);
+        if !told.known && told.error.is_none() {
+            return view.if_supported(&self.told, 1).map(Want::from).into_iter().collect();
+        }
         let mut wants: Vec<Want> = vec![Load::list(&self.log(), self.pages).into()];
         if self.listed_whole(view)
             && !self.whole
@@ -281,6 +309,9 @@ impl Blame {
 
     /// After an update: takes in what came.
     pub fn changed(&mut self, view: &View) {
+        if self.take_told(view) {
+            return;
+        }
         self.take_commits(view);
         self.take_blobs(view);
         // One update may hold several steps' worth of news.
@@ -299,6 +330,31 @@ impl Blame {
         }
     }
 
+    /// Takes what the server tells, where it is about this file; whether nothing is to be computed.
+    fn take_told(&mut self, view: &View) -> bool {
+        let rows: Rows<'_, BlameRange> = view.store.list(&self.told);
+        if self.is_over() || !rows.known {
+            return self.is_over() || rows.error.is_none() && !view.store.is_unsupported::<GetBlame>();
+        }
+        // A branch may have moved since the file was read.
+        if rows.iter().map(|range| range.lines.len()).sum::<usize>() != self.now.len() {
+            return false;
+        }
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut owners = Vec::with_capacity(self.now.len());
+        for range in rows.iter() {
+            let Some(commit) = &range.commit else { return false };
+            let number = *numbers.entry(&commit.id).or_insert_with(|| {
+                self.steps.push(step_of(commit, &self.told.path));
+                self.steps.len() as u32 - 1
+            });
+            owners.extend(range.lines.iter().map(|_| Some(number)));
+        }
+        (self.done, self.whole) = (self.steps.len(), true);
+        self.traced = Some(Arc::new(BlamedLines { owners, lines: Vec::new(), left: 0 }));
+        true
+    }
+
     fn take_commits(&mut self, view: &View) {
         let rows: Rows<'_, Commit> = view.store.list(&self.log());
         if let Some(error) = rows.error.filter(|_| !rows.known) {
@@ -307,14 +363,7 @@ impl Blame {
         }
         for index in self.taken..rows.len() {
             let Some(commit) = rows.get(index) else { break };
-            self.steps.push(BlameStep {
-                sha: commit.id.clone(),
-                title: commit.title.clone(),
-                author: commit.author_name.clone(),
-                when: commit.when().cloned(),
-                path: self.from.1.clone(),
-                parent: commit.parent_ids.first().cloned(),
-            });
+            self.steps.push(step_of(commit, &self.from.1));
         }
         self.taken = rows.len().max(self.taken);
         if rows.more && self.steps.len() < MOST && self.done + 2 * AHEAD > self.steps.len() {

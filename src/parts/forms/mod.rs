@@ -10,6 +10,7 @@ pub mod milestone;
 pub mod notification;
 pub mod pipeline;
 pub mod project;
+pub mod protection_rule;
 pub mod refs;
 pub mod release;
 pub mod snippet;

@@ -1,7 +1,7 @@
 //! A new project, of one's own or of somebody else, and the settings of one that exists.
 
 use super::{check_path, visibility};
-use crate::api::projects::{CreateProject, CreateUserProject, Project, UpdateProject};
+use crate::api::projects::{CreateProject, CreateUserProject, ForkProject, Project, UpdateProject};
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
@@ -76,6 +76,27 @@ pub fn create(group: Option<&Id>) -> Form {
             field.text(group.map_or("", Id::as_str));
         })
         .then(open_it)
+}
+
+/// A fork, which is gone to: its overview says how far the copy has come.
+pub fn fork(id: &Id) -> Form {
+    let form = Form::of::<ForkProject>(format!("Fork {id}"), "fork the project", format!("fork {id}"))
+        .fixed("id", id)
+        .first(&["namespace_path", "name", "path", "visibility", "description"])
+        .field("namespace_path", |field| {
+            field
+                .label("namespace")
+                .widget(Widget::Line(Complete::Groups))
+                .default("your own")
+                .help("A group's full path.");
+        })
+        .field("name", |field| _ = field.default("that of the project"))
+        .field("path", |field| _ = field.default("that of the project").check(check_path))
+        .field("description", |field| _ = field.widget(Widget::Long));
+    visibility(form).then(|answer| {
+        let made = answer.downcast_ref::<Project>()?;
+        Some(Action::Go(Place::new("overview").project(made.path_with_namespace.as_str())))
+    })
 }
 
 /// A new project that belongs to another user, for administrators.

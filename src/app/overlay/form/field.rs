@@ -42,7 +42,7 @@ pub enum Widget {
 /// Looks at a text beyond its form; the error is shown at the field.
 pub type Validate = fn(&str) -> Result<(), String>;
 
-/// Reads what is sent from a text of several lines; the error is shown at the field, and repeats none of the text.
+/// Reads what is sent from a text or a choice; the error is shown at the field, and repeats none of the text.
 pub type Parse = fn(&str) -> Result<Value, String>;
 
 /// One field.
@@ -273,7 +273,9 @@ impl Field {
             _ => return,
         };
         let at = words.iter().position(|word| *word == self.input.text()).map_or(0, |at| at + 1);
-        if let Some(word) = words.iter().cycle().skip(at).take(words.len()).find(|word| word.starts_with(c)) {
+        if let Some(word) =
+            words.iter().cycle().skip(at).take(words.len()).find(|word| word.to_lowercase().starts_with(c))
+        {
             self.input.set(*word);
         }
     }
@@ -379,7 +381,10 @@ impl Field {
                 "no" => json!(false),
                 _ => return wrong("must be yes or no"),
             },
-            Widget::Choice(words) if words.contains(&text) => json!(text),
+            Widget::Choice(words) if words.contains(&text) => match self.parse {
+                Some(parse) => parse(text).map_err(NoValue::Wrong)?,
+                None => json!(text),
+            },
             Widget::Choice(words) => return Err(NoValue::Wrong(format!("must be one of {}", words.join(", ")))),
         };
         // The names of choices may stand for numbers, and numbers may be wanted as texts.

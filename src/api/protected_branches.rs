@@ -1,0 +1,92 @@
+//! Protection of branches by rule: a name, or a pattern that covers many. Not in the specification; since 9.5.
+
+use crate::api::branches::{GetBranch, ListBranches};
+use crate::api::{Id, Nothing};
+
+crate::resource! {
+    /// Who may do something, by role or by name.
+    pub struct BranchAccess {
+        /// 0 is nobody, 30 developers and 40 maintainers; null for a user, a group or a key.
+        access_level: Option<u64>,
+        access_level_description: String,
+    }
+    newer {
+        id: u64,
+        user_id: u64,
+        group_id: u64,
+        deploy_key_id: u64,
+    }
+}
+
+crate::resource! {
+    /// What protects the branches of a name.
+    pub struct ProtectionRule {
+        /// A branch, or a pattern such as `release/*`.
+        name: String,
+        push_access_levels: Vec<BranchAccess>,
+        merge_access_levels: Vec<BranchAccess>,
+    }
+    newer {
+        id: u64,
+        allow_force_push: bool,
+        code_owner_approval_required: bool,
+        inherited: bool,
+    }
+}
+
+/// Returns whether a rule of that name is about a branch; `*` stands for any characters.
+pub fn covers(name: &str, branch: &str) -> bool {
+    let Some((first, rest)) = name.split_once('*') else { return name == branch };
+    let Some(mut left) = branch.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some((_, behind)) = left.split_once(part) else { return false };
+        left = behind;
+    }
+    left.ends_with(last)
+}
+
+crate::endpoints! {
+    newer section "Protected branches";
+
+    /// Lists the rules that protect the branches of a project.
+    GET "/projects/{id}/protected_branches" => Vec<ProtectionRule>;
+    struct ListProtectionRules { id: Id }
+
+    /// Protects the branches of a name or a pattern.
+    POST "/projects/{id}/protected_branches" => ProtectionRule,
+    touches [ListProtectionRules, ListBranches, GetBranch];
+    struct CreateProtectionRule {
+        id: Id,
+        name: String,
+        /// 0 is nobody, 30 developers and 40 (where absent) maintainers.
+        push_access_level: Option<u64>,
+        /// The same of merging.
+        merge_access_level: Option<u64>,
+        allow_force_push: Option<bool>,
+    }
+
+    /// Deletes a rule.
+    DELETE "/projects/{id}/protected_branches/{name}" => Nothing,
+    touches [ListProtectionRules, ListBranches, GetBranch];
+    struct DeleteProtectionRule { id: Id, name: String }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (name, branch) in
+            [("main", "main"), ("release/*", "release/1"), ("*", "a/b"), ("*-stable", "1-stable"), ("a*b*c", "a-b-c")]
+        {
+            assert!(covers(name, branch), "{name} covers {branch}");
+        }
+        for (name, branch) in [("main", "main2"), ("release/*", "releases/1"), ("*-stable", "stable"), ("a*b*c", "acb")]
+        {
+            assert!(!covers(name, branch), "{name} does not cover {branch}");
+        }
+    }
+}

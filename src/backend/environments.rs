@@ -1,0 +1,74 @@
+//! Environments.
+
+use super::call::{Outcome, Reading, Writing, ok};
+use super::deployments;
+use super::mount::Mount;
+use super::records::{self, level};
+use super::reject::Reject;
+use crate::api::environments::*;
+use crate::backend::presenters::{holds, time};
+
+/// What the names of environments say of their tier.
+const TIERS: &[(&str, &str)] =
+    &[("prod", "production"), ("stag", "staging"), ("test", "testing"), ("dev", "development")];
+
+pub fn mount(mount: Mount) -> Mount {
+    mount.read_signed_in::<ListEnvironments>(list).read_signed_in::<GetEnvironment>(get).write::<StopEnvironment>(stop)
+}
+
+fn show(environment: &records::Environment) -> ProjectEnvironment {
+    let name = environment.name.to_lowercase();
+    let tier = TIERS.iter().find(|(part, _)| name.contains(part)).map_or("other", |(_, tier)| tier);
+    ProjectEnvironment {
+        id: environment.id,
+        name: environment.name.clone(),
+        external_url: environment.external_url.clone(),
+        slug: Some(name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
+        state: Some(if environment.is_stopped { "stopped" } else { "available" }.to_owned()),
+        tier: Some(tier.to_owned()),
+        ..ProjectEnvironment::default()
+    }
+}
+
+fn list(call: &Reading, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironment>> {
+    let project = deployments::project(call, &input.id)?.id;
+    let states = ["", "available", "stopping", "stopped"];
+    let state = call.choice("states", input.states.as_deref(), &states)?.to_owned();
+    if input.search.as_ref().is_some_and(|part| part.chars().count() < 3) {
+        return Err(Reject::error(400, "search is too short (minimum is 3 characters)"));
+    }
+    let found = |row: &&records::Environment| {
+        row.project == project
+            && input.search.as_ref().is_none_or(|part| holds(&row.name, part))
+            && (state.is_empty() || state == if row.is_stopped { "stopped" } else { "available" })
+    };
+    let mut rows: Vec<&records::Environment> = call.world.environments.iter().filter(found).collect();
+    rows.sort_by_key(|row| &row.name);
+    call.page(rows, show)
+}
+
+fn get(call: &Reading, input: GetEnvironment) -> Outcome<ProjectEnvironment> {
+    let project = deployments::project(call, &input.id)?;
+    let found = call.world.environments.get(input.environment_id).filter(|row| row.project == project.id);
+    let environment = found.ok_or_else(Reject::no_record)?;
+    let last = call.world.deployments.iter().filter(|row| row.environment == environment.id).max_by_key(|row| row.id);
+    let first = call.world.deployments.iter().find(|row| row.environment == environment.id);
+    let git = call.git(project).ok();
+    ok(ProjectEnvironment {
+        created_at: first.map(|row| time(row.created_at)),
+        updated_at: last.map(|row| time(row.created_at)),
+        last_deployment: last.map(|row| Box::new(deployments::show(call, git.as_ref(), row))),
+        ..show(environment)
+    })
+}
+
+fn stop(call: &mut Writing, input: StopEnvironment) -> Outcome<ProjectEnvironment> {
+    let project = call.project_as(&input.id, level::DEVELOPER)?.id;
+    let found = call.world.environments.get_mut(input.environment_id).filter(|row| row.project == project);
+    let environment = found.ok_or_else(Reject::no_record)?;
+    if std::mem::replace(&mut environment.is_stopped, true) {
+        return Err(Reject::message(400, "400 Bad request - environment is not available"));
+    }
+    let shown = show(environment);
+    Ok(super::call::Answer::new(shown).status(200))
+}

@@ -1,0 +1,85 @@
+//! Rules that protect branches.
+
+use super::call::{Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::records::{ProtectedBranch, level};
+use super::reject::Reject;
+use crate::api::Nothing;
+use crate::api::protected_branches::*;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<ListProtectionRules>(list)
+        .write::<CreateProtectionRule>(create)
+        .write::<DeleteProtectionRule>(delete)
+}
+
+fn show(rule: &ProtectedBranch) -> ProtectionRule {
+    let access = |level: u8| {
+        let words = match level {
+            0 => "No one",
+            level::DEVELOPER => "Developers + Maintainers",
+            _ => "Maintainers",
+        };
+        let access_level = Some(level.into());
+        vec![BranchAccess { access_level, access_level_description: words.into(), ..BranchAccess::default() }]
+    };
+    ProtectionRule {
+        name: rule.name.clone(),
+        push_access_levels: access(rule.push_level()),
+        merge_access_levels: access(rule.merge_level()),
+        allow_force_push: Some(rule.allow_force_push),
+        ..ProtectionRule::default()
+    }
+}
+
+fn list(call: &Reading, input: ListProtectionRules) -> Outcome<Vec<ProtectionRule>> {
+    let project = call.project_as(&input.id, level::REPORTER)?;
+    let mut rows: Vec<&ProtectedBranch> = project.protected_branches.iter().collect();
+    rows.sort_by_key(|rule| &rule.name);
+    call.page(rows, show)
+}
+
+fn access_level(name: &str, level: Option<u64>) -> Result<u8, Reject> {
+    match level {
+        None | Some(40) => Ok(level::MAINTAINER),
+        Some(30) => Ok(level::DEVELOPER),
+        Some(0) => Ok(0),
+        Some(_) => Err(Reject::no_valid_value(name)),
+    }
+}
+
+fn create(call: &mut Writing, input: CreateProtectionRule) -> Outcome<ProtectionRule> {
+    let id = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let push = access_level("push_access_level", input.push_access_level)?;
+    let merge = access_level("merge_access_level", input.merge_access_level)?;
+    let name = input.name.trim().to_owned();
+    if name.is_empty() {
+        return Err(Reject::error(400, "name is empty"));
+    }
+    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    if project.protected_branches.iter().any(|rule| rule.name == name) {
+        return Err(Reject::conflict(format!("Protected branch '{name}' already exists")));
+    }
+    let rule = ProtectedBranch {
+        name,
+        developers_can_push: push == level::DEVELOPER,
+        developers_can_merge: merge == level::DEVELOPER,
+        nobody_can_push: push == 0,
+        nobody_can_merge: merge == 0,
+        allow_force_push: input.allow_force_push == Some(true),
+    };
+    project.protected_branches.push(rule.clone());
+    ok(show(&rule))
+}
+
+fn delete(call: &mut Writing, input: DeleteProtectionRule) -> Outcome<Nothing> {
+    let id = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let before = project.protected_branches.len();
+    project.protected_branches.retain(|rule| rule.name != input.name);
+    if project.protected_branches.len() == before {
+        return Err(Reject::message(404, "404 Not found"));
+    }
+    ok(Nothing)
+}

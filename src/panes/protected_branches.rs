@@ -1,0 +1,215 @@
+//! Rules that protect the branches of a project, beside the branches that the selected one covers.
+
+use crate::api::Id;
+use crate::api::branches::{Branch, ListBranches};
+use crate::api::protected_branches::{BranchAccess, DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
+use crate::app::App;
+use crate::app::action::{Action, Answer};
+use crate::app::command::{Command, Disabled};
+use crate::app::pane::{Breadcrumb, Cx, Needs, View};
+use crate::app::place::Place;
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::list_detail::{FactsDetail, FactsSource};
+use crate::parts::list_pane::ListPane;
+use crate::parts::list_source::{Filter, Input, ListSource};
+use crate::parts::{forms, project};
+use crate::store::{ListQuery, Load, Rows, Want, Write};
+use crate::ui::panels::PanelRequest;
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::sanitize;
+use crate::ui::theme::Role;
+
+/// Branches that are named.
+const NAMED: usize = 30;
+
+const COLUMNS: Columns<ProtectionRule> = Columns {
+    place: "protected_branches",
+    fields: &[
+        Field::new("name", Column::new("Branch or pattern", Size::Fill { min: 14, weight: 1 }))
+            .loaded(|a: &ProtectionRule, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
+        Field::new("push", Column::new("Push", Size::Fit { min: 4, max: 26 })),
+        Field::new("merge", Column::new("Merge", Size::Fit { min: 5, max: 26 }).priority(1)),
+        Field::new("force", Column::new("Force push", Size::Fit { min: 3, max: 10 }).priority(2)),
+    ],
+    order: None,
+};
+
+/// Returns who may do something, in words.
+fn allowed(levels: &[BranchAccess]) -> String {
+    let words = |access: &BranchAccess| match (access.access_level_description.as_str(), access.access_level) {
+        ("", Some(0)) => "No one".to_owned(),
+        ("", Some(30)) => "Developers + Maintainers".to_owned(),
+        ("", Some(40)) => "Maintainers".to_owned(),
+        ("", Some(level)) => format!("level {level}"),
+        ("", None) => "somebody".to_owned(),
+        (words, _) => words.to_owned(),
+    };
+    let all: Vec<String> = levels.iter().map(words).collect();
+    if all.is_empty() { "No one".to_owned() } else { all.join(", ") }
+}
+
+/// The rules of a project.
+pub struct ProtectionSource {
+    project: Id,
+}
+
+/// The list of rules.
+pub type ProtectedBranches = ListPane<ProtectionSource>;
+
+impl ProtectionSource {
+    fn branches(&self) -> ListBranches {
+        ListBranches { id: self.project.clone(), search: None }
+    }
+}
+
+impl ProtectedBranches {
+    fn open_selection(&mut self, cx: &mut Cx) {
+        if !self.enter_detail(cx) {
+            self.focus_detail();
+        }
+    }
+
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        forms::signed_in(view)?;
+        self.has_row(view)
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let Some(rule) = self.current(&cx.view) else { return };
+        let (id, name) = (self.source.project.clone(), rule.name.clone());
+        let shown = sanitize(&name).into_owned();
+        let question = format!("Stop protecting {shown} in {id}? Developers may push to it then.");
+        let write = Write::new(&DeleteProtectionRule { id, name }, format!("unprotect {shown}"));
+        cx.act(App::confirm("Unprotect branches", question, Action::Send(write)));
+    }
+}
+
+impl ListSource for ProtectionSource {
+    type Row = ProtectionRule;
+    type Detail = FactsDetail;
+    const ID: &'static str = "protected_branches";
+    const TITLE: &'static str = "Protected branches";
+    const NEEDS: Needs = Needs::Project;
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 44, weight: 3 }, PanelRequest { min: 36, weight: 2 }];
+    const COLUMNS: Columns<ProtectionRule> = COLUMNS;
+    const COMMANDS: &'static [Command<ProtectedBranches>] = &[
+        Command::new("protected_branches.open", &["Enter"], "Show covered branches", ProtectedBranches::open_selection)
+            .footer("branches")
+            .when(ProtectedBranches::has_row),
+        Command::new("protected_branches.create", &["+"], "Protect branches…", |pane: &mut ProtectedBranches, cx| {
+            forms::protection_rule::create(&pane.source.project).open(cx);
+        })
+        .writes()
+        .footer("new")
+        .when(|_, view| forms::signed_in(view)),
+        Command::new("protected_branches.delete", &["D"], "Unprotect branches…", ProtectedBranches::delete)
+            .writes()
+            .footer("delete")
+            .when(ProtectedBranches::can_change),
+        ProtectedBranches::columns_command("protected_branches.columns"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> ProtectionSource {
+        ProtectionSource { project: place.project.clone().unwrap_or_default() }
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut out = project::breadcrumbs(view, &self.project);
+        out.push(Breadcrumb::new("protected branches", Role::Text));
+        out
+    }
+
+    fn query(&self, _: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<ProtectionRule>> {
+        Some(ListQuery::new(&ListProtectionRules { id: self.project.clone() }))
+    }
+
+    fn filter(&self, _: &Input<'_>) -> Filter<ProtectionRule> {
+        Filter::Loaded(|rule, words| rule.name.to_lowercase().contains(words))
+    }
+
+    fn key(rule: &ProtectionRule) -> String {
+        rule.name.clone()
+    }
+
+    fn row(&self, _view: &View, _: usize, rule: &ProtectionRule) -> Row {
+        let force = if rule.allow_force_push == Some(true) { "allowed" } else { "" };
+        Row::new(vec![
+            Cell::from((rule.name.clone(), Role::Ref)),
+            Cell::from((allowed(&rule.push_access_levels), Role::Text)),
+            Cell::from((allowed(&rule.merge_access_levels), Role::Text)),
+            Cell::from((force, Role::Warning)),
+        ])
+    }
+
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
+        match input.filter {
+            "" => ("No branch is protected.", "+ protects some"),
+            _ => ("No rule matches the filter.", "/ changes it, Esc clears it"),
+        }
+    }
+
+    fn enter(pane: &mut ProtectedBranches, cx: &mut Cx) {
+        pane.open_selection(cx);
+    }
+
+    fn wants(pane: &ProtectedBranches, view: &View) -> Vec<Want> {
+        let branches = view.aside(Load::list(&pane.source.branches(), 1));
+        [project::want(&pane.source.project)].into_iter().chain(branches).collect()
+    }
+
+    fn answer(pane: &mut ProtectedBranches, answer: Answer, _cx: &mut Cx) {
+        if let Ok(forms::protection_rule::NewRule(name)) = answer.take() {
+            pane.list.reveal_new(name);
+        }
+    }
+
+    fn url(&self, view: &View, _: &ProtectionRule) -> Option<String> {
+        Some(project::page(view, &self.project, "/-/settings/repository"))
+    }
+
+    fn copies(&self, _view: &View, rule: &ProtectionRule) -> Vec<(&'static str, String)> {
+        vec![("name", rule.name.clone())]
+    }
+}
+
+impl FactsSource for ProtectionSource {
+    fn facts_title(&self, rule: &ProtectionRule) -> String {
+        rule.name.clone()
+    }
+
+    fn facts(&self, facts: &mut Details, view: &View, rule: &ProtectionRule) {
+        facts.field("push", vec![(allowed(&rule.push_access_levels), Role::Text)], None);
+        facts.field("merge", vec![(allowed(&rule.merge_access_levels), Role::Text)], None);
+        if rule.allow_force_push == Some(true) {
+            facts.field("force push", vec![("allowed".to_owned(), Role::Warning)], None);
+        }
+        if rule.code_owner_approval_required == Some(true) {
+            facts.field("code owners", vec![("must approve".to_owned(), Role::Text)], None);
+        }
+        if rule.inherited == Some(true) {
+            facts.field("from", vec![("the group".to_owned(), Role::Dim)], None);
+        }
+        let branches: Rows<'_, Branch> = view.store.list(&self.branches());
+        if !branches.known {
+            return;
+        }
+        facts.line(Vec::new());
+        let covered: Vec<&Branch> = branches.iter().filter(|branch| covers(&rule.name, &branch.name)).collect();
+        for (index, branch) in covered.iter().take(NAMED).enumerate() {
+            let place = Place::new("files").project(self.project.clone()).at(branch.name.as_str());
+            let name = if index == 0 { "covers" } else { "" };
+            facts.field(name, vec![(branch.name.clone(), Role::Ref)], Some(LinkTarget::Place(place)));
+        }
+        let more = if branches.more { " among the branches read so far" } else { "" };
+        match covered.len() {
+            0 => facts.field("covers", vec![(format!("no branch{more}"), Role::Dim)], None),
+            count if count > NAMED => facts.field("", vec![(format!("{} more", count - NAMED), Role::Dim)], None),
+            _ => {}
+        }
+    }
+}

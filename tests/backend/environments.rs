@@ -1,0 +1,37 @@
+//! Environments of a project.
+
+use crate::{Server, each, json};
+use labscope::backend::{Options, WorldKind};
+
+const AT: &str = "/projects/acme%2Frocket-ui/environments";
+
+async fn demo(only_specified: bool) -> Server {
+    Server::with(Options { world: WorldKind::Demo, only_specified, ..Options::default() }).await
+}
+
+#[tokio::test]
+async fn they_are_listed_read_with_their_last_deployment_and_stopped() {
+    let server = demo(false).await;
+    let all = server.read("ada", AT).await;
+    assert_eq!(each(&all, "name"), ["production", "staging"]);
+    assert_eq!((&all[0]["tier"], &all[0]["state"]), (&"production".into(), &"available".into()));
+    let one = format!("{AT}/{}", all[1]["id"]);
+    let staging = server.read("ada", &one).await;
+    assert_eq!(staging["last_deployment"]["environment"]["name"], "staging");
+
+    assert_eq!(server.post("", &format!("{one}/stop"), &[]).await.status(), 401);
+    let stopped = json(server.post("ada", &format!("{one}/stop"), &[]).await, 200).await;
+    assert_eq!(stopped["state"], "stopped");
+    json(server.post("ada", &format!("{one}/stop"), &[]).await, 400).await;
+    assert_eq!(each(&server.read("ada", &format!("{AT}?states=available")).await, "name"), ["production"]);
+    assert_eq!(each(&server.read("ada", &format!("{AT}?search=STA")).await, "name"), ["staging"]);
+    json(server.get("ada", &format!("{AT}?search=st")).await, 400).await;
+    json(server.get("ada", &format!("{AT}/9999")).await, 404).await;
+    assert_eq!(server.get("", AT).await.status(), 401);
+}
+
+#[tokio::test]
+async fn an_old_server_has_none() {
+    let server = demo(true).await;
+    assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
+}

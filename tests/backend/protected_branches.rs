@@ -1,0 +1,44 @@
+//! Rules that protect branches, by name and by pattern.
+
+use crate::{Server, WORLD, each, json};
+
+const PROJECT: &str = "/projects/1";
+
+async fn server() -> Server {
+    Server::of(WORLD, &Default::default()).await
+}
+
+async fn commit(server: &Server, who: &str, branch: &str) -> u16 {
+    let body = serde_json::json!({"branch": branch, "commit_message": "Try",
+        "actions": [{"action": "create", "file_path": format!("{who}.txt"), "content": "x"}]});
+    let call = server.call(who, reqwest::Method::POST, &format!("{PROJECT}/repository/commits"));
+    call.json(&body).send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test]
+async fn a_pattern_protects_every_branch_that_it_covers() {
+    let server = server().await;
+    let at = format!("{PROJECT}/protected_branches");
+    let form = [("name", "release/*"), ("push_access_level", "0"), ("merge_access_level", "30")];
+    assert_eq!(json(server.post("bo", &at, &form).await, 403).await["message"], "403 Forbidden");
+    let made = json(server.post("ada", &at, &form).await, 201).await;
+    assert_eq!(made["push_access_levels"][0]["access_level_description"], "No one");
+    assert_eq!(made["merge_access_levels"][0]["access_level"], 30);
+    assert_eq!(
+        json(server.post("ada", &at, &form).await, 409).await["message"],
+        "Protected branch 'release/*' already exists"
+    );
+    json(server.post("ada", &at, &[("name", "x"), ("push_access_level", "35")]).await, 400).await;
+    assert!(each(&server.read("ada", &at).await, "name").contains(&"release/*"));
+
+    let branches = format!("{PROJECT}/repository/branches");
+    json(server.post("ada", &branches, &[("branch", "release/1"), ("ref", "main")]).await, 201).await;
+    let branch = server.read("ada", &format!("{branches}/release%2F1")).await;
+    assert_eq!((&branch["protected"], &branch["developers_can_merge"]), (&true.into(), &true.into()));
+    assert!(matches!(commit(&server, "ada", "release/1").await, 400 | 403), "nobody pushes there, owners neither");
+    assert_eq!(server.delete("ada", &format!("{branches}/release%2F1")).await.status(), 403);
+
+    assert_eq!(server.delete("ada", &format!("{at}/release%2F*")).await.status(), 204);
+    assert_eq!(server.delete("ada", &format!("{at}/release%2F*")).await.status(), 404);
+    assert_eq!(commit(&server, "ada", "release/1").await, 201);
+}
