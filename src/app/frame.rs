@@ -6,7 +6,7 @@ use super::hits::{Hit, Hits};
 use super::pane::{Breadcrumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
-use crate::ui::{chart, glyph, line, popup, text};
+use crate::ui::{chart, glyph, line, panels, popup, spot, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -17,6 +17,11 @@ const MIN: (u16, u16) = (44, 12);
 /// Returns whether a terminal of that width and height shows nothing but that it is too small.
 pub fn is_too_small((width, height): (u16, u16)) -> bool {
     width < MIN.0 || height < MIN.1
+}
+
+/// Returns the columns of the screen that decide what stands beside what: nothing does where it is heard.
+pub(super) fn columns(width: u16) -> u16 {
+    if glyph::words() { width.min(panels::TWO - 1) } else { width }
 }
 
 type Spans = Vec<(String, Style)>;
@@ -67,6 +72,7 @@ impl App {
         }
         let view = self.view_of();
         self.hits.clear();
+        spot::take();
         if let Some((_, seen)) = self.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
             seen.set(true);
         }
@@ -86,11 +92,14 @@ impl App {
         }
         self.bottom_line(&view, Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         self.continuations(&view, content, buf);
+        spot::suggest(content.x, content.y);
         let mut cursor = None;
         for overlay in &self.overlays {
+            spot::take();
+            spot::suggest(content.x, content.y);
             cursor = overlay.view(&view, area, buf);
         }
-        cursor
+        cursor.or_else(|| spot::take().filter(|_| glyph::words()))
     }
 
     fn top_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -140,10 +149,17 @@ impl App {
             return (format!("offline{}", self.known_since()), theme.style(Role::Warning));
         }
         if self.store.unreachable().is_some() {
-            return (format!("✗ unreachable{}", self.known_since()), theme.style(Role::Failed));
+            return (
+                format!("{} unreachable{}", glyph::sign("failed").0, self.known_since()),
+                theme.style(Role::Failed),
+            );
+        }
+        // What comes and goes by itself would be read aloud each time.
+        if glyph::words() {
+            return (String::new(), theme.style(Role::Dim));
         }
         if self.requests_in_flight() > 0 {
-            return ("◌".into(), theme.style(Role::Running));
+            return (glyph::busy().into(), theme.style(Role::Running));
         }
         match self.store.last_contact() {
             // How old the oldest is of what is shown, not when anything at all was last heard.
@@ -151,11 +167,11 @@ impl App {
                 let wants = self.panes.last().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
                 match self.store.is_outlived(&wants) {
-                    true => (format!("✗ {at}"), theme.style(Role::Warning)),
-                    false => (format!("✓ {at}"), theme.style(Role::Success)),
+                    true => (format!("{} {at}", glyph::wrong()), theme.style(Role::Warning)),
+                    false => (format!("{} {at}", glyph::done()), theme.style(Role::Success)),
                 }
             }
-            None => ("·".into(), theme.style(Role::Dim)),
+            None => (glyph::dot().into(), theme.style(Role::Dim)),
         }
     }
 
@@ -298,7 +314,8 @@ impl App {
         let theme = view.theme;
         let running: Vec<_> = self.transfers.running().collect();
         let Some(transfer) = running.last() else { return Vec::new() };
-        let mut spans: Spans = vec![(format!("{} ", glyph::down()), theme.style(Role::Running))];
+        let mut spans: Spans =
+            vec![(format!("{} ", glyph::or_word(glyph::down(), "saving")), theme.style(Role::Running))];
         if running.len() > 1 {
             spans.push((format!("{}× ", running.len()), theme.style(Role::Running)));
         }
@@ -318,5 +335,5 @@ impl App {
 
 /// Enter is drawn as what it looks like.
 fn key_shown(key: &str) -> &str {
-    if key == "Enter" { "⏎" } else { key }
+    if key == "Enter" { glyph::enter() } else { key }
 }

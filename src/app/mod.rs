@@ -38,6 +38,7 @@ use crate::api::endpoint::Request;
 use crate::api::identity::AccessToken;
 use crate::api::{Fault, Id};
 use crate::store::{Store, Ticket, Want, Write, earliest};
+use crate::ui::glyph;
 use crate::ui::image::Pictures;
 use crate::ui::theme::Theme;
 use action::{Action, Effect, FollowUp, Msg, Outcome, Tone};
@@ -351,7 +352,7 @@ impl App {
             runs: &self.runs,
             pictures: &self.pictures,
             writing: self.overlays.iter().rev().find_map(|overlay| overlay.writing()),
-            size: self.size,
+            size: (frame::columns(self.size.0), self.size.1),
             hits: &self.hits,
         }
     }
@@ -544,7 +545,9 @@ impl App {
             return self.elsewhere.tell(tone, text);
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
-        self.message = Some(Message { tone, words: text, until: Some(until), turn: self.turn, refusal: None });
+        // Who listens needs longer than who reads: there it stays until the next key.
+        let until = Some(until).filter(|_| !glyph::words());
+        self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None });
         self.dirty = true;
     }
 

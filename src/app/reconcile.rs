@@ -7,6 +7,7 @@ use crate::api::identity::GetOwnToken;
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
 use crate::store::{HeldState, Load, Ticket, Want, earliest};
+use crate::ui::glyph;
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
 use std::collections::HashSet;
@@ -228,7 +229,8 @@ impl App {
 
     /// Returns whether something is drawn that changes with every second.
     pub(super) fn runs_a_clock(&self) -> bool {
-        if self.elsewhere.away {
+        // What is heard does not change by itself.
+        if self.elsewhere.away || glyph::words() {
             return false;
         }
         let view = self.view_of();

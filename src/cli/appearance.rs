@@ -3,6 +3,7 @@
 use super::args::Global;
 use super::failure::Failure;
 use crate::config::Config;
+use crate::ui::glyph::Alphabet;
 use crate::ui::theme::{BUILT_IN, Background, Depth, Theme};
 use std::path::Path;
 
@@ -15,8 +16,8 @@ pub struct Appearance {
     pub depth: Depth,
     /// The terminal may be asked for its background color.
     pub ask: bool,
-    /// The terminal shows only ASCII.
-    pub ascii: bool,
+    /// What is drawn besides text.
+    pub alphabet: Alphabet,
 }
 
 impl Appearance {
@@ -46,7 +47,12 @@ impl Appearance {
             Some(("unicode", _)) => false,
             Some((_, at)) => return Err(Failure::usage(config.mistake(at, "glyphs", "one of unicode, ascii"))),
         };
-        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, ascii })
+        let alphabet = match (global.accessible || config.accessible == Some(true), ascii) {
+            (true, _) => Alphabet::Words,
+            (false, true) => Alphabet::Ascii,
+            (false, false) => Alphabet::Unicode,
+        };
+        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, alphabet })
     }
 }
 
@@ -143,8 +149,19 @@ mod tests {
 
     #[test]
     fn a_locale_without_utf_8_gets_ascii() {
-        assert!(appearance(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).ascii);
-        assert!(!appearance(&[("LANG", "C.utf8")]).ascii);
-        assert!(!appearance(&[]).ascii);
+        assert_eq!(appearance(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).alphabet, Alphabet::Ascii);
+        assert_eq!(appearance(&[("LANG", "C.utf8")]).alphabet, Alphabet::Unicode);
+        assert_eq!(appearance(&[]).alphabet, Alphabet::Unicode);
+    }
+
+    #[test]
+    fn an_option_or_the_configuration_asks_for_words() {
+        let option = Global { accessible: true, ..Global::default() };
+        let mut file = Config::default();
+        file.accessible = Some(true);
+        for (global, config) in [(option, Config::default()), (Global::default(), file)] {
+            let found = Appearance::find(&global, &config, |_| None).expect("an appearance");
+            assert_eq!(found.alphabet, Alphabet::Words);
+        }
     }
 }

@@ -72,6 +72,9 @@ pub struct Global {
     /// Do not use the mouse
     #[arg(long, global = true)]
     pub no_mouse: bool,
+    /// For screen readers and braille: the cursor on what is selected, one panel at a time, words for signs
+    #[arg(long, global = true)]
+    pub accessible: bool,
     /// Also trust the certificate authorities in this PEM file
     #[arg(long, global = true, value_name = "F")]
     pub ca_cert: Option<PathBuf>,

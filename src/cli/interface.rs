@@ -102,7 +102,7 @@ pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Res
     let session = Session { sections, reading, commands, ..opening.session };
     // Without a drafts folder nothing may be left behind, so sections are not saved.
     let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
-    glyph::set_ascii(appearance.ascii);
+    glyph::set_alphabet(appearance.alphabet);
     let saved = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
     let warning = damage_warning(&saved);
     let here = Host::new(&session.web_url);

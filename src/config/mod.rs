@@ -30,6 +30,8 @@ pub struct Config {
     pub theme: Option<Spanned<String>>,
     /// The characters to draw with: `unicode` or `ascii`; as the locale says without.
     pub glyphs: Option<Spanned<String>>,
+    /// For screen readers: the cursor on what is selected, one panel at a time, words for signs (default: false).
+    pub accessible: Option<bool>,
     /// Use the mouse (default: true).
     pub mouse: Option<bool>,
     /// Cache replies on disk, to show them before the server responds (default: true).

@@ -43,6 +43,13 @@ pub const SETTINGS: &[Setting] = &[
         "\"ascii\"",
         "The characters to draw with: `unicode`, or `ascii` for terminals and fonts that lack others.",
     ),
+    setting(
+        "",
+        "accessible",
+        "`false`",
+        "true",
+        "For screen readers and braille displays: see [Accessible mode](#accessible-mode).",
+    ),
     setting("", "mouse", "`true`", "true", "Use the mouse."),
     setting(
         "",

@@ -294,7 +294,7 @@ impl ListSource for BranchSource {
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new(format!("{} branches", glyph::branch()), Role::Dim));
+        breadcrumbs.push(Breadcrumb::new(format!("{} branches", glyph::or_word(glyph::branch(), "")), Role::Dim));
         breadcrumbs
     }
 

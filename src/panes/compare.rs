@@ -138,10 +138,10 @@ impl ComparePane {
         if let (Some(from), Some(to), Some(taken)) = (from, to, &self.taken) {
             let cut = if taken.compare_timeout { "+" } else { "" };
             let ahead = format!("{}{cut} {}", text::count(taken.commits.len() as u64), "ahead");
-            right.push((format!("{} {ahead}", glyph::up()), style(Role::Added)));
+            right.push((format!("{} {ahead}", glyph::or_word(glyph::up(), "ahead")), style(Role::Added)));
             if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to, from) {
                 let cut = if cut { "+" } else { "" };
-                right.push((format!("  {} {behind}{cut} behind", glyph::down()), style(Role::Dim)));
+                right.push((format!("  {} {behind}{cut} behind", glyph::or_word(glyph::down(), "")), style(Role::Dim)));
             }
         }
         line::pair(buf, row(0), &left, &right);

@@ -262,6 +262,6 @@ impl TextSource for IssueSource {
     }
 
     fn without_text(&self, _: &Issue) -> (String, &'static str) {
-        ("No description.".to_owned(), "⏎ opens it")
+        ("No description.".to_owned(), "Enter opens it")
     }
 }

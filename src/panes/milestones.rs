@@ -390,9 +390,9 @@ impl FactsSource for MilestoneSource {
         facts.field("requests", progress(&rows, |request| !request.is_open(), "merged or closed"), None);
         for request in rows.iter().take(NAMED) {
             let place = Place::new("mr").project(review::project(request, view)).item(request.iid);
-            let (sign, _, role) = review::state(request);
+            let (sign, word, role) = review::state(request);
             let pieces = vec![
-                (format!("{sign} "), role),
+                (format!("{} ", glyph::or_word(sign, word)), role),
                 (format!("!{} ", request.iid), Role::Ref),
                 (review::title(request).to_owned(), Role::Text),
             ];

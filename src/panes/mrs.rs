@@ -184,7 +184,7 @@ fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -
     let of = source.project_of(merge_request, view);
     let details = Details::new(view, &of, merge_request, source.shown);
     let project = source.project.as_ref();
-    let (mark, _, role) = review::state(merge_request);
+    let (mark, word, role) = review::state(merge_request);
     let mut title = Cell::empty();
     if merge_request.is_draft() {
         title = title.and("draft ", Role::Warning);
@@ -207,7 +207,7 @@ fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -
     let author = merge_request.author().map_or("", |user| user.username.as_str());
     let when = merge_request.updated_at.as_ref().or(merge_request.created_at.as_ref());
     Row::new(vec![
-        (mark, role).into(),
+        (glyph::or_word(mark, word).to_owned(), role).into(),
         (project, Role::Dim).into(),
         (format!("!{}", merge_request.iid), Role::Dim).into(),
         title,
@@ -399,6 +399,6 @@ impl TextSource for MergeRequestSource {
     }
 
     fn without_text(&self, _: &MergeRequest) -> (String, &'static str) {
-        ("No description.".to_owned(), "⏎ opens it")
+        ("No description.".to_owned(), "Enter opens it")
     }
 }

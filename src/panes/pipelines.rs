@@ -252,9 +252,8 @@ impl ListSource for PipelineSource {
 
     fn row(&self, view: &View, _: usize, row: &Pipeline) -> Row {
         let whole = self.whole(view, row);
-        let (sign, role) = glyph::status(row.status.as_str());
         let is_errored = whole.yaml_errors.as_deref().is_some_and(|errors| !errors.is_empty());
-        let status = Cell::from((format!("{sign} {}", ci::status_word(&row.status)), role));
+        let status = Cell::from(glyph::labeled(row.status.as_str()));
         Row::new(vec![
             if is_errored { status.and(" YAML", Role::Failed) } else { status },
             Cell::from((format!("#{}", row.id), Role::Dim)),

@@ -357,6 +357,6 @@ impl TextSource for SearchSource {
     }
 
     fn without_text(&self, _: &Hit) -> (String, &'static str) {
-        ("It has no text of its own.".to_owned(), "⏎ opens it")
+        ("It has no text of its own.".to_owned(), "Enter opens it")
     }
 }

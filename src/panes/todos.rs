@@ -267,6 +267,6 @@ impl TextSource for TodoSource {
         let reason = todos::reason(todo);
         let mut letters = reason.chars();
         let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-        (format!("{first}{}.", letters.as_str()), "⏎ opens it")
+        (format!("{first}{}.", letters.as_str()), "Enter opens it")
     }
 }

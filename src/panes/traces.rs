@@ -28,6 +28,9 @@ pub struct Traces {
 
 /// Returns how many columns and rows of traces fit into an area, for `count` of them: all where that is possible.
 fn grid(count: usize, area: Rect) -> (u16, u16) {
+    if glyph::words() {
+        return (1, 1);
+    }
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
     let most = (area.width / LEAST.0).max(1).min(count);
     let tall = (area.height / LEAST.1).max(1);
@@ -147,10 +150,10 @@ impl Traces {
             let body = panels::title(buf, area, view.theme, focused, &format!("#{}", viewer.id), "");
             return viewer.draw_small(view, body, buf, focused);
         };
-        let (sign, _) = ci::sign(job);
+        let sign = glyph::or_word(ci::sign(job).0, "");
         let again = viewer.newer_words(view).unwrap_or_default();
         let state = match viewer.lost(view) {
-            Some(word) => format!("{} {word}", glyph::status("failed").0),
+            Some(word) => format!("{} {word}", glyph::sign("failed").0),
             None => format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now)),
         };
         let facts = [again, state, viewer.note(view)];

@@ -68,14 +68,18 @@ pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
 
 /// The cell of a commit beside the `base`: `3 ▐│█▌ 12`, behind at the left, ahead at the right.
 pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
-    let number = |(count, cut): (usize, bool)| match (count, cut) {
-        (0, false) => String::new(),
+    let number_of = |(count, cut): (usize, bool)| match (count, cut) {
         (1000.., _) => "999+".to_owned(),
         (_, true) => format!("{count}+"),
         _ => text::count(count as u64),
     };
+    let number = |found: (usize, bool)| if found == (0, false) { String::new() } else { number_of(found) };
     match (ahead(view, project, tip, base), ahead(view, project, base, tip)) {
         (Some(behind), Some(ahead)) => {
+            if glyph::words() {
+                let words = format!("{} behind, {} ahead", number_of(behind), number_of(ahead));
+                return Cell::from((words, Role::Dim));
+            }
             let (left, right) = chart::sides(behind.0, ahead.0, SIDE);
             Cell::from((format!("{:>4} ", number(behind)), Role::Dim))
                 .and(left, Role::Chart)

@@ -9,7 +9,7 @@ use crate::app::command::Motion;
 use crate::app::pane::View;
 use crate::store::{Revision, Rows};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, panels, state, text};
+use crate::ui::{glyph, line, panels, spot, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -156,7 +156,7 @@ impl Board {
         };
         let first = rows.get(0);
         let status = first.and_then(|job| job.pipeline.as_ref()).map(|p| p.status.as_str());
-        let status = status.map(|status| format!("{} {}", glyph::status(status).0, status.replace('_', " ")));
+        let status = status.map(|status| glyph::labeled(status).0);
         let title = format!("pipeline {}", self.pipeline.unwrap_or_default());
         let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::sanitize(&user.username)));
         let facts: Vec<String> = status.into_iter().chain(by).collect();
@@ -170,12 +170,14 @@ impl Board {
             return;
         }
         let (x, y) = self.cursor_position().unwrap_or_default();
-        let fit = usize::from(body.width / MIN_STAGE_WIDTH).clamp(1, self.stages.len().max(1));
-        let width = (body.width / fit as u16).min(MAX_STAGE_WIDTH);
+        // Jobs of other stages on the same line would be read as one.
+        let fit = if glyph::words() { 1 } else { usize::from(body.width / MIN_STAGE_WIDTH) };
+        let fit = fit.clamp(1, self.stages.len().max(1));
+        let width = (body.width / fit as u16).min(if glyph::words() { body.width } else { MAX_STAGE_WIDTH });
         let from = (x + 1).saturating_sub(fit);
         let tallest = self.stages.iter().map(|stage| stage.jobs.len()).max().unwrap_or_default();
         let below = body.height.saturating_sub(u16::try_from(tallest).unwrap_or(u16::MAX).saturating_add(2));
-        let shows_details = below >= MIN_DETAILS_HEIGHT;
+        let shows_details = below >= MIN_DETAILS_HEIGHT && !glyph::words();
         let body = Rect { height: if shows_details { body.height - below } else { body.height }, ..body };
         for (place, (index, stage)) in self.stages.iter().enumerate().skip(from).take(fit).enumerate() {
             let column = Rect { x: body.x + place as u16 * width, width, ..body };
@@ -230,7 +232,7 @@ impl Board {
         }
         if more {
             let at = Rect { x: area.right().saturating_sub(2), width: 1, ..head };
-            line::draw(buf, at, &[(glyph::folded(), theme.style(Role::Faint))]);
+            line::draw(buf, at, &[(glyph::or_word(glyph::folded(), ""), theme.style(Role::Faint))]);
         }
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         let room = usize::from(body.height);
@@ -247,6 +249,9 @@ impl Board {
                 buf.set_style(at, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
                 let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
                 line::set(buf, at.x, at.y, glyph::mark(), 1, mark);
+                if focused {
+                    spot::select(at.x, at.y);
+                }
             }
             let (sign, role) = ci::sign(job);
             let took = ci::took(job, view.now);

@@ -22,7 +22,7 @@ use crate::ui::doc::DocState;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
-use crate::ui::{line, state, text};
+use crate::ui::{glyph, line, state, text};
 use files::Node;
 use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colors_key, moves_key, parse_key, search_key};
 use ratatui::buffer::Buffer;
@@ -284,7 +284,7 @@ impl Changes {
         let diff = self.panels.places(whole, &ASKS).get(DIFF).copied().flatten();
         let width = diff.unwrap_or(whole).width;
         let by_width = if width >= WIDE { Layout::Split } else { Layout::Unified };
-        let layout = self.layout.unwrap_or(by_width);
+        let layout = self.layout.filter(|_| !glyph::words()).unwrap_or(by_width);
         let Some(doc) = self.doc.as_mut().filter(|doc| doc.layout() != layout) else { return };
         let before = self.scroll.at(doc.len());
         let place = doc.place(before);
@@ -397,7 +397,7 @@ impl Changes {
         let file = at.and_then(|at| doc.files().get(at));
         let mut left = file.map(|file| file.title()).unwrap_or_default();
         if let Some(section) = doc.section(row) {
-            left.push_str(&format!("  {} {}", crate::ui::glyph::dot(), text::fit(section, 60)));
+            left.push_str(&format!("  {} {}", glyph::dot(), text::fit(section, 60)));
         }
         let mut facts = Vec::new();
         facts.extend(self.matches(doc));
@@ -405,7 +405,7 @@ impl Changes {
         facts.extend(self.wrap.then(|| "wrapped".to_owned()));
         facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
         facts.push(format!("{}/{}", at.map_or(0, |at| at + 1), text::count(doc.files().len() as u64)));
-        (left, facts.join(&format!(" {} ", crate::ui::glyph::dot())))
+        (left, facts.join(&format!(" {} ", glyph::dot())))
     }
 
     /// Returns what the search found, in few words; `None` if nothing is sought.

@@ -180,14 +180,19 @@ pub fn status_word(status: &Status) -> String {
 
 /// Glyph and role of a job: a failure that its pipeline forgives only warns.
 pub fn sign(job: &Job) -> (&'static str, Role) {
-    if job.is_forgiven() { (glyph::warning(), Role::Warning) } else { glyph::status(job.status.as_str()) }
+    if job.is_forgiven() {
+        (glyph::or_word(glyph::warning(), "failure allowed"), Role::Warning)
+    } else {
+        glyph::status(job.status.as_str())
+    }
 }
 
 /// Glyph and word of a job's status.
 pub fn status_cell(job: &Job) -> Cell {
-    let (sign, role) = sign(job);
-    let word = if job.is_forgiven() { "allowed".into() } else { status_word(&job.status) };
-    Cell::from((format!("{sign} {word}"), role))
+    Cell::from(match job.is_forgiven() {
+        true => (format!("{} allowed", glyph::or_word(glyph::warning(), "failure")), Role::Warning),
+        false => glyph::labeled(job.status.as_str()),
+    })
 }
 
 fn instant(time: Option<&Time>) -> Option<Timestamp> {

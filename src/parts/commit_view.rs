@@ -150,9 +150,8 @@ impl CommitView {
             facts.push((format!(" −{}", text::count(stats.deletions)), Role::Removed));
         }
         if let Some(status) = commit.status.known().filter(|s| !s.is_empty()) {
-            let (mark, role) = glyph::status(status);
             facts.push((format!(" {} ", glyph::dot()), Role::Faint));
-            facts.push((format!("{mark} {status}"), role));
+            facts.push(glyph::labeled(status));
         }
         facts
     }

@@ -66,9 +66,11 @@ pub fn lines(
     before: &[f64],
 ) -> Vec<DocLine<'static>> {
     let mut page = Page { view, width, lines: Vec::new() };
-    let (sign, role) = ci::sign(job);
-    let word = if job.is_forgiven() { "failed (allowed to fail)".into() } else { ci::status_word(&job.status) };
-    page.fact("status", format!("{sign} {word}"), role);
+    let (status, role) = match job.is_forgiven() {
+        true => (format!("{} failed (allowed to fail)", glyph::or_word(glyph::warning(), "")), Role::Warning),
+        false => glyph::labeled(job.status.as_str()),
+    };
+    page.fact("status", status, role);
     if let Some(reason) = job.failure_reason.as_deref() {
         page.fact("reason", reason.replace('_', " "), Role::Failed);
     }
@@ -111,12 +113,9 @@ pub fn lines(
     }
     artifacts(&mut page, job);
     if let (Some(pipeline), Some(siblings)) = (&job.pipeline, siblings) {
-        let (sign, role) = glyph::status(pipeline.status.as_str());
+        let (status, role) = glyph::labeled(pipeline.status.as_str());
         page.gap();
-        page.line(vec![
-            (format!("pipeline {}  ", pipeline.id).into(), Role::TitleDim),
-            (format!("{sign} {}", ci::status_word(&pipeline.status)).into(), role),
-        ]);
+        page.line(vec![(format!("pipeline {}  ", pipeline.id).into(), Role::TitleDim), (status.into(), role)]);
         others(&mut page, job, siblings);
     }
     page.lines

@@ -193,8 +193,10 @@ impl<'a> Details<'a> {
         let given = approvals.by().count();
         match (approvals.approvals_required.unwrap_or(0), approvals.approvals_left.unwrap_or(0)) {
             (0, _) if given == 0 => Cell::empty(),
-            (0, _) => (format!("{} {given}", glyph::done()), Role::Success).into(),
-            (required, 0) => (format!("{} {given}/{required}", glyph::done()), Role::Success).into(),
+            (0, _) => (format!("{} {given}", glyph::or_word(glyph::done(), "approved")), Role::Success).into(),
+            (required, 0) => {
+                (format!("{} {given}/{required}", glyph::or_word(glyph::done(), "approved")), Role::Success).into()
+            }
             (required, _) => (format!("{given}/{required}"), Role::Dim).into(),
         }
     }

@@ -431,7 +431,10 @@ impl Notes {
                 spans.insert(0, (format!("{} ", glyph::reply()).into(), theme.style(Role::Dim)));
             }
             if note.resolved == Some(true) {
-                spans.push((format!("  {} resolved", glyph::done()).into(), theme.style(Role::Success)));
+                spans.push((
+                    format!("  {} resolved", glyph::or_word(glyph::done(), "")).into(),
+                    theme.style(Role::Success),
+                ));
             }
             return DocLine { spans, ..DocLine::default() };
         }

@@ -4,7 +4,7 @@ use crate::api::Id;
 use crate::api::jobs::Status;
 use crate::api::pipelines::{ListPipelines, Pipeline};
 use crate::app::pane::View;
-use crate::parts::ci::{self, PULSE};
+use crate::parts::ci::PULSE;
 use crate::store::{Load, Revision, Want};
 use crate::ui::glyph;
 use crate::ui::table::Cell;
@@ -82,9 +82,6 @@ impl PipelineMarks {
 
     /// The same with the word.
     pub fn cell(&self, subject: &str) -> Cell {
-        self.newest.get(subject).map_or_else(Cell::empty, |status| {
-            let (sign, role) = glyph::status(status.as_str());
-            Cell::from((format!("{sign} {}", ci::status_word(status)), role))
-        })
+        self.newest.get(subject).map_or_else(Cell::empty, |status| Cell::from(glyph::labeled(status.as_str())))
     }
 }

@@ -71,8 +71,8 @@ pub fn downstream_place(project: &Id, job: &Job) -> Option<Place> {
 /// What stands behind the name of a trigger job: the pipeline that it started, and how that stands.
 pub fn downstream_words(job: &Job) -> Option<(String, Role)> {
     let child = job.downstream()?;
-    let (sign, role) = glyph::status(child.status.as_str());
-    Some((format!("{} pipeline {} {sign} {}", glyph::folded(), child.id, ci::status_word(&child.status)), role))
+    let (status, role) = glyph::labeled(child.status.as_str());
+    Some((format!("{} pipeline {} {status}", glyph::or_word(glyph::folded(), ""), child.id), role))
 }
 
 /// What started a pipeline that another one of its project started.

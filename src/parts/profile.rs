@@ -17,7 +17,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
         "deactivated" => (glyph::open(), Role::Canceled),
         _ => (glyph::dot(), Role::Warning),
     };
-    (sign, word.replace('_', " "), role)
+    (glyph::or_word(sign, ""), word.replace('_', " "), role)
 }
 
 /// Returns what sets an account apart, in words.

@@ -40,9 +40,9 @@ pub struct Table {
 /// Glyph and role of a verdict.
 pub fn sign(verdict: Verdict) -> (&'static str, Role) {
     match verdict {
-        Verdict::Failed | Verdict::Error => (glyph::wrong(), Role::Failed),
+        Verdict::Failed | Verdict::Error => (glyph::or_word(glyph::wrong(), "failed"), Role::Failed),
         Verdict::Skipped => glyph::status("skipped"),
-        Verdict::Passed => (glyph::done(), Role::Success),
+        Verdict::Passed => (glyph::or_word(glyph::done(), "passed"), Role::Success),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Small charts made of characters: sparklines, bars, progress.
+//! Small charts made of characters: sparklines, bars, progress. Where words are drawn they stay blank, for the numbers stand
+//! beside them.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, text};
@@ -12,6 +13,9 @@ const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'
 /// The last values as a line of at most `width` columns, from 0 to the largest of them; where there are more values
 /// than columns, each column shows the largest of its share.
 pub fn sparkline(values: &[f64], width: usize) -> String {
+    if glyph::words() {
+        return String::new();
+    }
     let levels = if glyph::ascii() { LEVELS_ASCII } else { LEVELS };
     let columns = values.len().min(width);
     let share = |column: usize| {
@@ -31,6 +35,9 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
 
 /// A bar of exactly `width` columns, filled from the left to `fraction` (0 to 1) by eighths of a column.
 pub fn bar(fraction: f64, width: usize) -> String {
+    if glyph::words() {
+        return " ".repeat(width);
+    }
     let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
     let eighths = (fraction * width as f64 * 8.0).round() as usize;
     let (full, rest) = (eighths / 8, eighths % 8);
@@ -44,6 +51,9 @@ pub fn bar(fraction: f64, width: usize) -> String {
 
 /// A thin bar of exactly `width` columns, by halves of a column: bars of one below the other stay apart.
 pub fn stroke(fraction: f64, width: usize) -> String {
+    if glyph::words() {
+        return " ".repeat(width);
+    }
     let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
     let halves = (fraction * width as f64 * 2.0).round() as usize;
     let (whole, half) = if glyph::ascii() { ("=", "-") } else { ("━", "╸") };
@@ -54,6 +64,9 @@ pub fn stroke(fraction: f64, width: usize) -> String {
 /// A bar to both sides of a middle, each of exactly `width` columns: halves of a column for 1, 2, 4, 8 and so on, so
 /// that little is seen beside much.
 pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
+    if glyph::words() {
+        return (" ".repeat(width), " ".repeat(width));
+    }
     let halves = |count: usize| count.checked_ilog2().map_or(0, |log| log as usize + 1).min(width * 2);
     let ascii = glyph::ascii();
     let full = if ascii { "#" } else { "█" };

@@ -3,7 +3,7 @@
 mod wrap;
 
 use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{glyph, line, table, text};
+use crate::ui::{glyph, line, spot, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -93,6 +93,11 @@ impl DocState {
     /// At the end, and staying there.
     pub fn following() -> DocState {
         DocState { follow: true, ..DocState::default() }
+    }
+
+    /// Returns whether the line under the cursor can be told from the others: always, where the cursor is read.
+    pub(super) fn shows_cursor(&self) -> bool {
+        self.cursor_line || glyph::words()
     }
 
     /// The line under the cursor, of `len`.
@@ -251,7 +256,7 @@ pub fn draw<'a>(
             gutter: gutter_width,
             left: state.left,
             right: None,
-            here: state.cursor_line && i == state.at(len),
+            here: state.shows_cursor() && i == state.at(len),
             first: true,
             wrapped: false,
         };
@@ -294,6 +299,9 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
         buf.set_style(row, selected);
         let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
         line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
+        if focused && place.first {
+            spot::select(row.x, row.y);
+        }
     }
     if place.first {
         line::draw(buf, Rect { x: row.x + 1, width: place.gutter, ..row }, &built.gutter);

@@ -2,7 +2,7 @@
 
 use crate::ui::input::Input;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, popup, table, text};
+use crate::ui::{glyph, line, popup, spot, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -102,6 +102,7 @@ pub fn draw(
         let mark = Rect { x: area.x + labels as u16 + 1, width: 1, ..place };
         if focused {
             line::draw(buf, mark, &[(glyph::mark(), theme.style(Role::Mark))]);
+            spot::select(area.x, y);
         } else if row.changed {
             line::draw(buf, mark, &[(glyph::dot(), theme.style(Role::Accent))]);
         }
@@ -215,6 +216,7 @@ pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offer
         line::pair(buf, at, &left, &right);
         if index == chosen {
             buf.set_style(at, theme.style(Role::Selected));
+            spot::select(at.x, at.y);
         }
     }
     table::thumb(buf, area, theme, first, offers.len());

@@ -222,6 +222,9 @@ impl Row {
         let rightmost = (node..=last).rev().find(|lane| met(*lane)).unwrap_or(node);
 
         let mut pieces = TextWriter::default();
+        if glyph::words() {
+            return pieces.0;
+        }
         for lane in 0..=last {
             // The line that runs along the row here: the color of the lane that it comes from or goes to.
             let along = match lane {

@@ -316,6 +316,9 @@ pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Fitted) {
 
 /// The cell that shows one pixel above another; the background shows where there is none.
 fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'static str, Style) {
+    if crate::ui::glyph::words() {
+        return (" ", Style::new());
+    }
     if matches!(theme.depth(), Depth::None) || crate::ui::glyph::ascii() {
         // No color: how bright the two are together.
         let light = |pixel: Option<[u8; 3]>| {

@@ -19,6 +19,7 @@ pub mod markdown;
 pub mod panels;
 pub mod popup;
 pub mod search;
+pub mod spot;
 pub mod state;
 pub mod table;
 pub mod text;

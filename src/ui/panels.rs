@@ -102,7 +102,7 @@ impl Panels {
         let mut dividers = Vec::new();
         let mut out = vec![None; self.count];
         let fit = match area.width {
-            _ if self.zoom => 1,
+            _ if self.zoom || glyph::words() => 1,
             ..TWO => 1,
             TWO..THREE => 2,
             THREE.. => 3,

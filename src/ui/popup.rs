@@ -6,8 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The rectangle of an overlay whose content takes `width` by `height`: centered in `screen`, a little above the middle,
-/// never larger than it.
+/// never larger than it. Where the screen is heard, an overlay takes all lines but the first and the last: they hold
+/// nothing else.
 pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
+    if glyph::words() && screen.height > 4 {
+        return Rect { y: screen.y + 1, height: screen.height - 2, ..screen };
+    }
     let width = width.saturating_add(4).min(screen.width);
     let height = height.saturating_add(2).min(screen.height);
     Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) * 2 / 5, width, height }
@@ -28,8 +32,13 @@ pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u
         return outer;
     }
     let border = theme.style(Role::Border);
-    let [top_left, top_right, bottom_left, bottom_right] =
-        if glyph::ascii() { ["+", "+", "+", "+"] } else { ["╭", "╮", "╰", "╯"] };
+    let [top_left, top_right, bottom_left, bottom_right] = if glyph::words() {
+        [" "; 4]
+    } else if glyph::ascii() {
+        ["+"; 4]
+    } else {
+        ["╭", "╮", "╰", "╯"]
+    };
     let (right, bottom) = (outer.right() - 1, outer.bottom() - 1);
     for x in outer.x + 1..right {
         line::set(buf, x, outer.y, glyph::rule(), 1, border);

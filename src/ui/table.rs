@@ -1,7 +1,7 @@
 //! Tables: columns that align, a selection that stays on its thing, and only the rows in sight ever built.
 
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, line, spot, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -52,10 +52,19 @@ impl Column {
         Column { sorted: Some(down), size, ..self }
     }
 
+    /// Returns how wide it is: a column for a glyph holds a word where those are drawn.
+    fn size(&self) -> Size {
+        match self.size {
+            Size::Fixed(1 | 2) if glyph::words() => Size::Fit { min: 1, max: 16 },
+            Size::Fit { min, max } if glyph::words() => Size::Fit { min, max: max.max(16) },
+            size => size,
+        }
+    }
+
     /// Returns what stands above it.
     fn head(&self) -> Cow<'static, str> {
         match self.sorted {
-            Some(down) if !self.title.is_empty() => {
+            Some(down) if !self.title.is_empty() && !glyph::words() => {
                 format!("{}{}", self.title, if down { glyph::down() } else { glyph::up() }).into()
             }
             _ => self.title.into(),
@@ -144,6 +153,18 @@ impl Row {
     /// The same row, secondary.
     pub fn dim(self, dim: bool) -> Row {
         Row { dim, ..self }
+    }
+
+    /// The same row, with a word where a tint alone says that it is marked.
+    fn in_words(mut self) -> Row {
+        if self.marked
+            && glyph::words()
+            && let Some(cell) = self.cells.iter_mut().find(|cell| cell.spans.iter().any(|(text, _)| text.len() > 2))
+        {
+            cell.spans.insert(0, ("marked ".into(), Role::Warning));
+            cell.tints.iter_mut().for_each(|(at, _)| *at += 1);
+        }
+        self
     }
 
     /// The same row, marked.
@@ -393,7 +414,7 @@ pub fn draw(
     if area.is_empty() {
         return;
     }
-    let rows: Vec<Row> = (top..len).take(usize::from(body.height)).map(row).collect();
+    let rows: Vec<Row> = (top..len).take(usize::from(body.height)).map(row).map(Row::in_words).collect();
     let room = area.width.saturating_sub(LEAD + 1);
     let widths = arrange(columns, &natural(state, area.width, columns, &rows), room);
 
@@ -423,6 +444,9 @@ pub fn draw(
             buf.set_style(line, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
             let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
             line::set(buf, area.x, y, glyph::mark(), 1, mark);
+            if focused {
+                spot::select(area.x, y);
+            }
         }
     }
     thumb(buf, body, theme, top, len);
@@ -499,7 +523,7 @@ fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> V
         *seen = (width, vec![0; columns.len()]);
     }
     for (i, (column, widest)) in columns.iter().zip(seen.1.iter_mut()).enumerate() {
-        let Size::Fit { min, max } = column.size else { continue };
+        let Size::Fit { min, max } = column.size() else { continue };
         let cells = rows.iter().filter(|row| !row.heading).filter_map(|row| row.cells.get(i));
         let longest = cells.map(|cell| cell.spans.iter().map(|(t, _)| text::width_up_to(t, usize::from(max))).sum());
         let longest: usize = longest.max().unwrap_or(0);
@@ -517,7 +541,7 @@ fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
     let mut widths: Vec<Option<u16>> = columns
         .iter()
         .zip(natural)
-        .map(|(column, natural)| match column.size {
+        .map(|(column, natural)| match column.size() {
             Size::Fixed(width) => Some(width),
             Size::Fit { .. } => Some(*natural).filter(|width| *width > 0),
             Size::Fill { min, .. } => Some(min),
@@ -538,7 +562,8 @@ fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
     // What cannot leave gives way, down to its least, from the right.
     for i in (0..columns.len()).rev() {
         let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
-        if let (Some(Size::Fit { min, .. }), Some(Some(width))) = (columns.get(i).map(|c| c.size), widths.get_mut(i)) {
+        if let (Some(Size::Fit { min, .. }), Some(Some(width))) = (columns.get(i).map(Column::size), widths.get_mut(i))
+        {
             *width = width.saturating_sub(over).max(min).min(*width);
         }
     }

@@ -1,6 +1,7 @@
 //! The program in a real terminal: it draws, it is used, and it gives the terminal back whatever ends it.
 #![cfg(unix)]
 
+mod accessible;
 mod editing;
 #[path = "../support/home.rs"]
 mod home;

@@ -144,6 +144,11 @@ impl Screen {
         self.wait(command, |screen| offers(screen, command));
     }
 
+    /// Looks at the screen as it is.
+    pub fn at_once<T>(&mut self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        look(self.seen.0.lock().expect("not poisoned").parser.screen())
+    }
+
     /// Looks at the screen once nothing more comes for a while.
     pub fn at_rest<T>(&mut self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         let quiet = Duration::from_millis(1500);

@@ -123,14 +123,18 @@ impl ColumnsList {
         let Some(offer) = self.offered.get(index).copied() else { return table::Row::default() };
         let ColumnOffer { name, sorter, newest_first } = offer;
         let shown = self.choice.columns.iter().any(|column| column == name);
-        let mark = if shown { glyph::done() } else { " " };
+        let mark = if shown { glyph::or_word(glyph::done(), "shown") } else { " " };
         let words = match (newest_first, self.choice.down) {
             (true, true) => "newest first",
             (true, false) => "oldest first",
             (false, true) => "largest first",
             (false, false) => "smallest first",
         };
-        let sign = if self.choice.down { glyph::down() } else { glyph::up() };
+        let sign = if self.choice.down {
+            glyph::or_word(glyph::down(), "descending")
+        } else {
+            glyph::or_word(glyph::up(), "ascending")
+        };
         let sorts = self.choice.order.as_deref() == Some(name);
         let sorted = if sorts { format!("{sign} {words}") } else { String::new() };
         let by = match sorter {

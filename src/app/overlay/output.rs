@@ -7,7 +7,7 @@ use crate::app::custom::Started;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, text};
+use crate::ui::{glyph, line, popup, spot, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -60,6 +60,7 @@ impl Overlay for Output {
         let body = Rect { height: inner.height.saturating_sub(1), ..inner };
         self.height.set(usize::from(body.height).max(1));
         let top = self.top.unwrap_or_else(|| self.end(run));
+        spot::select(body.x, body.y);
         for (words, y) in run.lines.iter().skip(top).zip(body.y..body.bottom()) {
             let row = Rect { y, height: 1, ..body };
             line::draw(buf, row, &[(text::sanitize(words), theme.style(Role::Text))]);

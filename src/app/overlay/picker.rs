@@ -394,7 +394,7 @@ impl Overlay for Picker {
                     if self.free.is_some() { "Enter opens it as a target" } else { "" },
                 );
             }
-            return cursor;
+            return cursor.filter(|_| !glyph::words());
         }
         let label = table::Column::new("", table::Size::Fill { min: 20, weight: 1 });
         let columns = if self.of_keys {
@@ -438,7 +438,8 @@ impl Overlay for Picker {
             let at = Rect { y: inner.y + 1, height: 1, ..inner };
             line::pair(buf, at, &[("", theme.style(Role::Dim))], &[(count, theme.style(Role::Dim))]);
         }
-        cursor
+        // Where the screen is heard, the selected row is read, and not the line that is typed.
+        cursor.filter(|_| !glyph::words())
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {

@@ -136,7 +136,7 @@ impl Artifacts {
         let Some(entry) = self.shown_entry(view) else {
             let body = panels::title(buf, area, theme, focused, "", "");
             if self.archive(view).is_some_and(|archive| archive.tree.files() > 0) {
-                state::empty(buf, body, theme, "No file is selected.", "⏎ on a file opens it");
+                state::empty(buf, body, theme, "No file is selected.", "Enter on a file opens it");
             }
             return;
         };

@@ -22,8 +22,8 @@ pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view:
     let one = |words: String, role: Role| -> Pieces { vec![(words, role)] };
     let word = status(deployment);
     if !word.is_empty() {
-        let (sign, role) = glyph::status(word);
-        details.field("status", one(format!("{sign} {}", word.replace('_', " ")), role), None);
+        let (status, role) = glyph::labeled(word);
+        details.field("status", one(status, role), None);
     }
     details.field("environment", one(environment(deployment).to_owned(), Role::Text), None);
     if let Some(url) = deployment.environment.as_ref().and_then(|environment| environment.external_url.clone()) {

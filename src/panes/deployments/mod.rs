@@ -250,9 +250,8 @@ impl ListSource for DeploymentSource {
         let user = deployment.user.as_ref().map_or("", |user| user.username.as_str());
         let place = if self.environment.is_none() { environment(deployment) } else { "" };
         let word = status(deployment);
-        let (sign, role) = glyph::status(word);
         Row::new(vec![
-            (format!("{sign} {}", word.replace('_', " ")), role).into(),
+            glyph::labeled(word).into(),
             (format!("#{}", deployment.iid), Role::Dim).into(),
             (place.to_owned(), Role::Text).into(),
             (deployment.r#ref.clone(), Role::Ref).into(),

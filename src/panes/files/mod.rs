@@ -272,7 +272,7 @@ impl Files {
             if coming && view.store.list(&self.root()).error.is_none() {
                 return state::skeleton(buf, area, view.theme);
             }
-            return state::empty(buf, area, view.theme, "No file is selected.", "⏎ on a file opens it");
+            return state::empty(buf, area, view.theme, "No file is selected.", "Enter on a file opens it");
         };
         let area = panels::title(buf, area, view.theme, focused, &file.path, &self.blob.facts(view));
         self.blob.draw(view, &self.source.project, area, buf, focused);

@@ -240,7 +240,11 @@ impl FactsSource for HookSource {
             ("merge requests", hook.merge_requests_events),
         ];
         for (index, (what, on)) in told.into_iter().enumerate() {
-            let (sign, role) = if on { (glyph::done(), Role::Success) } else { (glyph::open(), Role::Dim) };
+            let (sign, role) = if on {
+                (glyph::or_word(glyph::done(), "on:"), Role::Success)
+            } else {
+                (glyph::or_word(glyph::open(), "off:"), Role::Dim)
+            };
             let pieces = vec![(format!("{sign} "), role), (what.to_owned(), if on { Role::Text } else { Role::Dim })];
             facts.field(if index == 0 { "triggers" } else { "" }, pieces, None);
         }

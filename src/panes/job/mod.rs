@@ -295,8 +295,11 @@ impl Pane for JobTrace {
         let (sign, role) = ci::sign(job);
         let took = ci::took(job, view.now);
         breadcrumbs.push(match self.trace.lost(view) {
-            Some(word) => Breadcrumb::new(format!("{} {word}", glyph::status("failed").0), Role::Failed),
-            None => Breadcrumb::new(format!("{sign} {} {took}", ci::status_word(&job.status)).trim_end(), role),
+            Some(word) => Breadcrumb::new(format!("{} {word}", glyph::sign("failed").0), Role::Failed),
+            None => {
+                let (sign, word) = (glyph::or_word(sign, ""), ci::status_word(&job.status));
+                Breadcrumb::new(format!("{sign} {word} {took}").trim_end(), role)
+            }
         });
         if let Some(runner) = &job.runner {
             breadcrumbs.push(Breadcrumb::new(format!("runner {}", runner.label()), Role::Dim));
@@ -330,7 +333,7 @@ impl Pane for JobTrace {
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.trace.hide();
-        if area.width < WIDE {
+        if view.size.0 < WIDE {
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {
                 DETAILS => {

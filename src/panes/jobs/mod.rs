@@ -264,12 +264,12 @@ impl Jobs {
             None => Cell::from(("jobs without a pipeline", Role::TitleDim)),
         };
         if let Some(brief) = job.and_then(|job| job.pipeline.as_ref()) {
-            let (sign, role) = glyph::status(brief.status.as_str());
+            let (status, role) = glyph::labeled(brief.status.as_str());
             let sha: String = brief.sha.chars().take(8).collect();
             cell = cell
                 .and(format!("  {} ", text::fit(&brief.r#ref, 40)), Role::Ref)
                 .and(sha, Role::Dim)
-                .and(format!("  {sign} {}", ci::status_word(&brief.status)), role);
+                .and(format!("  {status}"), role);
             if self.tab == 0 {
                 let took = pipeline.took(brief.status.is_live(), view.now);
                 if !took.is_empty() {
@@ -287,7 +287,7 @@ impl Jobs {
                 let Some(job) = rows.get(slot.row) else { return Row::default() };
                 let runner = job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default();
                 let note = match (slot.older, job.has_artifacts()) {
-                    (true, _) => format!("{} retried", glyph::reply()),
+                    (true, _) => format!("{} retried", glyph::or_word(glyph::reply(), "")),
                     (false, true) => "artifacts".to_owned(),
                     (false, false) => String::new(),
                 };
@@ -519,9 +519,9 @@ impl Pane for Jobs {
             Some(id) => {
                 breadcrumbs.push(Breadcrumb::new(format!("pipeline {id}"), Role::Title));
                 if let Some(brief) = rows.get(0).and_then(|job| job.pipeline.as_ref()) {
-                    let (sign, role) = glyph::status(brief.status.as_str());
+                    let (status, role) = glyph::labeled(brief.status.as_str());
                     breadcrumbs.push(breadcrumbs::git_ref(&self.project, &brief.r#ref));
-                    breadcrumbs.push(Breadcrumb::new(format!("{sign} {}", ci::status_word(&brief.status)), role));
+                    breadcrumbs.push(Breadcrumb::new(status, role));
                 }
             }
             None => breadcrumbs.push(Breadcrumb::new("jobs", Role::Title)),
@@ -571,7 +571,7 @@ impl Pane for Jobs {
             Some(id) => pipeline_head::draw(view, area, buf, &self.project, id),
             None => area,
         };
-        if area.width < WIDE {
+        if view.size.0 < WIDE {
             // One at a time, on the whole width; the layout is still asked, so that no divider can be held.
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {

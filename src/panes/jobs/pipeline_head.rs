@@ -4,7 +4,7 @@ use crate::api::pipelines::{GetPipeline, Pipeline};
 use crate::api::test_reports::GetTestReportSummary;
 use crate::api::{Fault, Id};
 use crate::app::pane::View;
-use crate::parts::ci::{self, PULSE};
+use crate::parts::ci::PULSE;
 use crate::parts::{pipelines, test_report};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
@@ -52,9 +52,9 @@ fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
     }
     let failed = known.total.failed.saturating_add(known.total.error);
     let (sign, role) = match failed {
-        0 if broken.is_empty() => (glyph::done(), Role::Success),
-        0 => (glyph::warning(), Role::Warning),
-        _ => (glyph::wrong(), Role::Failed),
+        0 if broken.is_empty() => (glyph::or_word(glyph::done(), "passed:"), Role::Success),
+        0 => (glyph::or_word(glyph::warning(), "warning:"), Role::Warning),
+        _ => (glyph::or_word(glyph::wrong(), "failed:"), Role::Failed),
     };
     let mut facts = vec![(format!("{sign} {}", test_report::totals(&known.total)), role)];
     let in_suites = known.test_suites.iter().filter(|suite| suite.failed_count > 0 || suite.error_count > 0);
@@ -68,8 +68,7 @@ fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
 
 /// Returns what is known of a pipeline, in words.
 fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Vec<(String, Role)> {
-    let (sign, role) = glyph::status(pipeline.status.as_str());
-    let mut facts = vec![(format!("{sign} {}", ci::status_word(&pipeline.status)), role)];
+    let mut facts = vec![glyph::labeled(pipeline.status.as_str())];
     let mut fact = |words: String, role: Role| {
         if !words.is_empty() {
             facts.push((words, role));

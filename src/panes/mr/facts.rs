@@ -198,11 +198,8 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
         out.fact("Conflicts", pieces);
     }
     if let Some(pipeline) = facts.pipeline {
-        let (mark, role) = glyph::status(pipeline.status.as_str());
-        let mut pieces = vec![
-            vec![out.span(format!("{mark} {}", pipeline.status.as_str().replace('_', " ")), role)],
-            vec![out.span(format!("#{}", pipeline.id), Role::Dim)],
-        ];
+        let (status, role) = glyph::labeled(pipeline.status.as_str());
+        let mut pieces = vec![vec![out.span(status, role)], vec![out.span(format!("#{}", pipeline.id), Role::Dim)]];
         if beside {
             out.line(Vec::new());
             out.fact("Pipeline", pieces);
@@ -234,8 +231,11 @@ fn review_state(state: &str) -> Option<(String, Role)> {
 
 /// A rule: its name, and how many of the approvals that it needs are there.
 fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
-    let (mark, role) =
-        if rule.approved { (glyph::status("success").0, Role::Success) } else { (glyph::open(), Role::Warning) };
+    let (mark, role) = if rule.approved {
+        (glyph::or_word(glyph::done(), "approved:"), Role::Success)
+    } else {
+        (glyph::or_word(glyph::open(), "not approved:"), Role::Warning)
+    };
     let name = match rule.section.as_deref().filter(|section| !section.is_empty()) {
         Some(section) => format!("{section}: {}", rule.name),
         None => rule.name.clone(),
@@ -251,7 +251,7 @@ fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
 fn approved(out: &Lines, approvals: &Approvals) -> Vec<Vec<Span>> {
     let one = |user: &User| {
         vec![
-            out.span(format!("{} ", glyph::status("success").0), Role::Success),
+            out.span(format!("{} ", glyph::or_word(glyph::done(), "approved by")), Role::Success),
             out.span(user.username.clone(), Role::User),
         ]
     };

@@ -170,7 +170,7 @@ impl Pipelines {
 }
 
 fn row(view: &View, pipeline: &PipelineBrief) -> Row {
-    let (mark, role) = glyph::status(pipeline.status.as_str());
+    let (mark, role) = glyph::sign(pipeline.status.as_str());
     let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
     let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());
     Row::new(vec![

@@ -159,7 +159,11 @@ impl Notifications {
                 facts.line(Vec::new());
             }
             let on = *on == Some(true);
-            let (sign, signed) = if on { (glyph::done(), Role::Success) } else { (glyph::open(), Role::Dim) };
+            let (sign, signed) = if on {
+                (glyph::or_word(glyph::done(), "on:"), Role::Success)
+            } else {
+                (glyph::or_word(glyph::open(), "off:"), Role::Dim)
+            };
             let words = match form::event(name) {
                 "" => name.replace('_', " "),
                 words => words.trim_end_matches('.').to_owned(),

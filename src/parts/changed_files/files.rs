@@ -265,15 +265,15 @@ impl Changes {
         let source = &file.source;
         let viewed = self.is_viewed(file);
         let (mark, mark_role) = match (viewed, commented) {
-            (true, _) => (glyph::done(), Role::Success),
-            (false, true) => (glyph::alive(), Role::Accent),
+            (true, _) => (glyph::or_word(glyph::done(), "viewed"), Role::Success),
+            (false, true) => (glyph::or_word(glyph::alive(), "commented"), Role::Accent),
             (false, false) => (glyph::open(), Role::Faint),
         };
         let (letter, role) = match () {
-            () if source.is_new => ("A", Role::Added),
-            () if source.is_deleted => ("D", Role::Removed),
-            () if source.is_renamed => ("R", Role::Accent),
-            () => ("M", Role::Dim),
+            () if source.is_new => (glyph::or_word("A", "added"), Role::Added),
+            () if source.is_deleted => (glyph::or_word("D", "deleted"), Role::Removed),
+            () if source.is_renamed => (glyph::or_word("R", "renamed"), Role::Accent),
+            () => (glyph::or_word("M", "modified"), Role::Dim),
         };
         let (folder, name) = label.split_at(label.rfind('/').map_or(0, |at| at + 1));
         let indent = "  ".repeat(depth);

@@ -2,12 +2,12 @@
 
 use super::files::Node;
 use super::{Changes, DIFF, FILES};
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, SearchMode, View};
 use crate::app::state::{DiffSettings, SettingsChange};
 use crate::ui::diff::{DiffDoc, Layout, Place, Side};
-use crate::ui::{panels, text};
+use crate::ui::{glyph, panels, text};
 
 impl Changes {
     /// Moves in the panel that has the focus.
@@ -140,6 +140,9 @@ impl Changes {
 
     /// Lays the sides below each other, or beside each other.
     pub fn switch_layout(&mut self, cx: &mut Cx) {
+        if glyph::words() {
+            return cx.say(Tone::Info, "In accessible mode a line of the screen is a line of one side.");
+        }
         let now = self.doc.as_ref().map(DiffDoc::layout).unwrap_or_default();
         self.layout = Some(if now == Layout::Split { Layout::Unified } else { Layout::Split });
         self.keep_look(cx);

@@ -85,7 +85,7 @@ impl DraftList {
             false => state_of(view, &entry.key, &entry.draft),
         };
         let mark = match (entry.sent, view.outbox.progress(&entry.key), &entry.draft.state) {
-            (true, ..) => glyph::done(),
+            (true, ..) => glyph::or_word(glyph::done(), ""),
             (_, Some(Progress::Sending | Progress::Looking), _) => glyph::alive(),
             (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::open(),
             (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),

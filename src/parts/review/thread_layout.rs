@@ -361,7 +361,7 @@ impl LayOutThreads {
     /// The upper or lower edge, with words on it.
     fn rule(&self, upper: bool, words: Spans) -> DocLine<'static> {
         let corner = match (glyph::ascii(), upper) {
-            (true, _) => "+",
+            (true, _) => glyph::or_word("+", " "),
             (false, true) => "╭",
             (false, false) => "╰",
         };
@@ -400,7 +400,7 @@ impl LayOutThreads {
             spans.push(self.span(format!(" {} edited", glyph::dot()), Role::Dim));
         }
         if said.is_resolved {
-            spans.push(self.span(format!("  {} resolved", glyph::done()), Role::Success));
+            spans.push(self.span(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success));
         }
         spans
     }

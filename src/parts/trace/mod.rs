@@ -18,6 +18,7 @@ use crate::app::pane::{Cx, View};
 use crate::app::transfer::{Save, file_name};
 use crate::store::{Follow, Load, Remote, Value, Want, Work};
 use crate::ui::doc::DocState;
+use crate::ui::glyph;
 use crate::ui::search::Found;
 use crate::ui::text;
 use crate::ui::trace::{Folds, Trace};
@@ -86,12 +87,12 @@ fn is_over(value: &Value) -> bool {
 }
 
 impl Viewer {
-    /// The trace of a job, at its end.
+    /// The trace of a job, at its end; where the screen is heard, nothing moves until it is asked for.
     pub fn new(project: Id, id: u64) -> Viewer {
         Viewer {
             project,
             id,
-            doc: DocState::following(),
+            doc: if glyph::words() { DocState::new() } else { DocState::following() },
             folds: Folds::default(),
             folded: false,
             times: false,
@@ -366,7 +367,7 @@ impl Viewer {
                 self.jump = None;
                 match troubled.failure {
                     Some(line) => self.goto(trace, line),
-                    None => self.doc.follow = true,
+                    None => self.doc.follow = !glyph::words(),
                 }
             }
             Jump::Fold => {
@@ -563,7 +564,7 @@ impl Viewer {
         let len = self.rows(view);
         let live = self.live(view).is_ok();
         motion.scroll(&mut self.doc, len);
-        if motion == Motion::Last {
+        if motion == Motion::Last && !glyph::words() {
             // At the end of what grows one wants to see it grow.
             self.doc.follow = live;
         }

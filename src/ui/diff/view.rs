@@ -4,7 +4,7 @@ use super::draw::{Drawn, row};
 use super::{DiffDoc, Layout, Place, Side};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{glyph, line, table, text};
+use crate::ui::{glyph, line, spot, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -202,7 +202,7 @@ fn draw_row(
     (at, place, mut drawn): (usize, Place, Drawn),
 ) {
     let theme = look.theme;
-    let here = state.cursor_line && at == state.at(doc.len());
+    let here = state.shows_cursor() && at == state.at(doc.len());
     let within = |rect: Rect| Rect { y: area.y, height: area.height, ..rect };
     let gutter = |rect: Rect, gutter: u16| Rect { x: rect.x - gutter.min(rect.x), width: gutter, y: area.y, height: 1 };
     decorate(doc, look, at, place, &mut drawn);
@@ -228,6 +228,9 @@ fn draw_row(
     let selected = theme.style(if look.focused { Role::Selected } else { Role::SelectedDim });
     if here {
         buf.set_style(area, selected);
+        if look.focused {
+            spot::select(area.x, area.y);
+        }
     }
     let mark = theme.style(if look.focused { Role::Mark } else { Role::Faint });
     match &drawn {

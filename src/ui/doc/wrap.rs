@@ -165,7 +165,7 @@ pub(super) fn draw<'a>(
                 gutter: gutter_width,
                 left: breaks.start(row),
                 right: (row + 1 < breaks.len()).then(|| breaks.start(row + 1)),
-                here: state.cursor_line && index == cursor,
+                here: state.shows_cursor() && index == cursor,
                 first: row == 0,
                 wrapped: true,
             };

@@ -56,7 +56,7 @@ impl Table {
             let mut cells = row.into_iter();
             for (column, columns) in widths.iter().enumerate() {
                 if column > 0 {
-                    line.push(plain(format!(" {} ", glyph::divider()), rule));
+                    line.push(plain(format!(" {} ", glyph::or_word(glyph::divider(), "|")), rule));
                 }
                 let (mut words, used) = cut(cells.next().unwrap_or_default(), *columns);
                 if number == 0 {
@@ -76,7 +76,7 @@ impl Table {
             }
             let parts = || widths.iter().map(|columns| glyph::rule().repeat(*columns)).collect::<Vec<_>>();
             let cross = if glyph::ascii() { "-+-" } else { "─┼─" };
-            let below = (number == 0).then(|| vec![plain(parts().join(cross), rule)]);
+            let below = (number == 0 && !glyph::words()).then(|| vec![plain(parts().join(cross), rule)]);
             std::iter::once(line).chain(below)
         })
     }

@@ -478,7 +478,15 @@ impl Overlay for Composer {
         let quoted = self.quoted(inner.height);
         for (row, words) in quoted.iter().enumerate() {
             let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
-            line::draw(buf, at, &[("│ ", theme.style(Role::Accent)), (words.as_str(), theme.style(Role::Dim))]);
+            line::draw(
+                buf,
+                at,
+                &[
+                    (glyph::divider(), theme.style(Role::Accent)),
+                    (" ", theme.style(Role::Dim)),
+                    (words.as_str(), theme.style(Role::Dim)),
+                ],
+            );
         }
         let above = if quoted.is_empty() { 0 } else { quoted.len() as u16 + 1 };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };

@@ -5,7 +5,7 @@ use crate::app::complete::{Candidate, Complete};
 use crate::app::pane::View;
 use crate::ui::form::{self, Offer, Row, Shown};
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{glyph, line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
@@ -177,7 +177,8 @@ impl Form {
             self.offers.area.set(form::offers(buf, screen, theme, drawn.value, &offers, self.offers.chosen));
         }
         *self.drawn.borrow_mut() = drawn;
-        cursor
+        // Who chooses among the offers reads the one that is chosen.
+        cursor.filter(|_| !(glyph::words() && self.offers.open && self.offers.moved))
     }
 }
 

@@ -124,7 +124,7 @@ pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
         spans.push((format!(" {} {fact}", glyph::dot()).into(), theme.style(Role::Dim)));
     }
     if note.resolved == Some(true) {
-        spans.push((format!("  {} resolved", glyph::done()).into(), theme.style(Role::Success)));
+        spans.push((format!("  {} resolved", glyph::or_word(glyph::done(), "")).into(), theme.style(Role::Success)));
     }
     DocLine { spans, ..DocLine::default() }
 }
@@ -140,7 +140,7 @@ pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: us
     spans.extend(spot.map(|spot| (format!("  {}", spot.label()).into(), theme.style(Role::Link))));
     let resolver = note.resolved_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
     let comments = if count == 1 { String::new() } else { format!(" {} {count} comments", glyph::dot()) };
-    let end = format!("  {} resolved{resolver}{comments}", glyph::done());
+    let end = format!("  {} resolved{resolver}{comments}", glyph::or_word(glyph::done(), ""));
     let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
     let room = width.saturating_sub(used + text::width(&end) + 2);
     let said = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

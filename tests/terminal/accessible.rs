@@ -1,0 +1,217 @@
+//! Accessible mode: the program as who hears it does its main jobs, by the line on which the cursor stands and nothing else.
+
+use crate::home::Home;
+use crate::screen::Screen;
+use crate::served::Served;
+
+/// The line on which the cursor stands, if it can be seen.
+fn line(screen: &vt100::Screen) -> String {
+    let row = usize::from(screen.cursor_position().0);
+    let line = screen.rows(0, screen.size().1.get()).nth(row).unwrap_or_default();
+    if screen.hide_cursor() { String::new() } else { line.trim().to_owned() }
+}
+
+/// A project with a file, a merge request, and a job that prints for an hour.
+const WORLD: &str = r#"
+now = "2026-11-20T16:00:00Z"
+users = [{ username = "root", admin = true }, { username = "ada" }]
+
+[[projects]]
+path = "ada/garden"
+visibility = "public"
+files = '''
+-- README.md --
+A garden
+with a wall.
+-- beds/plan.txt --
+first roses
+second beans
+'''
+script = '''
+from 2026-11-02
+to 2026-11-20
+ada: Say what it is
+  + README.md
+branch plan
+ada: Plan the year
+  + beds/plan.txt
+'''
+
+[[merge_requests]]
+project = "ada/garden"
+iid = 1
+title = "Plan the year"
+source = "plan"
+author = "ada"
+created = "1d"
+
+[[runners]]
+name = "here"
+shared = true
+contacted = "1m"
+
+[[scripts]]
+name = "grow"
+text = '''
+it begins
+@0.5x7200 leaf {i}
+'''
+
+[[templates]]
+name = "one"
+jobs = [{ name = "grow", stage = "test", script = "grow" }]
+
+[[schedules]]
+project = "ada/garden"
+refs = ["main"]
+template = "one"
+user = "ada"
+pause = 60
+head_start = 5
+"#;
+
+fn serve(home: &Home) -> Served {
+    let world = home.path("world.toml");
+    std::fs::write(&world, WORLD).expect("written");
+    Served::start(home, &["--world", world.to_str().expect("UTF-8")])
+}
+
+fn start(home: &Home, served: &Served, target: &[&str]) -> Screen {
+    let variables = [("LABSCOPE_HOST", served.url()), ("LABSCOPE_TOKEN", served.token("ada"))];
+    let arguments = [&["--accessible"], target].concat();
+    Screen::start_with(home, env!("CARGO_BIN_EXE_labscope"), &arguments, &variables)
+}
+
+/// Waits until the cursor's line holds some words.
+fn hear(screen: &mut Screen, words: &str) {
+    screen.wait(&format!("the cursor on {words:?}"), |screen| line(screen).contains(words));
+}
+
+/// Presses a key until the cursor's line holds some words, one line after the other.
+fn go_to(screen: &mut Screen, key: &str, words: &str) {
+    let at = |screen: &vt100::Screen| (screen.cursor_position().0, line(screen));
+    for _ in 0..40 {
+        let before = screen.at_once(at);
+        if before.1.contains(words) {
+            return;
+        }
+        screen.keys(key);
+        screen.wait("another line", |screen| at(screen) != before);
+    }
+    panic!("{words:?} is not heard; the screen is\n{}", screen.at_once(vt100::Screen::contents));
+}
+
+#[test]
+fn a_file_is_found_and_read_by_the_line_of_the_cursor() {
+    let home = Home::new();
+    let served = serve(&home);
+    let mut screen = start(&home, &served, &["projects"]);
+    hear(&mut screen, "ada/garden");
+    screen.keys("\r");
+    screen.wait("its files", |screen| screen.contents().contains("Files") && !line(screen).is_empty());
+    go_to(&mut screen, "j", "README.md");
+    screen.keys("\r");
+    hear(&mut screen, "A garden with a wall.");
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
+    let home = Home::new();
+    let served = serve(&home);
+    let mut screen = start(&home, &served, &["ada/garden/-/merge_requests"]);
+    hear(&mut screen, "open  !1");
+    screen.keys("\r");
+    hear(&mut screen, "Plan the year");
+    screen.wait("it is opened", |screen| screen.contents().contains("1 Overview"));
+    screen.wait_for_command("c note");
+    screen.keys("c");
+    screen.wait("the composer", |screen| screen.contents().contains("$EDITOR"));
+    screen.keys("Heard, not seen.");
+    hear(&mut screen, "Heard, not seen.");
+    screen.keys("\x13");
+    screen.wait("it is posted", |screen| screen.contents().contains("Commented on !1"));
+    screen.keys("gg");
+    hear(&mut screen, "Plan the year");
+    go_to(&mut screen, "j", "Heard, not seen.");
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn a_job_is_watched_by_the_line_of_the_cursor() {
+    let home = Home::new();
+    let served = serve(&home);
+    let mut screen = start(&home, &served, &["ada/garden/-/jobs"]);
+    hear(&mut screen, "grow");
+    hear(&mut screen, "running");
+    screen.keys("\r");
+    hear(&mut screen, "it begins");
+    screen.wait("more of it", |screen| screen.contents().contains(" new"));
+    assert!(screen.at_once(line).contains("it begins"), "nothing moves unless it is asked to");
+    screen.keys("f");
+    hear(&mut screen, "leaf");
+    let end = screen.at_once(line);
+    screen.wait("a later end", |screen| line(screen).contains("leaf") && line(screen) != end);
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn every_place_and_overlay_has_a_line_to_read_and_no_signs() {
+    let home = Home::new();
+    let arguments = ["demo", "--accessible", "acme/rocket-ui"];
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments);
+    hear(&mut screen, "collapsed");
+    let places = [
+        "home",
+        "projects",
+        "overview",
+        "files",
+        "branches",
+        "tags",
+        "commits",
+        "mrs",
+        "issues",
+        "todos",
+        "labels",
+        "milestones",
+        "members",
+        "pipelines",
+        "jobs",
+        "runners",
+        "deployments",
+        "snippets",
+        "groups",
+        "releases",
+        "me",
+    ];
+    for place in places {
+        screen.keys(":");
+        screen.wait("the palette", |screen| screen.contents().contains("Command"));
+        screen.keys(place);
+        hear(&mut screen, place);
+        screen.keys("\r");
+        screen.wait(place, |screen| !screen.contents().contains("Command") && !screen.contents().contains("Loading"));
+        readable(&mut screen, place);
+        for key in ["?", "a"] {
+            screen.keys(key);
+            screen.wait("the overlay", |screen| screen.contents().contains("Type to filter"));
+            readable(&mut screen, &format!("{key} over {place}"));
+            screen.keys("\x1b");
+            screen.wait("it is closed", |screen| !screen.contents().contains("Type to filter"));
+        }
+    }
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+/// The cursor is on a line with words, and nothing on the screen has to be seen.
+fn readable(screen: &mut Screen, what: &str) {
+    screen.wait(&format!("a line to read: {what}"), |screen| line(screen).chars().any(char::is_alphanumeric));
+    let signs = |c: char| "▌▐│─╭╮╰╯┤├✓✗●◌▷⊘◇◐○▸▾→↑↓⎇▰▱⏎✎◆▲".contains(c);
+    let shown = screen.at_once(vt100::Screen::contents);
+    let found = shown.lines().find(|line| line.contains(signs) && !line.contains("in a shell pipe"));
+    assert_eq!(found, None, "{what}");
+}
