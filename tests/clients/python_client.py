@@ -427,6 +427,76 @@ def runners(made):
     refused(404, root.runners.get, every[-1].id)
 
 
+def today():
+    rocket = ada.projects.get("acme/rocket-ui")
+    release = rocket.releases.create({"tag_name": "v99", "ref": "main", "name": "Ninety-nine"})
+    true("a release is listed", release.tag_name in [r.tag_name for r in rocket.releases.list(get_all=True)])
+    refused(409, rocket.releases.create, {"tag_name": "v99", "name": "Again"})
+    same("a changed release", rocket.releases.update("v99", {"name": "99"})["name"], "99")
+    rocket.releases.delete("v99")
+    true("a deleted release", "v99" not in [r.tag_name for r in rocket.releases.list(get_all=True)])
+
+    environment = rocket.environments.get(rocket.environments.list(get_all=True)[0].id)
+    true("what runs in an environment", environment.last_deployment["sha"])
+    environment.stop()
+    same("a stopped environment", rocket.environments.get(environment.id).state, "stopped")
+    refused(400, environment.stop)
+
+    rule = rocket.protectedbranches.create({"name": "release/*", "push_access_level": 0, "merge_access_level": 30})
+    same("nobody pushes", rule.push_access_levels[0]["access_level"], 0)
+    true("a rule is listed", "release/*" in [r.name for r in rocket.protectedbranches.list(get_all=True)])
+    refused(409, rocket.protectedbranches.create, {"name": "release/*"})
+    rocket.protectedbranches.delete("release/*")
+    refused(404, rocket.protectedbranches.delete, "release/*")
+
+    fork = rocket.forks.create({"name": "Of a client", "path": "of-a-client"})
+    same("a fork", (fork.forked_from_project["id"], fork.path), (rocket.id, "of-a-client"))
+    refused(409, rocket.forks.create, {"name": "Of a client", "path": "of-a-client"})
+    rocket.unstar()
+    rocket.star()
+    true("languages", "Rust" in rocket.languages())
+    blame = rocket.files.blame(file_path="Cargo.toml", ref="main")
+    text = rocket.files.blame(file_path="Cargo.toml", ref="main")[0]["lines"][0]
+    true("blame", blame[0]["commit"]["id"] and text == "[package]")
+
+    commit = rocket.commits.list(get_all=False)[0]
+    true("requests of a commit", isinstance(commit.merge_requests(), list))
+    refused(404, commit.signature)
+    everyone = {m.username for m in rocket.members.list(get_all=True)} | {m.username for m in rocket.members_all.list(get_all=True)}
+    true("members", "ada" in everyone)
+
+    for pipeline in rocket.pipelines.list(get_all=True)[:5]:
+        pipeline.bridges.list(get_all=True)
+        pipeline.variables.list(get_all=True)
+        same("a test report", pipeline.test_report.get().total_count, pipeline.test_report_summary.get().total["count"])
+
+    issue = rocket.issues.list(state="opened", get_all=False)[0]
+    true("people of an issue", len(issue.participants()) > 0)
+    true("requests of an issue", isinstance(issue.related_merge_requests() + issue.closed_by(), list))
+    note = issue.notes.create({"body": "So it is."})
+    for on in (issue, note):
+        award = on.awardemojis.create({"name": "eyes"})
+        true("a reaction is listed", award.id in [a.id for a in on.awardemojis.list(get_all=True)])
+        award.delete()
+    thread = issue.discussions.create({"body": "Why?"})
+    thread.notes.create({"body": "Because."})
+    issue.labels = []
+    issue.save()
+    issue.add_labels = "bug"
+    issue.save()
+    same("a label that is added", rocket.issues.get(issue.iid).labels, ["bug"])
+
+    snippet = rocket.snippets.create({"title": "T", "file_name": "f", "content": "x", "code": "x", "visibility": "public"})
+    thread = snippet.discussions.create({"body": "Why?"})
+    thread.notes.create({"body": "Because."})
+    note = snippet.notes.create({"body": "Nice."})
+    award = note.awardemojis.create({"name": "eyes"})
+    true("a reaction to a note on a snippet", award.id in [a.id for a in note.awardemojis.list(get_all=True)])
+    award.delete()
+    true("the version", ada.version()[0])
+    same("one's own token", ada.personal_access_tokens.get("self").scopes, ["api"])
+
+
 def search():
     true("projects", "acme/rocket-ui" in [p["path_with_namespace"] for p in root.search("projects", "rocket")])
     for scope in ["issues", "merge_requests", "milestones", "snippet_titles"]:
@@ -464,7 +534,7 @@ def steps():
     made = root.projects.create({"name": "Client Work", "visibility": "public"})
     for step in [repository, requests, snippets, runners]:
         yield lambda step=step: step(made)
-    for step in [review, planning, archives, jobs, deployments, search, administration]:
+    for step in [review, planning, archives, jobs, deployments, today, search, administration]:
         yield step
 
 
