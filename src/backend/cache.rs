@@ -1,10 +1,10 @@
 //! What was worked out of repositories: what is true for good, as commits never change, and lists of refs, which say what
 //! they depend on.
 
-use super::git::{Format, Head, Listed, TagHead};
+use super::git::{Format, Head, Listed, Log, LogQuery, TagHead};
 use super::reject::Reject;
 use crate::api::commits::Commit;
-use crate::api::repository::TreeEntry;
+use crate::api::repository::{Contributor, TreeEntry};
 use git2::Oid;
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -14,6 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is kept of a kind at most, in entries of the usual size; then that kind is forgotten as a whole.
 const MOST: usize = 20_000;
+/// Logs that are kept at most.
+const MOST_LOGS: usize = 64;
+/// Bytes that they may take together.
+const MOST_LOG_BYTES: usize = 256 << 20;
 
 /// How one head relates to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,11 +28,6 @@ pub struct Relation {
     pub is_clean: bool,
 }
 
-/// Commits of a log, from the newest, and whether there are no more.
-pub type Found = (Arc<Vec<Oid>>, bool);
-/// Where a log begins, its path, and its bounds in time.
-pub type LogKey = (Vec<Oid>, String, Option<i64>, Option<i64>);
-
 /// One table a kind.
 #[derive(Debug, Default)]
 pub struct Cache {
@@ -38,8 +37,12 @@ pub struct Cache {
     pub counts: CacheTable<(Oid, Oid), usize>,
     /// A commit to the lines that it added and deleted.
     pub lines: CacheTable<Oid, (u64, u64)>,
-    /// Logs of a path or of a ref, as far as somebody asked.
-    pub logs: CacheTable<LogKey, Found>,
+    /// Logs, as far as somebody asked.
+    pub logs: KeptLogs,
+    /// A commit to how many it and its history are.
+    pub sizes: CacheTable<Oid, u64>,
+    /// A commit to those who made it and its history.
+    pub contributors: CacheTable<Oid, Arc<Vec<Contributor>>>,
     /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it again.
     pub trees: CacheTable<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
     /// A commit to how it is shown.
@@ -66,9 +69,9 @@ impl Weight for Relation {}
 impl Weight for u64 {}
 impl Weight for usize {}
 impl Weight for (u64, u64) {}
-impl Weight for Found {
+impl Weight for Arc<Vec<Contributor>> {
     fn weight(&self) -> usize {
-        1 + self.0.len() / 64
+        1 + self.len() / 16
     }
 }
 
@@ -134,21 +137,79 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
     }
 }
 
+/// Logs that can be gone on with, the latest at the end.
+#[derive(Debug, Default)]
+pub struct KeptLogs(Mutex<Vec<KeptLog>>);
+
+#[derive(Debug)]
+struct KeptLog {
+    query: LogQuery,
+    log: Arc<Mutex<Log>>,
+    /// Bytes that it took when it was last used.
+    weight: usize,
+}
+
+impl KeptLogs {
+    /// Goes on with the log of a query, or begins it.
+    pub fn with<T>(
+        &self,
+        query: &LogQuery,
+        make: impl FnOnce() -> Result<Log, Reject>,
+        go_on: impl FnOnce(&mut Log) -> Result<T, Reject>,
+    ) -> Result<T, Reject> {
+        let log = match self.known(query) {
+            Some(log) => log,
+            None => {
+                let made = Arc::new(Mutex::new(make()?));
+                // Another may have been as fast.
+                self.known(query).unwrap_or_else(|| {
+                    self.keep(query, &made, 0);
+                    made
+                })
+            }
+        };
+        let mut guard = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = go_on(&mut guard);
+        let weight = guard.weight() + query.from.len() * size_of::<Oid>();
+        drop(guard);
+        self.keep(query, &log, weight);
+        done
+    }
+
+    fn known(&self, query: &LogQuery) -> Option<Arc<Mutex<Log>>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(all.iter().find(|kept| kept.query == *query && !kept.log.is_poisoned())?.log.clone())
+    }
+
+    /// Keeps a log as the latest; the oldest go for it.
+    fn keep(&self, query: &LogQuery, log: &Arc<Mutex<Log>>, weight: usize) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|kept| kept.query != *query);
+        all.push(KeptLog { query: query.clone(), log: log.clone(), weight });
+        let mut left = MOST_LOG_BYTES;
+        let fits = |kept: &KeptLog| {
+            left = left.checked_sub(kept.weight)?;
+            Some(())
+        };
+        let kept = all.iter().rev().take(MOST_LOGS).map_while(fits).count();
+        let gone = all.len() - kept;
+        all.drain(..gone);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn long_logs_fill_a_table_sooner_than_short_ones() {
-        let cache = Cache::default();
-        let key = |n: i64| (Vec::new(), String::new(), Some(n), None);
-        let log = (Arc::new(vec![Oid::ZERO_SHA1; 640_000]), true);
-        assert!(log.weight() > MOST / 3);
-        (0..3).for_each(|n| cache.logs.put(key(n), log.clone()));
-        assert!(cache.logs.get(&key(0)).is_none() && cache.logs.get(&key(2)).is_some());
+    fn a_table_is_forgotten_as_a_whole_when_it_is_full() {
+        let cache: CacheTable<u64, Arc<Vec<TreeEntry>>> = CacheTable::default();
+        let list = Arc::new(vec![TreeEntry::default(); MOST * 6]);
+        assert!(list.weight() > MOST / 3);
+        (0..3).for_each(|n| cache.put(n, list.clone()));
+        assert!(cache.get(&0).is_none() && cache.get(&2).is_some());
         // One that is put again takes no more than before.
-        (0..9).for_each(|_| cache.logs.put(key(2), log.clone()));
-        (0..9).for_each(|n| cache.counts.put((Oid::ZERO_SHA1, Oid::ZERO_SHA1), n));
-        assert!(cache.logs.get(&key(2)).is_some());
+        (0..9).for_each(|_| cache.put(2, list.clone()));
+        assert!(cache.get(&2).is_some());
     }
 }

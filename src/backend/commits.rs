@@ -46,7 +46,7 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
         }
     };
     let path = input.path.filter(|path| !path.trim_matches('/').is_empty());
-    let query = LogQuery { from, path, since, until, ..LogQuery::default() };
+    let query = LogQuery { from, path, since, until };
     let page = git.log_page(&query, call.paging.skip(), call.paging.per_page, &call.cache)?;
     let rows: Result<_, Reject> = page.commits.into_iter().map(|id| git.show_known(id, &call.cache)).collect();
     call.page_of(rows?, page.total.map_or(Extent::More(page.more), Extent::Total))

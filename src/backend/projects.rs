@@ -288,7 +288,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Commits and bytes. What cannot be read counts as nothing.
     pub fn statistics(&self, project: &Project) -> ProjectStatistics {
-        let commit_count = self.git(project).and_then(|git| git.count_commits()).unwrap_or(0);
+        let commit_count = self.git(project).and_then(|git| git.count_commits(&self.cache)).unwrap_or(0);
         let repository_size = bytes_in(&repository_path(&self.repositories, project.id));
         let artifacts = self.world.jobs.iter().filter(|job| job.project == project.id);
         let job_artifacts_size = artifacts.filter_map(|job| job.artifacts.as_ref()).map(|a| a.size).sum();

@@ -118,7 +118,7 @@ fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
 fn contributors(call: &Reading, input: ListContributors) -> Outcome<Vec<Contributor>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["date", "name", "email", "commits"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
-    let mut people = call.repository(&input.id)?.1.contributors(&call.cache)?;
+    let mut people = call.repository(&input.id)?.1.contributors(&call.cache)?.to_vec();
     match by {
         "name" => order(&mut people, descending, |person| person.name.to_lowercase()),
         "email" => order(&mut people, descending, |person| person.email.to_lowercase()),

@@ -1,74 +1,128 @@
-//! Walks of the graph of commits, in the order of `git log --date-order`: newest first by committer date, and no commit
-//! before all of its children.
+//! The graph of commits, as far as it was walked: from the newest, and where a commit-graph file gives generations, by those, so
+//! that no commit is visited before its children. Without one, clocks that go backwards are allowed for.
 
 use super::Git;
+use super::commit_graph::{CommitGraph, Filed, UNKNOWN};
 use crate::backend::reject::Reject;
 use git2::Oid;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
 
 /// Hidden commits that are looked at after the last that could still matter: clocks are not exact. As many as git.
 const SLOP: usize = 5;
 
 /// A commit in the graph.
+#[derive(Debug)]
 pub(super) struct Node {
     pub id: Oid,
     pub tree: Oid,
-    pub parents: Vec<Oid>,
     /// When it was committed, since 1970.
     pub seconds: i64,
+    /// Greater than that of each of its parents, or [`UNKNOWN`].
+    pub generation: u64,
+    parents: Parents,
+    stage: Stage,
     /// Whether it is in the history of a commit that is left out.
     is_hidden: bool,
-    is_queued: bool,
 }
 
-/// The commits that were met so far, and those to visit next.
-pub(super) struct Graph<'g> {
-    git: &'g Git,
+impl Node {
+    pub fn is_merge(&self) -> bool {
+        match &self.parents {
+            Parents::Named(ids) => ids.len() > 1,
+            Parents::Known(places) => places.len() > 1,
+            Parents::Filed(_) => false,
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Parents {
+    /// Of the commit at this place of the file.
+    Filed(u32),
+    Named(Vec<Oid>),
+    /// Their places in the graph.
+    Known(Vec<usize>),
+}
+
+impl Parents {
+    fn filed(&self) -> Option<u32> {
+        if let Parents::Filed(at) = self { Some(*at) } else { None }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Stage {
+    Known,
+    Queued,
+    Visited,
+}
+
+/// The commits that were met so far, and those to visit next. It is walked with a handle of a repository that has them.
+#[derive(Debug)]
+pub(super) struct Graph {
+    file: Option<Arc<CommitGraph>>,
     nodes: Vec<Node>,
     places: HashMap<Oid, usize>,
-    /// By date, then in the order in which they were met.
-    queue: BinaryHeap<(i64, Reverse<usize>)>,
+    /// By generation, then by date, then in the order in which they were met.
+    queue: BinaryHeap<(u64, i64, Reverse<usize>)>,
     /// How many in the queue are not hidden.
     visible: usize,
 }
 
-impl<'g> Graph<'g> {
+impl Graph {
     /// A graph whose walk begins at some commits.
-    pub fn new(git: &'g Git, from: impl IntoIterator<Item = Oid>) -> Result<Graph<'g>, Reject> {
-        let mut graph = Graph { git, nodes: Vec::new(), places: HashMap::new(), queue: BinaryHeap::new(), visible: 0 };
+    pub fn new(git: &Git, from: impl IntoIterator<Item = Oid>) -> Result<Graph, Reject> {
+        let (file, nodes) = (git.commit_graph().cloned(), Vec::new());
+        let mut graph = Graph { file, nodes, places: HashMap::new(), queue: BinaryHeap::new(), visible: 0 };
         for id in from {
-            graph.meet(id)?;
+            let place = graph.know(git, id)?;
+            graph.meet(place);
         }
         Ok(graph)
     }
 
     /// Leaves out a commit and its history.
-    fn leave_out(&mut self, id: Oid) -> Result<(), Reject> {
-        let place = self.meet(id)?;
+    fn leave_out(&mut self, git: &Git, id: Oid) -> Result<(), Reject> {
+        let place = self.know(git, id)?;
+        self.meet(place);
         self.hide(place);
         Ok(())
     }
 
-    /// The place of a commit; a new one is queued.
-    fn meet(&mut self, id: Oid) -> Result<usize, Reject> {
+    /// The place of a commit, which need not be in the walk.
+    fn know(&mut self, git: &Git, id: Oid) -> Result<usize, Reject> {
         if let Some(place) = self.places.get(&id) {
             return Ok(*place);
         }
+        let filed = self.file.as_ref().and_then(|file| Some((file.find(id)?, file)));
+        if let Some((at, commit)) = filed.and_then(|(at, file)| Some((at, file.commit(at)?))) {
+            return Ok(self.add_filed(at, commit));
+        }
+        let (tree, seconds, parents) = git.raw_commit(id, |raw| (raw.tree, raw.seconds(), raw.parents))?;
+        let parents = Parents::Named(parents);
+        Ok(self.add(Node { id, tree, seconds, generation: UNKNOWN, parents, stage: Stage::Known, is_hidden: false }))
+    }
+
+    fn add_filed(&mut self, at: u32, Filed { id, tree, seconds, generation }: Filed) -> usize {
+        let parents = Parents::Filed(at);
+        self.add(Node { id, tree, seconds, generation, parents, stage: Stage::Known, is_hidden: false })
+    }
+
+    fn add(&mut self, node: Node) -> usize {
         let place = self.nodes.len();
-        let node = self.git.raw_commit(id, |raw| Node {
-            id,
-            tree: raw.tree,
-            seconds: raw.seconds(),
-            parents: raw.parents,
-            is_hidden: false,
-            is_queued: true,
-        })?;
-        self.queue.push((node.seconds, Reverse(place)));
+        self.places.insert(node.id, place);
         self.nodes.push(node);
-        self.places.insert(id, place);
-        self.visible += 1;
-        Ok(place)
+        place
+    }
+
+    /// Queues a commit that was not queued yet.
+    fn meet(&mut self, place: usize) {
+        let Some(node) = self.nodes.get_mut(place).filter(|node| node.stage == Stage::Known) else { return };
+        node.stage = Stage::Queued;
+        self.visible += usize::from(!node.is_hidden);
+        self.queue.push((node.generation, node.seconds, Reverse(place)));
     }
 
     /// Hides a commit and what is known of its history.
@@ -77,56 +131,144 @@ impl<'g> Graph<'g> {
         while let Some(place) = next.pop() {
             let Some(node) = self.nodes.get_mut(place).filter(|node| !node.is_hidden) else { continue };
             node.is_hidden = true;
-            self.visible = self.visible.saturating_sub(usize::from(node.is_queued));
-            next.extend(node.parents.iter().filter_map(|parent| self.places.get(parent)));
+            self.visible = self.visible.saturating_sub(usize::from(node.stage == Stage::Queued));
+            if let (Parents::Known(parents), Stage::Visited) = (&node.parents, node.stage) {
+                next.extend(parents);
+            }
         }
     }
 
-    /// Visits the newest commit that waits; its parents wait from then on.
+    /// Returns the places of all parents of a commit that was not visited yet.
     ///
     /// # Errors
-    /// Where a parent is missing, and 499 where nobody waits any more.
-    pub fn visit(&mut self) -> Result<Option<usize>, Reject> {
-        let Some((_, Reverse(place))) = self.queue.pop() else { return Ok(None) };
-        self.git.stop.go_on()?;
-        let Some(node) = self.nodes.get_mut(place) else { return Ok(None) };
-        node.is_queued = false;
-        let (parents, is_hidden) = (node.parents.clone(), node.is_hidden);
-        self.visible = self.visible.saturating_sub(usize::from(!is_hidden));
-        for parent in parents {
-            let parent = self.meet(parent)?;
+    /// Where a parent is missing.
+    pub fn open(&mut self, git: &Git, place: usize) -> Result<Vec<usize>, Reject> {
+        let Some(node) = self.nodes.get(place) else { return Ok(Vec::new()) };
+        let named = match &node.parents {
+            Parents::Known(known) => return Ok(known.clone()),
+            Parents::Named(ids) => Some(ids.clone()),
+            Parents::Filed(_) => None,
+        };
+        let (id, at) = (node.id, node.parents.filed());
+        let parents = match at.and_then(|at| self.filed_parents(at)) {
+            Some(parents) => parents,
+            // Also those that a damaged file should have had.
+            None => {
+                let ids = named.map_or_else(|| git.raw_commit(id, |raw| raw.parents), Ok)?;
+                ids.into_iter().map(|id| self.know(git, id)).collect::<Result<_, _>>()?
+            }
+        };
+        if let Some(node) = self.nodes.get_mut(place) {
+            node.parents = Parents::Known(parents.clone());
+        }
+        Ok(parents)
+    }
+
+    /// The parents of a commit at a place of the file.
+    fn filed_parents(&mut self, at: u32) -> Option<Vec<usize>> {
+        let file = self.file.clone()?;
+        let mut parents = Vec::new();
+        for at in file.parents(at)? {
+            let filed = file.commit(at)?;
+            let known = self.places.get(&filed.id).copied();
+            parents.push(known.unwrap_or_else(|| self.add_filed(at, filed)));
+        }
+        Some(parents)
+    }
+
+    /// Visits a commit: those of its parents that the walk follows wait from then on.
+    pub fn follow(&mut self, place: usize, parents: Vec<usize>) {
+        let Some(node) = self.nodes.get_mut(place) else { return };
+        self.visible = self.visible.saturating_sub(usize::from(node.stage == Stage::Queued && !node.is_hidden));
+        node.stage = Stage::Visited;
+        let is_hidden = node.is_hidden;
+        for parent in &parents {
+            self.meet(*parent);
             if is_hidden {
-                self.hide(parent);
+                self.hide(*parent);
             }
         }
+        if let Some(node) = self.nodes.get_mut(place) {
+            node.parents = Parents::Known(parents);
+        }
+    }
+
+    /// Visits the commit that comes next; its parents wait from then on.
+    ///
+    /// # Errors
+    /// Where a parent is missing, and 499 where nobody waits any more. Then it can be tried again.
+    pub fn visit(&mut self, git: &Git) -> Result<Option<usize>, Reject> {
+        git.stop.go_on()?;
+        let Some(place) = self.next() else { return Ok(None) };
+        let parents = self.open(git, place)?;
+        self.follow(place, parents);
         Ok(Some(place))
+    }
+
+    /// The commit that is to be visited next.
+    pub fn next(&mut self) -> Option<usize> {
+        while let Some((.., Reverse(place))) = self.queue.peek() {
+            if self.nodes.get(*place).is_some_and(|node| node.stage == Stage::Queued) {
+                return Some(*place);
+            }
+            self.queue.pop();
+        }
+        None
+    }
+
+    /// The generation of the commit that is to be visited next: none of those to come has a greater one.
+    pub fn next_generation(&mut self) -> Option<u64> {
+        let place = self.next()?;
+        Some(self.node(place)?.generation)
+    }
+
+    /// Visits none of those any more whose generation is not known.
+    pub fn give_up_unknown(&mut self) {
+        self.queue.retain(|(generation, ..)| *generation != UNKNOWN);
+    }
+
+    pub fn is_visited(&self, place: usize) -> bool {
+        self.node(place).is_some_and(|node| node.stage == Stage::Visited)
+    }
+
+    /// How many commits were read.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     pub fn node(&self, place: usize) -> Option<&Node> {
         self.nodes.get(place)
     }
 
-    /// A commit that was met.
-    pub fn find(&self, id: Oid) -> Option<&Node> {
-        self.node(*self.places.get(&id)?)
+    /// The place of a commit that was met.
+    pub fn place(&self, id: Oid) -> Option<usize> {
+        self.places.get(&id).copied()
     }
 
-    /// The places of those parents of a commit that were met.
-    fn parents(&self, place: usize) -> impl Iterator<Item = usize> {
-        let ids = self.node(place).map(|node| node.parents.as_slice()).unwrap_or_default();
-        ids.iter().filter_map(|id| self.places.get(id).copied())
+    /// The places of those parents of a commit that the walk follows; none before it was visited.
+    pub fn parents(&self, place: usize) -> &[usize] {
+        match self.node(place) {
+            Some(Node { parents: Parents::Known(parents), stage: Stage::Visited, .. }) => parents,
+            _ => &[],
+        }
     }
 
     /// Returns whether one that waits may still lead to a commit, not hidden yet, that was made at `seconds`.
     fn may_reach(&self, seconds: i64) -> bool {
-        self.visible > 0 || self.queue.peek().is_some_and(|(newest, _)| *newest >= seconds)
+        self.visible > 0 || self.queue.peek().is_some_and(|(_, newest, _)| *newest >= seconds)
+    }
+
+    /// Returns whether all that waits is hidden, and none of it can hide what was visited already.
+    fn is_settled(&mut self) -> bool {
+        self.visible == 0 && self.next_generation().is_none_or(|generation| generation != UNKNOWN)
     }
 
     /// Visits everything but what is hidden.
-    fn visit_all(&mut self) -> Result<Vec<usize>, Reject> {
+    fn visit_all(&mut self, git: &Git) -> Result<Vec<usize>, Reject> {
         let (mut found, mut last, mut slop) = (Vec::new(), i64::MAX, SLOP);
         while slop > 0
-            && let Some(place) = self.visit()?
+            && !self.is_settled()
+            && let Some(place) = self.visit(git)?
         {
             match self.node(place) {
                 Some(node) if !node.is_hidden => {
@@ -142,7 +284,7 @@ impl<'g> Graph<'g> {
         Ok(found)
     }
 
-    /// Puts commits in order.
+    /// Puts commits in the order of `git log --date-order`: newest first, and no commit before all of its children.
     fn sorted(&self, found: &[usize]) -> Vec<usize> {
         // How many children are not in the order yet, and one more; nothing for what is not to be in it.
         let mut waits = vec![0usize; self.nodes.len()];
@@ -152,22 +294,24 @@ impl<'g> Graph<'g> {
             }
         };
         found.iter().for_each(|place| add(*place, true));
-        found.iter().flat_map(|place| self.parents(*place)).for_each(|parent| add(parent, false));
+        found.iter().flat_map(|place| self.parents(*place)).for_each(|parent| add(*parent, false));
+        let seconds = |place: usize| self.node(place).map_or(0, |node| node.seconds);
+        let mut tips: Vec<usize> = found.iter().copied().filter(|place| waits.get(*place) == Some(&1)).collect();
+        tips.sort_by_key(|place| (Reverse(seconds(*place)), *place));
         let mut met = 0usize;
         let mut entry = |place: usize| {
             met += 1;
-            (self.node(place).map_or(0, |node| node.seconds), Reverse(met), place)
+            (seconds(place), Reverse(met), place)
         };
-        let tips = found.iter().filter(|place| waits.get(**place) == Some(&1));
-        let mut ready: BinaryHeap<_> = tips.map(|place| entry(*place)).collect();
+        let mut ready: BinaryHeap<_> = tips.into_iter().map(&mut entry).collect();
         let mut order = Vec::with_capacity(found.len());
         while let Some((_, _, place)) = ready.pop() {
             order.push(place);
             for parent in self.parents(place) {
-                let Some(count) = waits.get_mut(parent).filter(|count| **count > 0) else { continue };
+                let Some(count) = waits.get_mut(*parent).filter(|count| **count > 0) else { continue };
                 *count -= 1;
                 if *count == 1 {
-                    ready.push(entry(parent));
+                    ready.push(entry(*parent));
                 }
             }
         }
@@ -176,12 +320,12 @@ impl<'g> Graph<'g> {
 }
 
 /// Commits in order.
-pub(super) struct History<'g> {
-    pub graph: Graph<'g>,
+pub(super) struct History {
+    graph: Graph,
     order: Vec<usize>,
 }
 
-impl History<'_> {
+impl History {
     /// Newest first, and none before its children.
     pub fn iter(&self) -> impl Iterator<Item = &Node> {
         self.order.iter().filter_map(|place| self.graph.node(*place))
@@ -193,13 +337,11 @@ impl History<'_> {
 }
 
 impl Git {
-    /// The commits that are in the history of any of `from` and of none of `without`.
-    pub(super) fn history(&self, from: &[Oid], without: &[Oid]) -> Result<History<'_>, Reject> {
-        let mut graph = Graph::new(self, from.iter().copied())?;
-        for id in without {
-            graph.leave_out(*id)?;
-        }
-        let found = graph.visit_all()?;
+    /// The commits that are in the history of `from` and not in that of `without`.
+    pub(super) fn history(&self, from: Oid, without: Oid) -> Result<History, Reject> {
+        let mut graph = Graph::new(self, [from])?;
+        graph.leave_out(self, without)?;
+        let found = graph.visit_all(self)?;
         let order = graph.sorted(&found);
         Ok(History { graph, order })
     }
@@ -207,22 +349,24 @@ impl Git {
     /// The best commit that both have in their history: none of the others has it in its own, and of several such it is
     /// the newest.
     pub fn merge_base(&self, one: Oid, other: Oid) -> Result<Option<Oid>, Reject> {
-        let apart = self.history(&[one], &[other])?;
-        if apart.len() == 0 {
+        let History { graph: apart, order } = self.history(one, other)?;
+        if order.is_empty() {
             return Ok(Some(one));
         }
         // Where the one leaves its own commits, it enters what both have.
-        let parents = apart.iter().flat_map(|node| &node.parents);
-        let shared = parents.filter(|id| apart.graph.find(**id).is_some_and(|node| node.is_hidden));
-        let mut graph = Graph::new(self, shared.copied())?;
+        let parents = order.iter().flat_map(|place| apart.parents(*place));
+        let shared = parents.filter_map(|place| apart.node(*place)).filter(|node| node.is_hidden);
+        let mut graph = Graph::new(self, shared.map(|node| node.id))?;
         let candidates = graph.nodes.len();
         let oldest = graph.nodes.iter().map(|node| node.seconds).min().unwrap_or(i64::MAX);
+        let lowest = graph.nodes.iter().map(|node| node.generation).min().unwrap_or(UNKNOWN);
         let mut slop = SLOP;
         while candidates > 1
             && slop > 0
-            && let Some(place) = graph.visit()?
+            && graph.next_generation().is_some_and(|generation| generation == UNKNOWN || generation > lowest)
+            && let Some(place) = graph.visit(self)?
         {
-            for parent in graph.parents(place).collect::<Vec<_>>() {
+            for parent in graph.parents(place).to_vec() {
                 graph.hide(parent);
             }
             slop = if graph.may_reach(oldest) { SLOP } else { slop - 1 };
@@ -236,8 +380,8 @@ impl Git {
 mod tests {
     use super::*;
     use crate::backend::cache::Cache;
-    use crate::backend::git::LogQuery;
     use crate::backend::git::tests::has_git;
+    use crate::backend::git::{Head, LogQuery};
     use git2::{ObjectType, Repository};
     use std::collections::HashSet;
     use std::process::Command;
@@ -261,6 +405,19 @@ mod tests {
         Same,
         Rising,
         Wild,
+    }
+
+    /// What git wrote of a history beside its commits.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Written {
+        Nothing,
+        /// Generations that are dates, as git has had them since 2.36.
+        Dated,
+        Levels,
+        /// Half of the commits.
+        Half,
+        /// A chain of two files.
+        Chain,
     }
 
     /// What was generated of a commit.
@@ -318,6 +475,30 @@ mod tests {
 
         fn git(&self) -> Git {
             Git::open(self.folder.path(), None).unwrap()
+        }
+
+        /// Lets stock git write its commit-graph file, or two.
+        fn write_file(&self, written: Written) {
+            let repo = Repository::open_bare(self.folder.path()).unwrap();
+            let write = |commit: &Made, options: &[&str]| {
+                repo.reference("refs/heads/main", commit.id, true, "").unwrap();
+                let command = [&["-c", "core.commitGraph=true"], options, &["--reachable"]].concat();
+                self.stock(&command.into_iter().map(String::from).collect::<Vec<_>>());
+            };
+            let (half, last) = (&self.commits[self.commits.len() / 2], self.commits.last().unwrap());
+            match written {
+                Written::Nothing => {}
+                Written::Dated => write(last, &["commit-graph", "write"]),
+                Written::Levels => write(last, &["-c", "commitGraph.generationVersion=1", "commit-graph", "write"]),
+                Written::Half => write(half, &["commit-graph", "write"]),
+                Written::Chain => {
+                    for commit in [half, last] {
+                        write(commit, &["commit-graph", "write", "--split=no-merge"]);
+                    }
+                }
+            }
+            let is_read = self.git().commit_graph().is_some();
+            assert_eq!(is_read, has_git() && written != Written::Nothing, "{written:?}");
         }
 
         /// Returns what stock git prints, a hash a line; `None` if there is no git.
@@ -390,10 +571,12 @@ mod tests {
     }
 
     fn each_world(mut run: impl FnMut(&World, &mut Dice, Dates)) {
-        for seed in 0..45 {
+        let written = [Written::Nothing, Written::Dated, Written::Levels, Written::Half, Written::Chain];
+        for seed in 0..75 {
             let mut dice = Dice(seed);
             let dates = [Dates::Same, Dates::Rising, Dates::Wild][seed as usize % 3];
             let world = World::new(&mut dice, dates);
+            world.write_file(written[seed as usize / 3 % 5]);
             run(&world, &mut dice, dates);
         }
     }
@@ -438,6 +621,14 @@ mod tests {
                     assert_eq!(found, stock, "{dates:?}");
                 }
 
+                let (all, cache) = (world.commits.iter().map(|made| made.id), Cache::default());
+                let held = git.held_by(other, all.collect(), &cache).unwrap();
+                assert_eq!(*held, has.iter().map(|place| world.commits[*place].id).collect(), "{dates:?}");
+                assert_eq!(git.held_by(other, vec![one], &cache).unwrap().contains(&one), has.contains(&from));
+                let heads = [one, other].map(|commit| Head { name: commit.to_string(), commit });
+                let holding = git.heads_that_hold(&heads, one).unwrap();
+                assert_eq!((holding.len() == 2, holding.first()), (has.contains(&from), heads.first()));
+
                 let shared: HashSet<usize> = had.intersection(&has).copied().collect();
                 let older = shared.iter().flat_map(|place| world.commits[*place].parents.clone());
                 let older = world.histories(&older.collect::<Vec<_>>());
@@ -456,16 +647,12 @@ mod tests {
             let last = world.commits.len() - 1;
             let from = world.ids(&[last]);
             let query = LogQuery { from: from.clone(), path: Some("a".into()), ..LogQuery::default() };
-            let git = world.git();
-            let found = git.log(&query, 0, 99).unwrap().commits;
+            let found = world.git().log(&query, 0, 99).unwrap().commits;
             let touching: HashSet<Oid> =
                 world.touching(last).into_iter().map(|place| world.commits[place].id).collect();
-            // In the order of the whole log.
-            let whole = git.log(&LogQuery { path: None, ..query }, 0, 99).unwrap().commits;
-            let expected: Vec<Oid> = whole.into_iter().filter(|id| touching.contains(id)).collect();
-            assert_eq!(found, expected, "{dates:?}");
+            assert_eq!(found.iter().copied().collect::<HashSet<_>>(), touching, "{dates:?}");
             if let Some(stock) = world.stock_log(&[from[0].to_string(), "--".into(), "a".into()]) {
-                assert_eq!(stock.into_iter().collect::<HashSet<_>>(), touching, "{dates:?}");
+                assert_eq!(found, stock, "{dates:?}");
             }
         });
     }

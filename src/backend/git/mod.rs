@@ -5,6 +5,7 @@
 mod archive;
 mod change;
 mod commit;
+mod commit_graph;
 mod diff;
 mod graph;
 mod history;
@@ -13,6 +14,7 @@ mod merge;
 mod object;
 mod refs;
 mod tree;
+mod walk;
 
 pub use archive::Format;
 pub use change::Author;
@@ -23,6 +25,7 @@ pub use local::{LocalError, adopt, identity, name, refresh};
 pub use merge::NewMerge;
 pub use object::Commit;
 pub use refs::Listed;
+pub use walk::Log;
 
 use super::cache::Cache;
 use super::records::RefUpdate;
@@ -31,13 +34,15 @@ use super::stop::Stop;
 use crate::api::Time;
 use crate::api::commits::{Commit as CommitView, Stats};
 use crate::backend::ref_updates::{self, RefUpdates};
+use commit_graph::CommitGraph;
 use git2::{ObjectType, Oid, Reference, Repository};
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// An open repository.
 pub struct Git {
@@ -45,6 +50,8 @@ pub struct Git {
     default_branch: Option<String>,
     /// The commits where a shallow clone ends.
     shallow: HashSet<Oid>,
+    /// What is known of commits beside themselves; looked up when a walk begins.
+    commit_graph: OnceCell<Option<Arc<CommitGraph>>>,
     stop: Stop,
     /// Where changes of refs are put down, and the project that they are of; `None`: they are made at once.
     deferred: Option<(RefUpdates, u64)>,
@@ -138,11 +145,21 @@ impl Git {
     /// # Errors
     /// 500 where it is not there or is damaged.
     pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Reject> {
+        static UNVERIFIED: Once = Once::new();
+        // As stock git: to hash each object that is read takes longer than to read it.
+        UNVERIFIED.call_once(|| git2::opts::strict_hash_verification(false));
         let repo = Repository::open_bare(path)?;
         let shallow = std::fs::read_to_string(path.join("shallow")).unwrap_or_default();
         let shallow = shallow.lines().filter_map(|id| Oid::from_str(id).ok()).collect();
         let default_branch = default_branch.map(str::to_owned);
-        Ok(Git { repo, default_branch, shallow, stop: Stop::default(), deferred: None })
+        let commit_graph = OnceCell::new();
+        Ok(Git { repo, default_branch, shallow, commit_graph, stop: Stop::default(), deferred: None })
+    }
+
+    /// The commit-graph file; it knows nothing of where a shallow clone ends.
+    fn commit_graph(&self) -> Option<&Arc<CommitGraph>> {
+        let read = || CommitGraph::of(&self.repo.path().join("objects")).filter(|_| self.shallow.is_empty());
+        self.commit_graph.get_or_init(read).as_ref()
     }
 
     /// The same, whose changes of refs are put down to be made later. It answers as if they were made.

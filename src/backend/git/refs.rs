@@ -36,7 +36,7 @@ pub struct RefsState {
 
 /// Tells one state of a file from another.
 #[derive(Clone, Debug, PartialEq)]
-struct Stamp {
+pub(super) struct Stamp {
     size: u64,
     modified: SystemTime,
     /// Of the file system: device, inode, and seconds and nanoseconds of the last change of anything.
@@ -44,7 +44,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(file: &Metadata) -> io::Result<Stamp> {
+    pub fn of(file: &Metadata) -> io::Result<Stamp> {
         Ok(Stamp { size: file.len(), modified: file.modified()?, identity: identity(file) })
     }
 

@@ -82,6 +82,73 @@ fn a_log_of_a_path_has_only_what_changed_it_and_its_pages_join() {
     assert_eq!(git.log(&bounded, 0, 20).unwrap().commits, [all[4], all[3], all[2]]);
 }
 
+/// A history of commits one after the other, dated `dates`, the newest first.
+fn line(made: &Made, dates: impl Iterator<Item = i64>) -> Vec<Oid> {
+    let odb = made.repo.odb().unwrap();
+    let tree = made.repo.treebuilder(None).unwrap().write().unwrap();
+    let mut all: Vec<Oid> = Vec::new();
+    for at in dates {
+        let parent = all.last().map(|parent| format!("parent {parent}\n")).unwrap_or_default();
+        let by = format!("Ada <ada@x> {at} +0000");
+        let text = format!("tree {tree}\n{parent}author {by}\ncommitter {by}\n\nChange {}\n", all.len());
+        all.push(odb.write(ObjectType::Commit, text.as_bytes()).unwrap());
+    }
+    all.reverse();
+    all
+}
+
+#[test]
+fn a_log_reads_no_more_than_its_page_needs_and_goes_on_from_there() {
+    let made = Made::new();
+    let all = line(&made, (0..2_000).map(|n| n * 60));
+    let (git, cache) = (made.git("main"), Cache::default());
+    let query = LogQuery { from: vec![all[0]], ..LogQuery::default() };
+    let read =
+        |query: &LogQuery| cache.logs.with(query, || panic!("it is not kept"), |log| Ok(log.commits_read())).unwrap();
+    let mut before = 0;
+    for page in 0..3 {
+        assert_eq!(git.log_page(&query, page * 20, 20, &cache).unwrap().commits, all[page * 20..][..20]);
+        let so_far = read(&query);
+        assert!(so_far < 400 && so_far > before, "{so_far} commits were read, before that {before}");
+        before = so_far;
+    }
+    assert_eq!(git.log_page(&query, 0, 20, &cache).unwrap().commits, all[..20]);
+    assert_eq!(read(&query), before);
+    let last = git.log_page(&query, 1_990, 20, &cache).unwrap();
+    assert_eq!((last.commits.as_slice(), last.total, last.more), (&all[1_990..], Some(2_000), false));
+    // What is older than asked for is not read.
+    let since = LogQuery { since: Some(1_995 * 60), ..query };
+    assert_eq!(git.log_page(&since, 0, 20, &cache).unwrap().total, Some(5));
+    assert!(read(&since) > 24 * 60, "within a day a clock may be wrong");
+    let days = LogQuery {
+        from: line(&made, (0..2_000).map(|n| n * 86_400))[..1].to_vec(),
+        since: Some(1_990 * 86_400),
+        ..since
+    };
+    assert_eq!(git.log_page(&days, 0, 20, &cache).unwrap().total, Some(10));
+    assert!(read(&days) < 500);
+}
+
+#[test]
+fn a_commit_far_older_than_its_parent_is_listed_once_and_hides_nothing() {
+    let made = Made::new();
+    let all = line(&made, (0..1_000).map(|n| 1_000 + n * 60));
+    let odb = made.repo.odb().unwrap();
+    let tree = made.repo.find_commit(all[0]).unwrap().tree_id();
+    let write = |parents: &[Oid], at: i64| {
+        let parents: String = parents.iter().map(|parent| format!("parent {parent}\n")).collect();
+        let by = format!("Ada <ada@x> {at} +0000");
+        let text = format!("tree {tree}\n{parents}author {by}\ncommitter {by}\n\nOdd\n");
+        odb.write(ObjectType::Commit, text.as_bytes()).unwrap()
+    };
+    let old = write(&[all[10]], 1);
+    let tip = write(&[all[0], old], 1_000_000);
+    let query = LogQuery { from: vec![tip], ..LogQuery::default() };
+    let found = made.git("main").log(&query, 0, 9_999).unwrap();
+    assert_eq!((found.total, found.commits.len()), (Some(1_002), 1_002));
+    assert_eq!(found.commits.iter().collect::<HashSet<_>>().len(), 1_002);
+}
+
 #[test]
 fn a_commit_keeps_its_authors_offset() {
     let made = Made::new();
@@ -176,7 +243,7 @@ fn what_libgit2_cannot_parse_of_a_commit_hides_nothing() {
     assert_eq!((git.branches(&cache).unwrap().len(), git.tags(&cache).unwrap().len()), (2, 1));
     assert_eq!(git.between(first, last, 99).unwrap().0, all[..all.len() - 1]);
     assert_eq!(git.merge_base(last, tip).unwrap(), Some(tip));
-    assert_eq!(git.count_commits().unwrap(), all.len() as u64);
+    assert_eq!(git.count_commits(&cache).unwrap(), all.len() as u64);
     let people = git.contributors(&cache).unwrap();
     assert_eq!(people.iter().map(|person| person.commits).sum::<u64>(), all.len() as u64);
 }

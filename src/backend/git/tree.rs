@@ -62,6 +62,24 @@ impl Git {
         out
     }
 
+    /// Returns the ID of an entry of a folder; `None` for what is no folder, too. A large folder is not parsed for it.
+    pub(super) fn entry_id(&self, folder: Oid, name: &[u8]) -> Option<Oid> {
+        let odb = self.repo.odb().ok()?;
+        let object = odb.read(folder).ok().filter(|object| object.kind() == ObjectType::Tree)?;
+        let mut rest = object.data();
+        // Mode, space, name, zero, hash.
+        while let Some(end) = memchr::memchr(0, rest) {
+            let (entry, after) = rest.split_at_checked(end)?;
+            let hash = after.get(1..21)?;
+            let space = memchr::memchr(b' ', entry)?;
+            if entry.get(space + 1..) == Some(name) {
+                return Oid::from_bytes(hash).ok();
+            }
+            rest = after.get(21..)?;
+        }
+        None
+    }
+
     /// The file of a path: its hash and bytes.
     pub fn file(&self, root: &Tree<'_>, path: &str) -> Option<(Oid, Vec<u8>)> {
         let mut id = root.id();

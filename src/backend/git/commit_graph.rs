@@ -1,0 +1,332 @@
+//! The file in which git keeps what a walk needs of each commit (`objects/info/commit-graph`, or a chain of such files), read as
+//! git writes it. Who has none loses only speed: the same is in the commits themselves.
+
+use super::refs::Stamp;
+use git2::Oid;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Repositories whose files are kept in memory.
+const MOST_KEPT: usize = 8;
+/// The most that is read of one repository, in bytes; of a commit it is some 60.
+const LARGEST: u64 = 512 << 20;
+/// Files of one chain.
+const MOST_LAYERS: usize = 64;
+/// Repositories whose objects are read through one another.
+const MOST_ALTERNATES: usize = 5;
+/// The generation of a commit that is in no file: it may follow any other.
+pub(super) const UNKNOWN: u64 = u64::MAX;
+/// Stands for no parent.
+const NONE: u32 = 0x7000_0000;
+/// In the place of the second parent: the others are in a list. In a list: the last. At a date: it is in the list of far ones.
+const FLAG: u32 = 0x8000_0000;
+
+/// What is known of the commits of a repository.
+#[derive(Debug)]
+pub(super) struct CommitGraph {
+    /// From the oldest; a commit's parents are in its own layer or in an earlier one.
+    layers: Vec<Layer>,
+    /// Whether generations are dates, so that walks by generation and by date hardly differ.
+    is_dated: bool,
+}
+
+/// One file.
+#[derive(Debug)]
+struct Layer {
+    /// How many commits earlier layers have.
+    start: u32,
+    count: u32,
+    /// How many commits have an ID that begins with a byte or a smaller one.
+    fanout: Vec<u8>,
+    ids: Vec<u8>,
+    commits: Vec<u8>,
+    edges: Vec<u8>,
+    dates: Vec<u8>,
+    far_dates: Vec<u8>,
+}
+
+/// A commit in the file.
+pub(super) struct Filed {
+    pub id: Oid,
+    pub tree: Oid,
+    /// When it was committed, since 1970.
+    pub seconds: i64,
+    /// Greater than that of each of its parents.
+    pub generation: u64,
+}
+
+/// What a repository's files looked like, and what was read of them.
+struct Kept {
+    objects: PathBuf,
+    stamps: [Option<Stamp>; 2],
+    graph: Option<Arc<CommitGraph>>,
+}
+
+/// The repositories that were looked at last, the latest at the end.
+static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at.checked_mul(4)?..)?.get(..4)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at.checked_mul(8)?..)?.get(..8)?;
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+fn id(bytes: &[u8]) -> Option<Oid> {
+    Oid::from_bytes(bytes.get(..20)?).ok()
+}
+
+impl CommitGraph {
+    /// The file of a folder of objects, or of one whose objects are read through it; read again only when it has changed.
+    pub fn of(objects: &Path) -> Option<Arc<CommitGraph>> {
+        let mut folders = vec![objects.to_owned()];
+        let mut at = 0;
+        while at < MOST_ALTERNATES
+            && let Some(folder) = folders.get(at).cloned()
+        {
+            if let Some(graph) = CommitGraph::kept(&folder) {
+                return Some(graph);
+            }
+            let alternates = fs::read(folder.join("info/alternates")).unwrap_or_default();
+            let lines = alternates.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            folders.extend(lines.filter_map(|line| Some(folder.join(std::str::from_utf8(line).ok()?))));
+            at += 1;
+        }
+        None
+    }
+
+    fn kept(objects: &Path) -> Option<Arc<CommitGraph>> {
+        let names = [objects.join("info/commit-graph"), objects.join("info/commit-graphs/commit-graph-chain")];
+        let stamps = names.each_ref().map(|name| Stamp::of(&fs::metadata(name).ok()?).ok());
+        if stamps.iter().all(Option::is_none) {
+            return None;
+        }
+        let known = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = known().iter().find(|kept| kept.objects == objects && kept.stamps == stamps) {
+            return kept.graph.clone();
+        }
+        let graph = CommitGraph::read(&names).map(Arc::new);
+        let mut all = known();
+        all.retain(|kept| kept.objects != objects);
+        if all.len() >= MOST_KEPT {
+            all.remove(0);
+        }
+        all.push(Kept { objects: objects.to_owned(), stamps, graph: graph.clone() });
+        graph
+    }
+
+    /// Reads the one file or, where there is none, the chain.
+    fn read([one, chain]: &[PathBuf; 2]) -> Option<CommitGraph> {
+        let mut room = LARGEST;
+        if let Some(layer) = Layer::read(one, 0, &mut room) {
+            return Some(CommitGraph::new(vec![layer]));
+        }
+        let names = fs::read_to_string(chain).ok()?;
+        let mut layers: Vec<Layer> = Vec::new();
+        for name in names.lines() {
+            let is_name = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let start = layers.last().map_or(Some(0), |last| last.start.checked_add(last.count))?;
+            let file = chain.with_file_name(format!("graph-{name}.graph"));
+            // The first of them stand for themselves.
+            let layer = is_name.then(|| Layer::read(&file, start, &mut room)).flatten();
+            let Some(layer) = layer.filter(|_| layers.len() < MOST_LAYERS) else { break };
+            layers.push(layer);
+        }
+        (!layers.is_empty()).then(|| CommitGraph::new(layers))
+    }
+
+    fn new(layers: Vec<Layer>) -> CommitGraph {
+        let is_dated = layers.iter().all(|layer| layer.dates.len() / 4 == layer.count as usize);
+        CommitGraph { layers, is_dated }
+    }
+
+    /// The layer of a place, and the place in it.
+    fn layer(&self, place: u32) -> Option<(&Layer, usize)> {
+        let layer = self.layers.iter().rev().find(|layer| layer.start <= place)?;
+        let at = place - layer.start;
+        (at < layer.count).then_some((layer, at as usize))
+    }
+
+    /// The place of a commit.
+    pub fn find(&self, id: Oid) -> Option<u32> {
+        self.layers.iter().rev().find_map(|layer| layer.find(id.as_bytes())?.checked_add(layer.start))
+    }
+
+    /// The commit at a place.
+    pub fn commit(&self, place: u32) -> Option<Filed> {
+        let (layer, at) = self.layer(place)?;
+        let commit = layer.commit(at)?;
+        let (high, low) = (number(commit, 7)?, number(commit, 8)?);
+        let seconds = (u64::from(high & 3) << 32) | u64::from(low);
+        let level = u64::from(high >> 2);
+        let generation = if self.is_dated { seconds.checked_add(layer.later(at)?)? } else { level };
+        // Git before 2.19 wrote files without levels.
+        let generation = if level == 0 { UNKNOWN } else { generation };
+        Some(Filed {
+            id: id(layer.ids.get(at.checked_mul(20)?..)?)?,
+            tree: id(commit)?,
+            seconds: seconds.try_into().ok()?,
+            generation,
+        })
+    }
+
+    /// The places of the parents of the commit at a place.
+    pub fn parents(&self, place: u32) -> Option<Vec<u32>> {
+        let (layer, at) = self.layer(place)?;
+        let commit = layer.commit(at)?;
+        let (first, second) = (number(commit, 5)?, number(commit, 6)?);
+        let mut parents: Vec<u32> = [first].into_iter().filter(|parent| *parent != NONE).collect();
+        if second & FLAG == 0 {
+            parents.extend([second].into_iter().filter(|parent| *parent != NONE));
+            return Some(parents);
+        }
+        let mut at = (second & !FLAG) as usize;
+        loop {
+            let edge = number(&layer.edges, at)?;
+            parents.push(edge & !FLAG);
+            if edge & FLAG != 0 {
+                return Some(parents);
+            }
+            at = at.checked_add(1)?;
+        }
+    }
+}
+
+impl Layer {
+    fn read(path: &Path, start: u32, room: &mut u64) -> Option<Layer> {
+        let mut file = File::open(path).ok()?;
+        let mut head = [0; 8];
+        file.read_exact(&mut head).ok()?;
+        // Of version 1, with hashes of 20 bytes.
+        let [b'C', b'G', b'P', b'H', 1, 1, chunks, _] = head else { return None };
+        let mut table = vec![0; (usize::from(chunks) + 1) * 12];
+        file.read_exact(&mut table).ok()?;
+        let entry = |at: usize| {
+            let entry = table.get(at * 12..)?.get(..12)?;
+            Some((entry.get(..4)?.to_vec(), u64::from_be_bytes(entry.get(4..)?.try_into().ok()?)))
+        };
+        // The bytes of a chunk; nothing where there is none.
+        let mut chunk = |name: &[u8]| -> Option<Vec<u8>> {
+            let Some(at) = (0..usize::from(chunks)).find(|at| entry(*at).is_some_and(|(found, _)| found == name))
+            else {
+                return Some(Vec::new());
+            };
+            let (from, to) = (entry(at)?.1, entry(at + 1)?.1);
+            let size = to.checked_sub(from)?;
+            *room = room.checked_sub(size)?;
+            file.seek(SeekFrom::Start(from)).ok()?;
+            let mut bytes = Vec::new();
+            (&mut file).take(size).read_to_end(&mut bytes).ok()?;
+            (bytes.len() as u64 == size).then_some(bytes)
+        };
+        let (fanout, ids, commits) = (chunk(b"OIDF")?, chunk(b"OIDL")?, chunk(b"CDAT")?);
+        let (edges, dates, far_dates) = (chunk(b"EDGE")?, chunk(b"GDA2")?, chunk(b"GDO2")?);
+        let count = number(&fanout, 255)?;
+        start.checked_add(count)?;
+        let is_whole = ids.len() / 20 == count as usize && commits.len() / 36 == count as usize;
+        is_whole.then_some(Layer { start, count, fanout, ids, commits, edges, dates, far_dates })
+    }
+
+    /// The place of a commit in this layer.
+    fn find(&self, id: &[u8]) -> Option<u32> {
+        let first = usize::from(*id.first()?);
+        let (mut low, mut high) = (0, number(&self.fanout, first)? as usize);
+        if let Some(before) = first.checked_sub(1) {
+            low = number(&self.fanout, before)? as usize;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.ids.get(middle.checked_mul(20)?..)?.get(..20)?.cmp(id) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return middle.try_into().ok(),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// Tree, two parents, level and date.
+    fn commit(&self, at: usize) -> Option<&[u8]> {
+        self.commits.get(at.checked_mul(36)?..)?.get(..36)
+    }
+
+    /// How much later than its date a commit's generation is.
+    fn later(&self, at: usize) -> Option<u64> {
+        match number(&self.dates, at)? {
+            far if far & FLAG != 0 => long(&self.far_dates, (far & !FLAG) as usize),
+            near => Some(near.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::git::tests::has_git;
+    use std::process::Command;
+
+    /// Reads all there is to read: the commits and their parents.
+    fn read(names: &[PathBuf; 2]) -> Option<Vec<(Filed, Vec<u32>)>> {
+        let graph = CommitGraph::read(names)?;
+        let commit = |place: u32| {
+            let filed = graph.commit(place)?;
+            assert!(graph.find(filed.id).is_none_or(|found| found < 100));
+            Some((filed, graph.parents(place)?))
+        };
+        Some((0..100).map_while(commit).collect())
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_danger() {
+        if !has_git() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            command.current_dir(folder.path()).args(["-c", "user.name=Ada", "-c", "user.email=ada@x"]).args(arguments);
+            let done = command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+            assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+            String::from_utf8(done.stdout).unwrap().trim().to_owned()
+        };
+        git(&["init", "-q", "--bare"]);
+        let tree = git(&["hash-object", "-w", "-t", "tree", "/dev/null"]);
+        let mut all: Vec<String> = Vec::new();
+        for n in 0..8 {
+            // The last has six parents.
+            let parents = if n == 7 { all.get(1..).unwrap() } else { all.get(..n.min(1)).unwrap() };
+            let parents: Vec<&str> = parents.iter().flat_map(|parent| ["-p", parent]).collect();
+            let message = n.to_string();
+            all.push(git(&[&["commit-tree", "-m", &message], parents.as_slice(), &[&tree]].concat()));
+        }
+        git(&["update-ref", "refs/heads/main", all.last().unwrap()]);
+        git(&["commit-graph", "write", "--reachable"]);
+        let info = folder.path().join("objects/info");
+        let names = [info.join("commit-graph"), info.join("nothing")];
+        let whole = read(&names).unwrap();
+        assert_eq!((whole.len(), whole.iter().map(|(_, parents)| parents.len()).max()), (8, Some(6)));
+        for (commit, parents) in &whole {
+            assert!(commit.tree.to_string() == tree && commit.seconds > 1_700_000_000);
+            assert!(parents.iter().all(|parent| whole[*parent as usize].0.generation < commit.generation));
+        }
+
+        let bytes = fs::read(&names[0]).unwrap();
+        let place = info.join("damaged");
+        let damaged = [place.clone(), info.join("nothing")];
+        for at in 0..bytes.len() {
+            fs::write(&place, &bytes[..at]).unwrap();
+            read(&damaged);
+            for bits in [0xff, 0x80, 1] {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= bits;
+                fs::write(&place, bytes).unwrap();
+                read(&damaged);
+            }
+        }
+    }
+}

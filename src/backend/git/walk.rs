@@ -1,0 +1,263 @@
+//! A log that is walked as far as somebody reads it, and goes on from there later.
+//!
+//! Its order is that of `git log --date-order`: newest first by committer date, and no commit before all of its children. To know
+//! that a commit has no other child, git reads the whole history unless there is a commit-graph file; so does this walk with
+//! such a file, as it is cheap then. Without one it reads [`AHEAD`] commits ahead of the order: only where clocks went
+//! so wrong that more than that lie between a commit and an older parent of it, the parent is listed first.
+
+use super::commit_graph::UNKNOWN;
+use super::graph::Graph;
+use super::history::LogQuery;
+use super::{Git, history};
+use crate::backend::reject::Reject;
+use git2::Oid;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// How many commits are read ahead where no file tells how they follow each other. In the 80,000 commits of git itself
+/// the greatest distance by which a commit follows its parent by date is 58.
+const AHEAD: usize = 256;
+/// Folders whose entry on the way to a path is kept in memory.
+const MOST_FOLDERS: usize = 4_096;
+/// Bytes that a commit takes in memory.
+const NODE_BYTES: usize = 256;
+
+/// A log, as far as it was walked.
+#[derive(Debug)]
+pub struct Log {
+    walk: Walk,
+    since: Option<i64>,
+    until: Option<i64>,
+    /// What was found so far.
+    pub found: Vec<Oid>,
+    /// Whether that is all.
+    pub is_whole: bool,
+    /// How many commits in a row were too old.
+    old: usize,
+}
+
+impl Log {
+    pub fn new(git: &Git, query: &LogQuery) -> Result<Log, Reject> {
+        let walk = Walk::new(git, &query.from, query.path.as_deref())?;
+        Ok(Log { walk, since: query.since, until: query.until, found: Vec::new(), is_whole: false, old: 0 })
+    }
+
+    /// Goes on until so many were found, or all.
+    ///
+    /// # Errors
+    /// Where a commit is missing, and 499 where nobody waits any more. Then it can be tried again.
+    pub fn reach(&mut self, git: &Git, count: usize) -> Result<(), Reject> {
+        while self.found.len() < count && !self.is_whole {
+            let Some(step) = self.walk.next(git)? else {
+                self.is_whole = true;
+                break;
+            };
+            let is_early = self.since.is_some_and(|since| step.seconds < since);
+            let is_late = self.until.is_some_and(|until| step.seconds > until);
+            if step.is_hit && !is_early && !is_late {
+                self.found.push(step.id);
+            }
+            self.old = if self.since.is_some_and(|since| history::is_long_before(step.seconds, since)) {
+                self.old + 1
+            } else {
+                0
+            };
+            self.is_whole = self.old == history::MAX_OLD_IN_A_ROW;
+        }
+        Ok(())
+    }
+
+    /// Bytes that it takes in memory, roughly.
+    pub fn weight(&self) -> usize {
+        self.walk.graph.len().saturating_mul(NODE_BYTES).saturating_add(self.found.len().saturating_mul(20))
+    }
+
+    #[cfg(test)]
+    pub fn commits_read(&self) -> usize {
+        self.walk.graph.len()
+    }
+}
+
+/// A commit in its order.
+pub(super) struct Step {
+    pub id: Oid,
+    pub seconds: i64,
+    pub is_merge: bool,
+    /// Whether it changed the path.
+    is_hit: bool,
+}
+
+/// What the order knows of a commit.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    /// Its children that are not in the order yet.
+    waits: usize,
+    /// By which entry of the queue it is ready; 0 for none.
+    ticket: usize,
+    is_done: bool,
+    is_hit: bool,
+}
+
+/// Goes through histories in order.
+#[derive(Debug)]
+pub(super) struct Walk {
+    graph: Graph,
+    path: Option<PathFilter>,
+    turns: Vec<Turn>,
+    /// By date, then in the order in which they came.
+    ready: BinaryHeap<(i64, Reverse<usize>, usize)>,
+    tickets: usize,
+    visited: usize,
+    done: usize,
+}
+
+impl Walk {
+    /// A walk through the histories of some commits; with a path, as `git log -- PATH` walks: where a merge has the same
+    /// object at the path as one of its parents, only that parent is followed.
+    pub fn new(git: &Git, from: &[Oid], path: Option<&str>) -> Result<Walk, Reject> {
+        let graph = Graph::new(git, from.iter().copied())?;
+        let path = path.map(|path| PathFilter::new(git, path, from));
+        let (turns, ready) = (vec![Turn::default(); graph.len()], BinaryHeap::new());
+        let mut walk = Walk { graph, path, turns, ready, tickets: 0, visited: 0, done: 0 };
+        let seconds = |place: &usize| walk.graph.node(*place).map_or(0, |node| node.seconds);
+        let mut tips: Vec<usize> = (0..walk.graph.len()).collect();
+        tips.sort_by_key(|place| (Reverse(seconds(place)), *place));
+        tips.into_iter().for_each(|place| walk.push(place));
+        Ok(walk)
+    }
+
+    /// Queues a commit all of whose known children are in the order.
+    fn push(&mut self, place: usize) {
+        let Some(turn) = self.turns.get_mut(place).filter(|turn| turn.waits == 0 && !turn.is_done) else { return };
+        self.tickets += 1;
+        turn.ticket = self.tickets;
+        let seconds = self.graph.node(place).map_or(0, |node| node.seconds);
+        self.ready.push((seconds, Reverse(self.tickets), place));
+    }
+
+    /// The next commit.
+    ///
+    /// # Errors
+    /// As [`Log::reach`].
+    pub fn next(&mut self, git: &Git) -> Result<Option<Step>, Reject> {
+        while let Some((_, Reverse(ticket), place)) = self.ready.peek().copied() {
+            git.stop.go_on()?;
+            if self.turns.get(place).is_none_or(|turn| turn.ticket != ticket) {
+                // It got another child since.
+                self.ready.pop();
+            } else if let Some(unknown) = self.unknown_before(place) {
+                self.visit(git, unknown)?;
+            } else if !self.graph.is_visited(place) {
+                self.visit(git, place)?;
+            } else {
+                self.ready.pop();
+                return Ok(self.take(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The commit to be visited next where a child of the one at `place` may not be known yet.
+    fn unknown_before(&mut self, place: usize) -> Option<usize> {
+        let generation = self.graph.node(place)?.generation;
+        let next = self.graph.next()?;
+        let may_come = match self.graph.node(next)?.generation {
+            UNKNOWN => self.visited < self.done.saturating_add(AHEAD),
+            known => known > generation,
+        };
+        may_come.then_some(next)
+    }
+
+    fn visit(&mut self, git: &Git, place: usize) -> Result<(), Reject> {
+        let mut parents = self.graph.open(git, place)?;
+        let mut is_hit = true;
+        if let Some(filter) = &mut self.path {
+            (parents, is_hit) = filter.choose(git, &self.graph, place, parents);
+        }
+        self.graph.follow(place, parents);
+        self.turns.resize(self.graph.len(), Turn::default());
+        for parent in self.graph.parents(place) {
+            if let Some(turn) = self.turns.get_mut(*parent) {
+                turn.waits += 1;
+                turn.ticket = 0;
+            }
+        }
+        if let Some(turn) = self.turns.get_mut(place) {
+            turn.is_hit = is_hit;
+        }
+        self.visited += 1;
+        Ok(())
+    }
+
+    /// Puts a commit in the order.
+    fn take(&mut self, place: usize) -> Option<Step> {
+        self.done += 1;
+        let turn = self.turns.get_mut(place)?;
+        (turn.is_done, turn.ticket) = (true, 0);
+        let is_hit = turn.is_hit;
+        for parent in self.graph.parents(place).to_vec() {
+            if let Some(turn) = self.turns.get_mut(parent) {
+                turn.waits = turn.waits.saturating_sub(1);
+            }
+            self.push(parent);
+        }
+        let node = self.graph.node(place)?;
+        Some(Step { id: node.id, seconds: node.seconds, is_merge: node.is_merge(), is_hit })
+    }
+}
+
+/// Selects the commits that changed a path.
+#[derive(Debug)]
+struct PathFilter {
+    /// The components of the path, as the repository spells them.
+    names: Vec<Vec<u8>>,
+    /// Folders, by how deep they are and their tree, to what is at the path below them. Neighbors have most in common.
+    folders: HashMap<(usize, Oid), Option<Oid>>,
+}
+
+impl PathFilter {
+    fn new(git: &Git, path: &str, from: &[Oid]) -> PathFilter {
+        let names = match from.first().and_then(|at| git.tree(*at).ok()) {
+            Some(tree) => git.raw_names(&tree, path),
+            None => path.split('/').filter(|name| !name.is_empty()).map(|name| name.as_bytes().to_vec()).collect(),
+        };
+        PathFilter { names, folders: HashMap::new() }
+    }
+
+    /// Returns which parents of a commit lead on, and whether the commit differs at the path from all of them.
+    fn choose(&mut self, git: &Git, graph: &Graph, place: usize, parents: Vec<usize>) -> (Vec<usize>, bool) {
+        let Some(root) = graph.node(place).map(|node| node.tree) else { return (parents, false) };
+        let mut own = None;
+        for parent in &parents {
+            let Some(other) = graph.node(*parent).map(|node| node.tree) else { continue };
+            let is_same = other == root || {
+                let own = *own.get_or_insert_with(|| self.object_at(git, root));
+                self.object_at(git, other) == own
+            };
+            if is_same {
+                return (vec![*parent], false);
+            }
+        }
+        let is_hit = !parents.is_empty() || self.object_at(git, root).is_some();
+        (parents, is_hit)
+    }
+
+    /// Returns the ID of the object at the path below a root.
+    fn object_at(&mut self, git: &Git, root: Oid) -> Option<Oid> {
+        let (mut at, mut passed) = (Some(root), Vec::new());
+        for (depth, name) in self.names.iter().enumerate() {
+            let Some(folder) = at else { break };
+            if let Some(known) = self.folders.get(&(depth, folder)) {
+                at = *known;
+                break;
+            }
+            passed.push((depth, folder));
+            at = git.entry_id(folder, name);
+        }
+        if self.folders.len() >= MOST_FOLDERS {
+            self.folders.clear();
+        }
+        self.folders.extend(passed.into_iter().map(|folder| (folder, at)));
+        at
+    }
+}
