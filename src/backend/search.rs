@@ -13,6 +13,8 @@ use serde_json::json;
 /// How many files and commits a search in a project looks at.
 const MOST_FILES: usize = 20_000;
 const MOST_COMMITS: usize = 20_000;
+/// How many of them are listed at a time.
+const READ_TOGETHER: usize = 500;
 /// How many hits in files and commits are collected.
 const MOST_HITS: usize = 200;
 /// Lines around a hit.
@@ -184,19 +186,22 @@ fn bounded(call: &Reading, rows: Vec<Hit>, cut: bool) -> Outcome<Vec<Hit>> {
 fn commits(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
     let (_, git) = call.repository(&project.id.into())?;
     let query = LogQuery { from: git.default_head().into_iter().collect(), ..LogQuery::default() };
-    let log = git.log(&query, 0, MOST_COMMITS)?;
-    let mut rows = Vec::new();
-    for id in log.commits {
-        let commit = git.show(id)?;
-        if holds(&commit.message, text) || (text.len() >= 7 && commit.id.starts_with(text)) {
-            let commit = crate::api::commits::Commit { project_id: there(project.id), ..commit };
-            rows.push(Hit::Commit(Box::new(commit)));
-        }
-        if rows.len() == MOST_HITS {
-            return bounded(call, rows, true);
+    let (mut rows, mut read, mut more) = (Vec::new(), 0, true);
+    while more && read < MOST_COMMITS {
+        let page = git.log_page(&query, read, READ_TOGETHER, &call.cache)?;
+        (read, more) = (read + READ_TOGETHER, page.more);
+        for id in page.commits {
+            let commit = git.show(id)?;
+            if holds(&commit.message, text) || (text.len() >= 7 && commit.id.starts_with(text)) {
+                let commit = crate::api::commits::Commit { project_id: there(project.id), ..commit };
+                rows.push(Hit::Commit(Box::new(commit)));
+            }
+            if rows.len() == MOST_HITS {
+                return bounded(call, rows, true);
+            }
         }
     }
-    bounded(call, rows, log.more)
+    bounded(call, rows, more)
 }
 
 fn blobs(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
