@@ -1,12 +1,13 @@
 //! What changed between two trees, in the text of the interface: hunks below `---` and `+++`, no `diff --git`.
 
+use super::lines::LineCounter;
 use super::{Git, lossy};
 use crate::api::commits::DiffEntry;
 use crate::backend::reject::Reject;
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
 
 /// Files of which no text is made: they count as too large.
-const LARGEST_FILE: i64 = 8 << 20;
+pub(super) const LARGEST_FILE: i64 = 8 << 20;
 /// The longest text of one file.
 const LONGEST_TEXT: usize = 2 << 20;
 /// The longest text of all files together: an answer is in memory as a whole.
@@ -74,6 +75,11 @@ impl Git {
 
     /// Lines that a commit added and deleted against its first parent.
     pub fn line_counts(&self, id: Oid) -> Result<(u64, u64), Reject> {
+        LineCounter::new(self).count(id)
+    }
+
+    /// The same, where files may have got new names.
+    pub(super) fn compared_line_counts(&self, id: Oid) -> Result<(u64, u64), Reject> {
         let parent = self.find_commit(id)?.parent();
         let (old, new) = (self.tree_of(parent)?, self.tree_of(Some(id))?);
         let stats = self.diff(old.as_ref(), new.as_ref())?.stats()?;

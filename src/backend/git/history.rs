@@ -2,6 +2,7 @@
 
 use super::commit_graph::UNKNOWN;
 use super::graph::{Graph, Node};
+use super::lines::LineCounter;
 use super::walk::{Log, Walk};
 use super::{Git, Head};
 use crate::api::repository::Contributor;
@@ -9,12 +10,16 @@ use crate::backend::cache::Cache;
 use crate::backend::reject::Reject;
 use git2::Oid;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, available_parallelism};
 
 /// The most commits whose containment is cached together: one page of branches.
 const MAX_CACHED_COMMITS: usize = 100;
 /// The number of commits that the list of contributors counts.
 const CONTRIBUTOR_COMMITS: usize = 2_000;
+/// How many of them are counted one after the other on one processor.
+const COUNTED_TOGETHER: usize = 32;
 /// The assumed difference between the clocks of committers: one day, in seconds.
 const CLOCK_SKEW: i64 = 24 * 60 * 60;
 /// After this many commits in a row that are too old, a walk ends.
@@ -188,25 +193,27 @@ impl Git {
     }
 
     fn count_contributors(&self, head: Oid, cache: &Cache) -> Result<Vec<Contributor>, Reject> {
-        let mut walk = Walk::new(self, &[head], None)?;
-        let mut contributors: Vec<Contributor> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut left = CONTRIBUTOR_COMMITS;
-        while left > 0
+        let (mut walk, mut commits) = (Walk::new(self, &[head], None)?, Vec::new());
+        while commits.len() < CONTRIBUTOR_COMMITS
             && let Some(step) = walk.next(self)?
         {
-            if step.is_merge {
-                continue;
+            if !step.is_merge {
+                commits.push(step.id);
             }
-            left -= 1;
-            let author = self.find_commit(step.id)?.author;
+        }
+        self.count_lines(&commits, cache)?;
+        let mut counter = LineCounter::new(self);
+        let mut contributors: Vec<Contributor> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for commit in commits {
+            let author = self.find_commit(commit)?.author;
             let place = *places.entry(author.email.to_lowercase()).or_insert_with(|| {
                 // The newest commit comes first and gives the name.
                 contributors.push(Contributor { name: author.name, email: author.email, ..Contributor::default() });
                 contributors.len() - 1
             });
             if let Some(contributor) = contributors.get_mut(place) {
-                let (additions, deletions) = cache.lines.or_make(step.id, || self.line_counts(step.id))?;
+                let (additions, deletions) = cache.lines.or_make(commit, || counter.count(commit))?;
                 contributor.commits += 1;
                 contributor.additions += additions;
                 contributor.deletions += deletions;
@@ -214,6 +221,29 @@ impl Git {
         }
         contributors.reverse();
         Ok(contributors)
+    }
+}
+
+impl Git {
+    /// Counts the lines that commits changed, on all processors. What cannot be counted is left.
+    fn count_lines(&self, commits: &[Oid], cache: &Cache) -> Result<(), Reject> {
+        let left: Vec<Oid> = commits.iter().copied().filter(|id| cache.lines.get(id).is_none()).collect();
+        let batches = Mutex::new(left.chunks(COUNTED_TOGETHER));
+        let threads = available_parallelism().map_or(1, NonZero::get).min(left.len() / COUNTED_TOGETHER);
+        let (path, stop) = (self.repo.path(), &self.stop);
+        let count = || {
+            let Ok(git) = Git::open(path, None).map(|git| git.until(stop)) else { return };
+            let mut counter = LineCounter::new(&git);
+            loop {
+                let batch = batches.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(batch) = batch.filter(|_| stop.go_on().is_ok()) else { return };
+                for id in batch {
+                    _ = cache.lines.or_make(*id, || counter.count(*id));
+                }
+            }
+        };
+        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(count))));
+        self.stop.go_on()
     }
 }
 

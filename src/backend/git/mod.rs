@@ -9,6 +9,7 @@ mod commit_graph;
 mod diff;
 mod graph;
 mod history;
+mod lines;
 mod local;
 mod merge;
 mod object;

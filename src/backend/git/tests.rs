@@ -266,6 +266,38 @@ fn a_diff_names_files_and_hunks_and_finds_renames() {
 }
 
 #[test]
+fn lines_are_counted_as_in_the_diff() {
+    let made = Made::new();
+    let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
+    let other = long.replace("line 7\n", "changed\nline\n");
+    let large = "x\n".repeat(5 << 20);
+    let trees: &[&[(&[u8], &str)]] = &[
+        &[(b"a", "1\n2\n"), (b"src/a.rs", &long)],
+        &[(b"a", "1\n2"), (b"src/a.rs", &other)],
+        // One more, one less, and one under a new name.
+        &[(b"a", "1\n2"), (b"b", "1\n2\n3"), (b"src/a.rs", &other), (b"src/deep/b", "\n")],
+        &[(b"a", "1\n2"), (b"src/a.rs", &other)],
+        &[(b"a", "1\n2"), (b"src/b.rs", &long)],
+        // A file that becomes a folder, and names that begin alike.
+        &[(b"a/b", "1\n"), (b"a.b", "1\n"), (b"src/b.rs", &long)],
+        &[(b"a/b", "1\n"), (b"a.b", "1\n"), (b"a-b", ""), (b"src/b.rs", &long), (b"src.rs", "2\n2\n")],
+        // What is no text, and what is too large.
+        &[(b"a.b", "\0\n"), (b"a-b", "1"), (b"src.rs", "2\n2\n")],
+        &[(b"a.b", "1\n"), (b"a-b", &large), (b"src.rs", "3\n2\n")],
+        &[(b"a-b", "1\n"), (b"src.rs", "3\n2\n")],
+        &[],
+    ];
+    let ids = trees.iter().zip(1..).map(|(files, at)| made.commit("main", at, files));
+    let ids: Vec<Oid> = ids.collect();
+    let git = made.git("main");
+    let mut counter = lines::LineCounter::new(&git);
+    let counted: Vec<_> = ids.iter().map(|id| counter.count(*id).unwrap()).collect();
+    let compared: Vec<_> = ids.iter().map(|id| git.compared_line_counts(*id).unwrap()).collect();
+    assert_eq!(counted, compared);
+    assert_eq!(counted[..3], [(52, 0), (3, 2), (4, 0)]);
+}
+
+#[test]
 fn what_has_no_room_in_a_diff_is_named_without_its_text() {
     let made = Made::new();
     let long = "line\n".repeat(600_000);

@@ -1,0 +1,171 @@
+//! How many lines commits added and deleted. Neighbors have most of their folders in common, and a folder is read once for all
+//! of them; libgit2 would parse it anew for each.
+
+use super::Git;
+use super::diff::LARGEST_FILE;
+use crate::backend::reject::Reject;
+use git2::{Blob, DiffOptions, ObjectType, Oid, Patch};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Bytes of folders that are kept.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Counts the lines of commits.
+pub(super) struct LineCounter<'g> {
+    git: &'g Git,
+    folders: HashMap<Oid, Rc<[u8]>>,
+    bytes: usize,
+}
+
+/// An entry of a folder.
+#[derive(Clone, Copy, PartialEq)]
+struct Entry<'f> {
+    name: &'f [u8],
+    kind: Kind,
+    id: Oid,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Folder,
+    File,
+    Link,
+    Module,
+}
+
+impl Entry<'_> {
+    /// As git orders the entries of a folder.
+    fn order(&self, other: &Entry<'_>) -> Ordering {
+        let end = |entry: &Entry<'_>| (entry.kind == Kind::Folder).then_some(b'/');
+        self.name.iter().copied().chain(end(self)).cmp(other.name.iter().copied().chain(end(other)))
+    }
+}
+
+/// The entries of a folder; ends where it is damaged.
+fn entries(mut rest: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+    std::iter::from_fn(move || {
+        let (mode, after) = rest.split_at_checked(memchr::memchr(b' ', rest)?)?;
+        let (name, after) = after.get(1..)?.split_at_checked(memchr::memchr(0, after)?.checked_sub(1)?)?;
+        let (id, after) = after.get(1..)?.split_at_checked(20)?;
+        rest = after;
+        let kind = match mode {
+            b"40000" | b"040000" => Kind::Folder,
+            b"120000" => Kind::Link,
+            b"160000" => Kind::Module,
+            _ => Kind::File,
+        };
+        Some(Entry { name, kind, id: Oid::from_bytes(id).ok()? })
+    })
+}
+
+impl<'g> LineCounter<'g> {
+    pub fn new(git: &'g Git) -> LineCounter<'g> {
+        LineCounter { git, folders: HashMap::new(), bytes: 0 }
+    }
+
+    /// Returns how many lines a commit added and deleted against its first parent.
+    pub fn count(&mut self, id: Oid) -> Result<(u64, u64), Reject> {
+        let git = self.git;
+        let (tree, parent) = git.raw_commit(id, |raw| (raw.tree, raw.parents.first().copied()))?;
+        // A parent that a shallow clone does not have counts as empty.
+        let old = parent.filter(|id| git.has_commit(*id)).map(|id| git.raw_commit(id, |raw| raw.tree)).transpose()?;
+        let Some(files) = self.changed_files(old, tree)? else { return git.compared_line_counts(id) };
+        let mut lines = (0, 0);
+        for (old, new) in files {
+            git.stop.go_on()?;
+            let (added, deleted) = self.changed_lines(old, new)?;
+            lines = (lines.0 + added, lines.1 + deleted);
+        }
+        Ok(lines)
+    }
+
+    /// The files that differ between two folders; `None` where one could be another under a new name, or is no file.
+    fn changed_files(&mut self, old: Option<Oid>, new: Oid) -> Result<Option<Vec<(Option<Oid>, Option<Oid>)>>, Reject> {
+        let (mut files, mut todo) = (Vec::new(), vec![(old, Some(new))]);
+        let (mut has_added, mut has_deleted) = (false, false);
+        while let Some((old, new)) = todo.pop() {
+            self.git.stop.go_on()?;
+            let (old, new) = (self.folder(old)?, self.folder(new)?);
+            let (mut old, mut new) = (entries(&old).peekable(), entries(&new).peekable());
+            loop {
+                let order = match (old.peek(), new.peek()) {
+                    (None, None) => break,
+                    (Some(a), Some(b)) if a == b => {
+                        (old.next(), new.next());
+                        continue;
+                    }
+                    (Some(a), Some(b)) => a.order(b),
+                    (Some(_), None) => Ordering::Less,
+                    (None, Some(_)) => Ordering::Greater,
+                };
+                let before = if order.is_le() { old.next() } else { None };
+                let after = if order.is_ge() { new.next() } else { None };
+                let kinds = [before, after].map(|entry| entry.map(|entry| entry.kind));
+                let ids = (before.map(|entry| entry.id), after.map(|entry| entry.id));
+                match kinds {
+                    [Some(Kind::Module), _] | [_, Some(Kind::Module)] => return Ok(None),
+                    [Some(before), Some(after)] if before != after => return Ok(None),
+                    // The same with another mode.
+                    _ if ids.0 == ids.1 => continue,
+                    [Some(Kind::Folder), _] | [_, Some(Kind::Folder)] => {
+                        todo.push(ids);
+                        continue;
+                    }
+                    _ => files.push(ids),
+                }
+                has_added |= before.is_none();
+                has_deleted |= after.is_none();
+                if has_added && has_deleted {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(files))
+    }
+
+    /// The bytes of a folder.
+    fn folder(&mut self, id: Option<Oid>) -> Result<Rc<[u8]>, Reject> {
+        let Some(id) = id else { return Ok(Rc::default()) };
+        if let Some(known) = self.folders.get(&id) {
+            return Ok(known.clone());
+        }
+        let odb = self.git.repo().odb()?;
+        let object = odb.read(id)?;
+        if object.kind() != ObjectType::Tree {
+            return Err(Reject::failed("a folder is none"));
+        }
+        let bytes: Rc<[u8]> = object.data().into();
+        self.bytes += bytes.len();
+        if self.bytes > MOST_BYTES {
+            self.folders.clear();
+            self.bytes = bytes.len();
+        }
+        self.folders.insert(id, bytes.clone());
+        Ok(bytes)
+    }
+
+    /// Lines added and deleted between two files, of which one may be missing.
+    fn changed_lines(&self, old: Option<Oid>, new: Option<Oid>) -> Result<(u64, u64), Reject> {
+        let find = |id: Option<Oid>| id.map(|id| self.git.repo().find_blob(id)).transpose();
+        let (old, new) = (find(old)?, find(new)?);
+        let is_large = |blob: &Option<Blob<'_>>| blob.as_ref().is_some_and(|b| b.size() as u64 > LARGEST_FILE as u64);
+        if is_large(&old) || is_large(&new) {
+            return Ok((0, 0));
+        }
+        let mut options = DiffOptions::new();
+        options.context_lines(0);
+        let options = Some(&mut options);
+        let (patch, is_turned) = match (&old, &new) {
+            (Some(old), Some(new)) => (Patch::from_blobs(old, None, new, None, options)?, false),
+            (Some(one), None) | (None, Some(one)) => {
+                (Patch::from_blob_and_buffer(one, None, &[], None, options)?, old.is_none())
+            }
+            (None, None) => return Ok((0, 0)),
+        };
+        let (_, added, deleted) = patch.line_stats()?;
+        let (added, deleted) = (added as u64, deleted as u64);
+        Ok(if is_turned { (deleted, added) } else { (added, deleted) })
+    }
+}
