@@ -11,21 +11,16 @@ use axum::http::{Uri, header};
 use axum::response::IntoResponse;
 use futures::TryStreamExt;
 use labscope::api::branches::ListBranches;
-use labscope::api::client::{Client, Server};
 use labscope::api::merge_requests::{GetChanges, MergeRequest};
 use std::collections::HashMap;
 use std::fs;
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::Table;
-use url::Url;
+use support::served::{Connection, LABSCOPE, Process, git};
 
-const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
 const BRANCHES: usize = 100_000;
 /// Connections that ask at the same time.
 const CONNECTIONS: usize = 8;
@@ -43,84 +38,6 @@ const ASKED: &[(&str, &str)] = &[
 /// Where blobs are, by their SHA.
 const BLOBS: &str = "/api/v4/projects/local%2Fmany/repository/blobs";
 
-/// A server in a process of its own, on one core where that can be said.
-struct Process {
-    child: Child,
-    url: String,
-    token: String,
-}
-
-impl Process {
-    fn start(program: &str, arguments: &[&str], folder: &Path) -> Process {
-        let pinned = Command::new("taskset").arg("--version").stdout(Stdio::null()).status().is_ok();
-        let mut command = if pinned { Command::new("taskset") } else { Command::new(program) };
-        if pinned {
-            command.args(["-c", "0", program]);
-        }
-        let mut child =
-            command.args(arguments).current_dir(folder).stdout(Stdio::piped()).spawn().expect("the server starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
-        let url = line.split_whitespace().last().expect("an address").to_owned();
-        let ready = fs::read(folder.join("ready.json")).unwrap_or_default();
-        let ready: serde_json::Value = serde_json::from_slice(&ready).unwrap_or_default();
-        Process { child, url, token: ready["tokens"]["root"].as_str().unwrap_or_default().to_owned() }
-    }
-
-    fn client(&self) -> Client {
-        let url = Url::parse(&self.url).expect("an address");
-        Client::new(Server { token: Some(self.token.clone().into()), ..Server::new(url) }).expect("a client")
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// One connection that is kept, with as little around it as HTTP allows.
-struct Connection {
-    stream: BufReader<TcpStream>,
-    request: Vec<u8>,
-    body: Vec<u8>,
-}
-
-impl Connection {
-    fn open(server: &Process, target: &str) -> Connection {
-        let address = server.url.trim_start_matches("http://").trim_end_matches('/');
-        let stream = TcpStream::connect(address).expect("it listens");
-        stream.set_nodelay(true).expect("a socket");
-        let token = &server.token;
-        let request = format!("GET {target} HTTP/1.1\r\nHost: {address}\r\nPRIVATE-TOKEN: {token}\r\n\r\n").into();
-        Connection { stream: BufReader::with_capacity(1 << 16, stream), request, body: Vec::new() }
-    }
-
-    /// Asks once; the body is in `body` then.
-    fn ask(&mut self) {
-        self.stream.get_mut().write_all(&self.request).expect("sent");
-        let (mut length, mut first, mut line) = (None, true, String::new());
-        loop {
-            line.clear();
-            self.stream.read_line(&mut line).expect("a line");
-            assert!(!first || line.contains(" 200 "), "{line}");
-            first = false;
-            let text = line.trim_end();
-            if text.is_empty() {
-                break;
-            }
-            if let Some((name, value)) = text.split_once(':')
-                && name.eq_ignore_ascii_case("content-length")
-            {
-                length = value.trim().parse::<usize>().ok();
-            }
-        }
-        self.body.resize(length.expect("a length"), 0);
-        self.stream.read_exact(&mut self.body).expect("the body");
-    }
-}
-
 /// Microseconds a request takes when several connections ask at the same time.
 fn rate(server: &Process, target: &str) -> f64 {
     let until = Instant::now() + WHILE;
@@ -137,20 +54,6 @@ fn rate(server: &Process, target: &str) -> f64 {
         threads.into_iter().map(|thread| thread.join().expect("it asks")).sum()
     });
     WHILE.as_secs_f64() * 1e6 / asked.max(1) as f64
-}
-
-/// Runs git, silently.
-fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
-    let mut child = Command::new("git")
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("git is there");
-    child.stdin.take().expect("a pipe").write_all(input).expect("told");
-    String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("text").trim().to_owned()
 }
 
 /// A repository of 120 commits, 100 files and very many branches, as many at each commit.
