@@ -3,8 +3,9 @@
 use super::call::{Outcome, Reading, Writing, ok};
 use super::deployments;
 use super::mount::Mount;
-use super::records::{self, level};
+use super::records::{self, Deployment, level};
 use super::reject::Reject;
+use super::world::World;
 use crate::api::environments::*;
 use crate::backend::presenters::{holds, time};
 
@@ -16,7 +17,19 @@ pub fn mount(mount: Mount) -> Mount {
     mount.read_signed_in::<ListEnvironments>(list).read_signed_in::<GetEnvironment>(get).write::<StopEnvironment>(stop)
 }
 
-fn show(environment: &records::Environment) -> ProjectEnvironment {
+/// Its first and its last deployment, if any.
+fn deployments_of<'a>(
+    world: &'a World,
+    environment: &records::Environment,
+) -> Option<(&'a Deployment, &'a Deployment)> {
+    let id = environment.id;
+    let mut all = world.deployments.iter().filter(move |row| row.environment == id);
+    let first = all.next()?;
+    Some((first, all.max_by_key(|row| row.id).unwrap_or(first)))
+}
+
+fn show(world: &World, environment: &records::Environment) -> ProjectEnvironment {
+    let ends = deployments_of(world, environment);
     let name = environment.name.to_lowercase();
     let tier = TIERS.iter().find(|(part, _)| name.contains(part)).map_or("other", |(_, tier)| tier);
     ProjectEnvironment {
@@ -26,6 +39,8 @@ fn show(environment: &records::Environment) -> ProjectEnvironment {
         slug: Some(name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
         state: Some(if environment.is_stopped { "stopped" } else { "available" }.to_owned()),
         tier: Some(tier.to_owned()),
+        created_at: ends.map(|(first, _)| time(first.created_at)),
+        updated_at: ends.map(|(_, last)| time(last.created_at)),
         ..ProjectEnvironment::default()
     }
 }
@@ -44,21 +59,18 @@ fn list(call: &Reading, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironme
     };
     let mut rows: Vec<&records::Environment> = call.world.environments.iter().filter(found).collect();
     rows.sort_by_key(|row| &row.name);
-    call.page(rows, show)
+    call.page(rows, |row| show(call.world, row))
 }
 
 fn get(call: &Reading, input: GetEnvironment) -> Outcome<ProjectEnvironment> {
     let project = deployments::project(call, &input.id)?;
     let found = call.world.environments.get(input.environment_id).filter(|row| row.project == project.id);
     let environment = found.ok_or_else(Reject::no_record)?;
-    let last = call.world.deployments.iter().filter(|row| row.environment == environment.id).max_by_key(|row| row.id);
-    let first = call.world.deployments.iter().find(|row| row.environment == environment.id);
     let git = call.git(project).ok();
+    let last = deployments_of(call.world, environment).map(|(_, last)| last);
     ok(ProjectEnvironment {
-        created_at: first.map(|row| time(row.created_at)),
-        updated_at: last.map(|row| time(row.created_at)),
         last_deployment: last.map(|row| Box::new(deployments::show(call, git.as_ref(), row))),
-        ..show(environment)
+        ..show(call.world, environment)
     })
 }
 
@@ -69,6 +81,6 @@ fn stop(call: &mut Writing, input: StopEnvironment) -> Outcome<ProjectEnvironmen
     if std::mem::replace(&mut environment.is_stopped, true) {
         return Err(Reject::message(400, "400 Bad request - environment is not available"));
     }
-    let shown = show(environment);
-    Ok(super::call::Answer::new(shown).status(200))
+    let environment = environment.clone();
+    Ok(super::call::Answer::new(show(call.world, &environment)).status(200))
 }

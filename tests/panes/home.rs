@@ -45,6 +45,22 @@ async fn what_needs_me_stands_in_sections_and_opens() {
 }
 
 #[tokio::test]
+async fn a_wide_screen_has_what_the_selection_is_about_beside_the_list() {
+    let mut described = request(42, "Draw only visible rows", "bo");
+    described["description"] = json!("It draws **all** rows.\n\n\u{1b}[2J");
+    let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "main",
+        "commit": {"id": "abc", "message": "Count frames", "author_name": "Cem"}});
+    let mut harness = open(&[described], &[job]).await;
+    harness.expect_no("It draws all rows.").resize(220, 40).settle().await;
+    harness.expect("!42 Draw only visible rows").expect("It draws all rows.");
+    harness.press("j").settle().await;
+    harness.expect("!40 Theme file errors name the key").expect("No description.").expect_no("It draws all rows.");
+    harness.press("j").settle().await;
+    harness.expect("#1207 bench").expect("Count frames").resize(160, 40).settle().await;
+    harness.expect_no("Count frames");
+}
+
+#[tokio::test]
 async fn empty_sections_are_one_line_and_a_quiet_home_is_silent() {
     let mut harness = open(&[], &[]).await;
     harness.expect("No open merge requests need you.");

@@ -123,6 +123,9 @@ async fn a_pipeline_runs_with_variables_that_are_kept_nowhere() {
     harness.fail(run, 400, "base: Reference not found");
     harness.press("C-s").settle().await;
     harness.expect("Reference not found").expect("TOKEN=s3cret");
+    // Who is looked over the shoulder hides them, in the row and where they are written.
+    harness.press("C-t").expect_no("s3cret").press("Enter").expect_no("s3cret").expect("show the text");
+    harness.press("C-t").expect("TOKEN=s3cret").press("Esc").expect("TOKEN=s3cret");
     harness.press("S-Tab C-u").type_text("main").reply(run, whole(321, "main", "created"));
     harness.press("C-s").settle().await;
     let line = sent(&harness).pop().expect("a write");

@@ -2,6 +2,7 @@
 
 mod draw;
 mod lines;
+mod preview;
 mod queries;
 mod recents;
 
@@ -19,6 +20,8 @@ use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::QueryScope;
 use crate::parts::{ci, todos};
 use crate::store::Want;
+use crate::ui::doc::DocState;
+use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::text;
 use crate::ui::theme::Role;
@@ -28,7 +31,6 @@ use ratatui::layout::Rect;
 use recents::Recents;
 
 /// What needs the user.
-#[derive(Default)]
 pub struct Home {
     list: ListState,
     lines: Vec<Line>,
@@ -37,7 +39,17 @@ pub struct Home {
     /// Whether the user chose what is selected; until then it is the first thing, whatever comes in when.
     chosen: bool,
     area: std::cell::Cell<Rect>,
+    panels: Panels,
+    /// The text that is shown beside the list, and where it was drawn: nowhere, on a narrow screen.
+    previewed: Option<String>,
+    window: DocState,
+    beside: std::cell::Cell<Rect>,
 }
+
+/// Columns of a screen that has room for a text beside all that the list tells.
+const WIDE: u16 = 176;
+/// The list, and the text of the selected line.
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 126, weight: 5 }, PanelRequest { min: 50, weight: 3 }];
 
 impl Home {
     fn current(&self) -> Option<Line> {
@@ -215,7 +227,18 @@ impl Pane for Home {
     ];
 
     fn open(_place: &Place, view: &View) -> Self {
-        let mut home = Home::default();
+        let mut home = Home {
+            list: ListState::default(),
+            lines: Vec::new(),
+            lately: Recents::default(),
+            filter: String::new(),
+            chosen: false,
+            area: Default::default(),
+            panels: Panels::new(2),
+            previewed: None,
+            window: DocState { cursor_line: false, ..DocState::new() },
+            beside: Default::default(),
+        };
         home.arrange(view);
         home
     }
@@ -245,11 +268,17 @@ impl Pane for Home {
             .collect();
         let details = seen.iter().map(|(project, request)| Details::new(view, project, request, shown));
         wants.extend(merge_request_details::wants(view, details));
+        wants.extend(self.preview_want(view));
         wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.draw(view, area, buf);
+        self.beside.set(Rect::default());
+        let Some(beside) = self.place_beside(area) else { return self.draw(view, area, buf) };
+        let places = self.panels.layout(area, ASKS);
+        self.draw(view, places.first().copied().flatten().unwrap_or(area), buf);
+        self.draw_preview(view, beside, buf);
+        self.panels.rules(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -263,6 +292,7 @@ impl Pane for Home {
         }
         list.settle(len, true, |index| self.is_thing(index));
         self.list = list;
+        self.preview_changed(&cx.view);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -281,6 +311,10 @@ impl Pane for Home {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let area = self.area.get();
         match pointer {
+            Pointer::Wheel { rows, column, row, .. } if self.beside.get().contains((column, row).into()) => {
+                let len = self.preview_len(&cx.view);
+                Motion::Wheel(rows).window(&mut self.window, len);
+            }
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
                 if let Some(index) = self.list.row_at(row - area.y).filter(|index| self.is_thing(*index)) {

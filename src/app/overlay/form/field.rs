@@ -71,6 +71,8 @@ pub struct Field {
     pub twin: Option<&'static str>,
     /// Whether its text is kept on this machine until it is sent.
     pub is_kept: bool,
+    /// Whether dots are shown instead of its text, which may be secret.
+    pub is_hidden: bool,
     check: Option<Validate>,
     parse: Option<Parse>,
     kind: InputKind,
@@ -103,6 +105,7 @@ impl Field {
             error: None,
             twin: None,
             is_kept: true,
+            is_hidden: false,
             check: None,
             parse: None,
             kind: input.kind,

@@ -80,6 +80,7 @@ impl Form {
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
             (KeyCode::Char('o'), true) => self.edit_outside(cx),
+            (KeyCode::Char('t'), true) if self.hide_or_show() => {}
             _ => {
                 let key = undoing(key);
                 let mut modifiers = KeyModifiers::NONE;
@@ -92,6 +93,16 @@ impl Form {
                 self.written(cx);
             }
         }
+    }
+
+    /// Hides the text of the field with the focus, or shows it again; `false` where it is none that may be secret.
+    fn hide_or_show(&mut self) -> bool {
+        let field = self.fields.get_mut(self.focus).filter(|field| !field.is_kept && field.widget == Widget::Long);
+        if let Some(field) = field {
+            field.is_hidden = !field.is_hidden;
+            return true;
+        }
+        false
     }
 
     // ---- keys of a field
@@ -122,6 +133,9 @@ impl Form {
     }
 
     fn key_field(&mut self, key: Key, cx: &mut Cx) {
+        if key.ctrl && key.code == KeyCode::Char('t') && self.hide_or_show() {
+            return;
+        }
         let Some(field) = self.fields.get_mut(self.focus) else { return };
         match (&field.widget, key.code) {
             (Widget::YesNo | Widget::Choice(_), KeyCode::Char(' ') | KeyCode::Right) => field.turn(true),

@@ -13,6 +13,8 @@ use tui_textarea::TextArea;
 
 /// Rows of what is said about a field.
 const ABOUT: usize = 2;
+/// What stands for each letter of a text that is hidden.
+const MASK: char = '*';
 /// Rows of a screen from which on there is room for rows that only part things.
 const ROOMY: u16 = 30;
 
@@ -29,7 +31,7 @@ impl Form {
             Widget::Words(_) | Widget::Names(_) => "Separate several with commas.",
             Widget::YesNo => "Space toggles it.",
             Widget::Choice(_) => "Space cycles through the values.",
-            Widget::Long if !field.is_kept => "Enter writes.",
+            Widget::Long if !field.is_kept => "Enter writes, C-t hides or shows the text.",
             Widget::Long => "Enter writes, C-o opens $EDITOR.",
             Widget::Picture => "Path of an image on this machine, at most 200 KB; it is uploaded too.",
             Widget::Secret => "Hidden, not stored on this machine, and never shown again.",
@@ -53,7 +55,9 @@ impl Form {
         let count = [(format!("{} of {}", self.focus + 1, self.fields.len()), dim)];
         let mut left: Vec<(String, _)> = match &self.state {
             _ if self.writing.is_some() && self.fields.get(self.focus).is_some_and(|field| !field.is_kept) => {
-                vec![("Esc".into(), key), (" back to the form".into(), dim)]
+                let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
+                let hide = if hidden { " show the text" } else { " hide the text" };
+                vec![("Esc".into(), key), (" back to the form  ".into(), dim), ("C-t".into(), key), (hide.into(), dim)]
             }
             _ if self.writing.is_some() => {
                 vec![
@@ -142,7 +146,8 @@ impl Form {
         self.foot(view, foot, buf);
         if let Some(area) = &self.writing {
             let body = Rect { height: inner.height - 2, ..inner };
-            return draw_writing(&mut area.borrow_mut(), view, body, buf);
+            let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
+            return draw_writing(&mut area.borrow_mut(), view, body, buf, hidden);
         }
         // The line about a field is wrapped where there is room.
         let (about, role) = self.below(inner.width.into(), inner.height);
@@ -189,6 +194,7 @@ fn row(field: &Field) -> Row<'_> {
         required: field.required,
         shown: match &field.widget {
             Widget::Secret => Shown::Secret(text.chars().count()),
+            Widget::Long if field.is_hidden => Shown::Secret(text.chars().count()),
             Widget::YesNo | Widget::Choice(_) => Shown::Choice(text, empty),
             Widget::Long => Shown::Text(text, empty),
             _ => Shown::Line(&field.input, empty),
@@ -198,8 +204,18 @@ fn row(field: &Field) -> Row<'_> {
     }
 }
 
-fn draw_writing(area: &mut TextArea<'static>, view: &View, body: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+fn draw_writing(
+    area: &mut TextArea<'static>,
+    view: &View,
+    body: Rect,
+    buf: &mut Buffer,
+    hidden: bool,
+) -> Option<(u16, u16)> {
     let theme = view.theme;
+    match hidden {
+        true => area.set_mask_char(MASK),
+        false => area.clear_mask_char(),
+    }
     area.set_style(theme.style(Role::Overlay));
     area.set_cursor_line_style(theme.style(Role::Overlay));
     area.set_selection_style(theme.style(Role::Marked));

@@ -1,0 +1,131 @@
+//! What the selected line of home is about, beside the list where there is room.
+
+use super::lines::Line;
+use super::{ASKS, Home, WIDE};
+use crate::app::pane::View;
+use crate::panes::home::queries;
+use crate::parts::{rendered_markdown, review, todos};
+use crate::store::Want;
+use crate::ui::doc::{self, DocLine};
+use crate::ui::panels;
+use crate::ui::state;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Bytes of a text that are rendered.
+const LONGEST: usize = 64 * 1024;
+
+/// The text of a line.
+pub(super) struct Preview {
+    title: String,
+    /// Who wrote it.
+    author: String,
+    /// Names the text: another one whenever it is.
+    identity: String,
+    /// Markdown.
+    text: String,
+}
+
+impl Home {
+    /// The text of the selected line; `None` where it has none of its own.
+    fn preview(&self, view: &View) -> Option<Preview> {
+        let name = |user: Option<&crate::api::users::User>| user.map(|user| user.username.clone()).unwrap_or_default();
+        Some(match self.current()? {
+            Line::Request(section, at, row) => {
+                let request = queries::requests(view, section, at).get(row)?;
+                let changed = request.updated_at.as_ref().map_or("", |at| at.as_str());
+                Preview {
+                    title: format!("!{} {}", request.iid, review::title(request)),
+                    author: name(request.author()),
+                    identity: format!("description of merge request {} at {changed}", request.id),
+                    text: request.description.clone().unwrap_or_default(),
+                }
+            }
+            Line::Todo(row) => {
+                let todo = todos::waiting(view).get(row)?;
+                Preview {
+                    title: format!("{} {}", todo.reference(), todo.title()),
+                    author: name(todo.author.as_ref()),
+                    identity: format!("to-do {}", todo.id),
+                    text: todo.body.clone(),
+                }
+            }
+            Line::Job(project, row) => {
+                let job = queries::running(view, self.watched(project)).get(row)?;
+                let commit = job.commit.as_ref();
+                Preview {
+                    title: format!("#{} {}", job.id, job.name),
+                    author: commit.map(|commit| commit.author_name.clone()).unwrap_or_default(),
+                    identity: format!("commit of job {}", job.id),
+                    text: commit.map(|commit| commit.message.clone()).unwrap_or_default(),
+                }
+            }
+            Line::Project(row) => {
+                let project = queries::projects(view).get(row)?;
+                Preview {
+                    title: project.path_with_namespace.clone(),
+                    author: String::new(),
+                    identity: format!("description of project {} {}", project.id, project.description().len()),
+                    text: project.description().to_owned(),
+                }
+            }
+            Line::Heading(..) | Line::Nothing(_) | Line::Lost(_) | Line::Silent(..) | Line::Place(_) => return None,
+        })
+    }
+
+    /// Where the text stands; nowhere on a screen that has no room for it beside what the list tells.
+    pub(super) fn place_beside(&self, area: Rect) -> Option<Rect> {
+        let places = self.panels.places(area, ASKS);
+        places.get(1).copied().flatten().filter(|_| area.width >= WIDE)
+    }
+
+    /// Columns of the text; 0 where there is no room for it.
+    fn preview_width(&self, view: &View) -> usize {
+        let width = self.place_beside(Rect::new(0, 0, view.size.0, view.size.1)).map_or(0, |place| place.width);
+        usize::from(width).saturating_sub(3).min(rendered_markdown::MEASURE)
+    }
+
+    /// Returns what renders the text of the selected line.
+    pub(super) fn preview_want(&self, view: &View) -> Option<Want> {
+        let width = self.preview_width(view);
+        let preview = self.preview(view).filter(|preview| width > 0 && !preview.text.trim().is_empty())?;
+        if rendered_markdown::made(view, &preview.identity, width).is_some() {
+            return None;
+        }
+        let text = crate::ui::text::start(&preview.text, LONGEST);
+        rendered_markdown::work(view, &preview.identity, text, width).map(Want::from)
+    }
+
+    /// After an update: another text is shown from its start.
+    pub(super) fn preview_changed(&mut self, view: &View) {
+        let identity = self.preview(view).map(|preview| preview.identity);
+        if self.previewed != identity {
+            self.previewed = identity;
+            self.window.first();
+            self.window.top.set(0);
+        }
+    }
+
+    /// The lines that the window has.
+    pub(super) fn preview_len(&self, view: &View) -> usize {
+        let identity = self.previewed.as_ref();
+        let made = identity.and_then(|identity| rendered_markdown::made(view, identity, self.preview_width(view)));
+        made.map_or(0, |made| made.lines.len())
+    }
+
+    pub(super) fn draw_preview(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.beside.set(area);
+        let Some(preview) = self.preview(view) else { return };
+        let body = panels::title(buf, area, view.theme, false, &preview.title, &preview.author);
+        let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
+        if preview.text.trim().is_empty() {
+            return state::empty(buf, body, view.theme, "No description.", "Enter opens it");
+        }
+        let Some(made) = rendered_markdown::made(view, &preview.identity, self.preview_width(view)) else {
+            return state::skeleton(buf, body, view.theme);
+        };
+        doc::draw(buf, body, view.theme, false, &self.window, made.lines.len(), 0, |index| {
+            made.lines.get(index).map(DocLine::borrowed).unwrap_or_default()
+        });
+    }
+}
