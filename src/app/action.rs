@@ -239,6 +239,8 @@ pub enum Msg {
     Resize(u16, u16),
     /// The terminal told its background.
     Background(Background),
+    /// The terminal's window got the focus, or lost it.
+    Focus(bool),
     /// What something that was started says; not listened to once it was stopped.
     Of(Cancel, Box<Msg>),
     /// The end of something that was started.

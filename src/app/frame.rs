@@ -6,7 +6,7 @@ use super::hits::{Hit, Hits};
 use super::pane::{Breadcrumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
-use crate::ui::{chart, glyph, line, panels, popup, spot, text};
+use crate::ui::{chart, glyph, hyperlink, line, panels, popup, spot, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -73,6 +73,7 @@ impl App {
         let view = self.view_of();
         self.hits.clear();
         spot::take();
+        hyperlink::take();
         if let Some((_, seen)) = self.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
             seen.set(true);
         }

@@ -24,8 +24,14 @@ impl Key {
             || event.modifiers.contains(KeyModifiers::SHIFT) && !matches!(code, KeyCode::Char(_));
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let code = match code {
+            // A terminal that tells all keys apart tells these, too; whoever presses them means what they always were.
+            KeyCode::Char('[') if ctrl => return Key { code: KeyCode::Esc, ctrl: false, alt: false, shift: false },
+            KeyCode::Char('m') if ctrl => return Key { code: KeyCode::Enter, ctrl: false, alt: false, shift: false },
             // Terminals differ in whether a letter with Control comes as a capital.
             KeyCode::Char(c) if ctrl => KeyCode::Char(c.to_ascii_lowercase()),
+            KeyCode::Char(c) if event.modifiers.contains(KeyModifiers::SHIFT) && c.is_ascii_lowercase() => {
+                KeyCode::Char(c.to_ascii_uppercase())
+            }
             other => other,
         };
         Key { code, ctrl, alt: event.modifiers.contains(KeyModifiers::ALT), shift }
@@ -159,6 +165,12 @@ mod tests {
         assert_eq!(event(KeyCode::Char('G'), KeyModifiers::SHIFT), "G");
         assert_eq!(event(KeyCode::BackTab, KeyModifiers::SHIFT), "S-Tab");
         assert_eq!(event(KeyCode::Char('C'), KeyModifiers::CONTROL), "C-c");
+        // As a terminal with kitty's protocol tells them.
+        assert_eq!(event(KeyCode::Char('g'), KeyModifiers::SHIFT), "G");
+        assert_eq!(event(KeyCode::Char('['), KeyModifiers::CONTROL), "Esc");
+        assert_eq!(event(KeyCode::Char('m'), KeyModifiers::CONTROL), "Enter");
+        assert_eq!(event(KeyCode::Char('i'), KeyModifiers::CONTROL), "C-i");
+        assert_eq!(event(KeyCode::Tab, KeyModifiers::NONE), "Tab");
     }
 
     #[test]

@@ -76,6 +76,9 @@ const HISTORY: usize = 100;
 /// How old what is known may be, in seconds, for a place that is opened not to ask for it again.
 const FRESH: i64 = 10;
 
+/// How many times less often live lists are asked for while the terminal's window is not looked at.
+const UNFOCUSED: u32 = 6;
+
 /// What stands in the footer for a moment.
 struct Message {
     tone: Tone,
@@ -117,6 +120,8 @@ pub struct App {
     registry: &'static [Entry],
     bindings: Bindings,
     panes: Vec<Box<dyn AnyPane>>,
+    /// The terminal's window has lost the focus.
+    unfocused: bool,
     /// Places gone back from, nearest last.
     ahead: Vec<Place>,
     overlays: Vec<Box<dyn Overlay>>,
@@ -214,6 +219,7 @@ impl App {
             registry: setup.registry,
             bindings: setup.bindings,
             panes: Vec::new(),
+            unfocused: false,
             ahead: Vec::new(),
             overlays: Vec::new(),
             pressed: Vec::new(),
@@ -367,6 +373,12 @@ impl App {
             Msg::Background(background) => {
                 if !self.theme_is_chosen {
                     self.theme = Theme::for_background(background).with_depth(self.theme.depth());
+                }
+            }
+            Msg::Focus(focused) => {
+                self.unfocused = !focused;
+                if focused {
+                    self.look_again();
                 }
             }
             Msg::Key(event) if event.kind == KeyEventKind::Release => {}
@@ -1200,12 +1212,15 @@ impl App {
         if self.elsewhere.away {
             return wants;
         }
-        if let Some(pane) = self.panes.last() {
-            wants.extend(pane.wants(&view));
-        }
+        let mut shown: Vec<Want> = self.panes.last().map(|pane| pane.wants(&view)).unwrap_or_default();
         for overlay in &self.overlays {
-            wants.extend(overlay.wants(&view));
+            shown.extend(overlay.wants(&view));
         }
+        // What nobody looks at is asked for less often; watched jobs are among the others.
+        if self.unfocused {
+            shown.iter_mut().for_each(|want| want.slow_down(UNFOCUSED));
+        }
+        wants.extend(shown);
         wants
     }
 }

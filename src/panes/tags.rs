@@ -79,7 +79,7 @@ impl Derive for Notes {
             }
             lines.extend(markdown::render(release, self.width, &self.theme).lines);
         }
-        Rendered { lines, ..Rendered::default() }
+        Rendered { lines }
     }
 }
 

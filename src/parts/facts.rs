@@ -151,7 +151,15 @@ impl Details {
                 }
                 spans.push((rest.into(), view.theme.style(*role)));
             }
-            DocLine { spans, ..DocLine::default() }
+            let links = match self.lines.get(index).and_then(|line| line.lead.as_ref()) {
+                // What is named is no part of the link.
+                Some(LinkTarget::Page(url)) => {
+                    let len = |pieces: &[(String, Role)]| pieces.iter().map(|(words, _)| words.len()).sum::<usize>();
+                    vec![(len(pieces.get(..1).unwrap_or_default())..len(pieces), url.as_str().into())]
+                }
+                _ => Vec::new(),
+            };
+            DocLine { spans, links, ..DocLine::default() }
         });
     }
 }

@@ -2,11 +2,13 @@
 
 use super::cache::{self, Cache};
 use super::checkout;
+use super::clipboard;
 use super::desktop;
 use super::follow::{self, Flow};
 use super::journal::JournalWriter;
 use super::open;
 use super::run;
+use super::terminal;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault, Host};
@@ -26,7 +28,7 @@ use jiff::Timestamp;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -336,6 +338,29 @@ impl Executor {
                 let words = format!("{text}. The desktop notification failed: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Warning, words));
             }
+        });
+    }
+
+    /// Copies a text by a program of the desktop, off the loop, unless the terminal is known to have taken it; says what
+    /// became of it, and without any means only once.
+    pub fn copy(&self, text: String) {
+        static IS_TOLD: AtomicBool = AtomicBool::new(false);
+        let variable = |name: &str| std::env::var(name).ok();
+        let programs = clipboard::programs(variable);
+        if terminal::takes_copies(variable) {
+            return;
+        }
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            let said = match clipboard::copy(&programs, &text).await {
+                Ok(name) => Msg::Say(Tone::Good, format!("Copied with {name}")),
+                Err(_) if programs.is_empty() && IS_TOLD.swap(true, Ordering::Relaxed) => return,
+                Err(why) => {
+                    let words = format!("Copied if the terminal takes it (OSC 52): {why}. docs/terminals.md has more.");
+                    Msg::Say(Tone::Warning, words)
+                }
+            };
+            let _ = sender.send(said).await;
         });
     }
 

@@ -3,6 +3,7 @@
 pub mod background;
 pub mod cache;
 mod checkout;
+mod clipboard;
 pub mod connections;
 mod desktop;
 pub mod download;
@@ -20,6 +21,7 @@ mod state_files;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
+pub mod welcome;
 
 use crate::api::Host;
 use crate::app::App;
@@ -198,7 +200,11 @@ impl Interface<'_> {
     /// Runs an effect that needs the terminal.
     async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<()> {
         match effect {
-            Effect::Copy(text) => self.terminal.copy(&text)?,
+            Effect::Copy(text) => {
+                let text = terminal::without_controls(&text);
+                self.terminal.copy(&text)?;
+                self.sessions.copy(host, text);
+            }
             Effect::Notify(text) => {
                 let of = if *host == self.sessions.host() { String::new() } else { format!("{}: ", host.name()) };
                 match self.notify {
@@ -339,7 +345,8 @@ fn take_event(event: Event, watch: &mut background::Watch, batch: &mut Vec<Msg>)
         Event::Mouse(mouse) => batch.push(Msg::Mouse(mouse)),
         Event::Paste(text) => batch.push(Msg::Paste(text)),
         Event::Resize(width, height) => batch.push(Msg::Resize(width, height)),
-        Event::FocusGained | Event::FocusLost => {}
+        Event::FocusGained => batch.push(Msg::Focus(true)),
+        Event::FocusLost => batch.push(Msg::Focus(false)),
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn browser(url: &str) -> Result<(), String> {
 }
 
 /// The address as it is handed on: of the web, and with nothing in it that drives a terminal or a shell.
-fn address(text: &str) -> Result<Url, String> {
+pub(super) fn address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.filter(|url| url.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
     url.ok_or_else(|| format!("{:?} is not a web address", sanitize(text)))

@@ -154,6 +154,13 @@ impl Sessions {
         }
     }
 
+    /// Copies a text by other means than the terminal, where it may not take it, for the app of `host`.
+    pub fn copy(&mut self, host: &Host, text: String) {
+        if let Some(seat) = self.seat(host) {
+            seat.executor.copy(text);
+        }
+    }
+
     /// Opens a page in the browser, for the app of `host`.
     pub fn browse(&mut self, host: &Host, url: String) {
         if let Some(seat) = self.seat(host) {

@@ -1,17 +1,23 @@
 //! The terminal: the only place that writes escape codes. Restores it on every way out.
 
+use super::open;
 use super::signals::{self, StopTarget};
 use crate::app::App;
+use crate::ui::hyperlink::{self, Hyperlink};
 use crate::ui::image::{Fitted, Placed, Protocol, Screen, TerminalPicture};
+use crate::ui::text;
 use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Hide;
-use crossterm::event::EnableBracketedPaste;
+use crossterm::event::{
+    EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
@@ -81,7 +87,7 @@ pub(super) fn notification_text(text: &str) -> String {
 }
 
 /// Removes control characters except line feeds and tabs, because pasted into a shell they act as key presses.
-fn without_controls(text: &str) -> String {
+pub(super) fn without_controls(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
@@ -97,6 +103,39 @@ pub struct Terminal {
     sent: VecDeque<(u32, Arc<Fitted>)>,
     /// The last picture ID that was used.
     last_picture_id: u32,
+    /// The hyperlinks on the screen; `None` if the terminal is not known to pass over them.
+    linked: Option<Vec<LinkedCells>>,
+    /// The cells of the hyperlinks of the frame before, as they are now, if the links have changed.
+    unlinked: Option<Vec<(u16, u16, Cell)>>,
+}
+
+/// Cells of a line that are a hyperlink, as they were drawn.
+#[derive(Clone, Debug, PartialEq)]
+struct LinkedCells {
+    area: Rect,
+    cells: Vec<(u16, u16, Cell)>,
+    /// Made of printable ASCII.
+    address: String,
+}
+
+impl LinkedCells {
+    /// Reads the cells of `link` from a frame; `None` if its target is no address.
+    fn of(link: &Hyperlink, frame: &Buffer) -> Option<LinkedCells> {
+        let address = open::address(&link.target).ok()?.into();
+        Some(LinkedCells { area: link.area, cells: cells_of(frame, link.area), address })
+    }
+}
+
+/// Returns the cells of an area of one row, without those that a wide character covers.
+fn cells_of(frame: &Buffer, area: Rect) -> Vec<(u16, u16, Cell)> {
+    let mut cells = Vec::new();
+    let mut x = area.x;
+    while x < area.right() {
+        let Some(cell) = frame.cell((x, area.y)) else { break };
+        cells.push((x, area.y, cell.clone()));
+        x = x.saturating_add(text::width(cell.symbol()).max(1) as u16);
+    }
+    cells
 }
 
 /// The most pictures that kitty is asked to keep.
@@ -104,6 +143,12 @@ const MAX_SENT_PICTURES: usize = 16;
 
 /// Whether the terminal has to be restored; the panic hook and signal handlers read it.
 static NEEDS_RESTORE: AtomicBool = AtomicBool::new(false);
+
+/// Whether flags of kitty's keyboard protocol are set.
+static TELLS_KEYS: AtomicBool = AtomicBool::new(false);
+
+/// Takes the flags of kitty's keyboard protocol back. Terminals without it may read it as another command.
+const KEYS_RESET: &[u8] = b"\x1b[<1u";
 
 impl Terminal {
     /// Sets the terminal up for the interface.
@@ -120,6 +165,8 @@ impl Terminal {
                 placed: Vec::new(),
                 sent: VecDeque::new(),
                 last_picture_id: 0,
+                linked: passes_links(environment).then(Vec::new),
+                unlinked: None,
             }),
             Err(error) => {
                 restore();
@@ -128,22 +175,34 @@ impl Terminal {
         }
     }
 
+    /// Draws something other than an app in one synchronized update.
+    pub fn draw_with(&mut self, draw: impl FnOnce(Rect, &mut Buffer) -> Option<(u16, u16)>) -> io::Result<()> {
+        queue!(self.inner.backend_mut(), BeginSynchronizedUpdate)?;
+        self.draw_cells(draw)?;
+        self.draw_links()?;
+        queue!(self.inner.backend_mut(), EndSynchronizedUpdate)?;
+        self.inner.backend_mut().flush()
+    }
+
     /// Draws the app in one synchronized update.
     pub fn draw(&mut self, app: &App) -> io::Result<()> {
         queue!(self.inner.backend_mut(), BeginSynchronizedUpdate)?;
         let size = self.size();
-        self.draw_cells(app)?;
+        self.draw_cells(|area, buf| app.view(area, buf))?;
         if self.size() != size {
             // ratatui has cleared the screen, and the pictures with it.
             self.placed.clear();
+            self.linked.iter_mut().for_each(Vec::clear);
         }
+        self.draw_links()?;
         let placed = app.pictures.placed();
         if placed != self.placed {
             let kitty = app.pictures.screen().protocol == Protocol::Kitty;
             if !kitty && !self.placed.is_empty() {
                 // These pictures replaced cells, so ratatui's copy of the screen is wrong.
                 self.invalidate()?;
-                self.draw_cells(app)?;
+                self.draw_cells(|area, buf| app.view(area, buf))?;
+                self.draw_links()?;
             }
             self.draw_pictures(&placed, kitty)?;
             self.placed = placed;
@@ -152,14 +211,42 @@ impl Terminal {
         self.inner.backend_mut().flush()
     }
 
-    fn draw_cells(&mut self, app: &App) -> io::Result<()> {
-        self.inner.draw(|frame| {
+    fn draw_cells(&mut self, draw: impl FnOnce(Rect, &mut Buffer) -> Option<(u16, u16)>) -> io::Result<()> {
+        let drawn = self.inner.draw(|frame| {
             let area = frame.area();
-            if let Some(cursor) = app.view(area, frame.buffer_mut()) {
+            if let Some(cursor) = draw(area, frame.buffer_mut()) {
                 frame.set_cursor_position(cursor);
             }
         })?;
+        let found = hyperlink::take();
+        if let Some(before) = &mut self.linked {
+            let links = found.iter().filter_map(|link| LinkedCells::of(link, drawn.buffer)).collect();
+            let gone = std::mem::replace(before, links);
+            // What ratatui drew again has lost its link, and what it left alone has kept it.
+            self.unlinked = if gone == *before {
+                None
+            } else {
+                Some(gone.iter().flat_map(|link| cells_of(drawn.buffer, link.area)).collect())
+            };
+        }
         Ok(())
+    }
+
+    /// Draws the cells of hyperlinks once more, with their addresses (OSC 8), where anything about them is new.
+    fn draw_links(&mut self) -> io::Result<()> {
+        let (Some(links), Some(plain)) = (&self.linked, self.unlinked.take()) else { return Ok(()) };
+        let out = self.inner.backend_mut();
+        out.write_all(b"\x1b7")?;
+        let draw = |out: &mut CrosstermBackend<_>, cells: &[(u16, u16, Cell)]| {
+            ratatui::backend::Backend::draw(out, cells.iter().map(|(x, y, cell)| (*x, *y, cell)))
+        };
+        draw(out, &plain)?;
+        for link in links {
+            write!(out, "\x1b]8;;{}\x1b\\", link.address)?;
+            draw(out, &link.cells)?;
+            out.write_all(b"\x1b]8;;\x1b\\")?;
+        }
+        out.write_all(b"\x1b8")
     }
 
     /// Draws pictures over their cells; saves and restores the cursor's position.
@@ -231,6 +318,7 @@ impl Terminal {
     /// not every terminal reports.
     fn invalidate(&mut self) -> io::Result<()> {
         self.placed.clear();
+        self.linked.iter_mut().for_each(Vec::clear);
         let (width, height) = crossterm::terminal::size()?;
         self.inner.resize(Rect::new(0, 0, width, height))
     }
@@ -247,9 +335,21 @@ impl Terminal {
         out.flush()
     }
 
-    /// Copies `text` to the clipboard (OSC 52, which also works over SSH).
+    /// Copies `text` to the clipboard by the terminal (OSC 52, which also works over SSH). GNU screen hands on only what is
+    /// wrapped for it, in pieces.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        execute!(self.inner.backend_mut(), CopyToClipboard::to_clipboard_from(without_controls(text)))
+        let out = self.inner.backend_mut();
+        if !is_set(environment, "STY") {
+            return execute!(out, CopyToClipboard::to_clipboard_from(text));
+        }
+        let data = base64::engine::general_purpose::STANDARD.encode(text);
+        let sequence = format!("\x1b]52;c;{data}\x07");
+        for piece in sequence.as_bytes().chunks(240) {
+            out.write_all(b"\x1bP")?;
+            out.write_all(piece)?;
+            out.write_all(b"\x1b\\")?;
+        }
+        out.flush()
     }
 
     /// Notifies the user with `text`.
@@ -291,18 +391,64 @@ pub fn screen() -> Screen {
         let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
         Some((side(size.width, size.columns)?, side(size.height, size.rows)?))
     });
-    Screen { protocol: protocol(|name| std::env::var(name).ok()), cell: cell.unwrap_or(Screen::default().cell) }
+    Screen { protocol: protocol(environment), cell: cell.unwrap_or(Screen::default().cell) }
 }
 
-fn protocol(variable: impl Fn(&str) -> Option<String>) -> Protocol {
-    let is = |name: &str, words: &[&str]| {
-        variable(name).is_some_and(|value| words.iter().any(|word| value.to_lowercase().contains(word)))
-    };
-    let there = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+/// A variable of the environment.
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn is_set(variable: impl Fn(&str) -> Option<String>, name: &str) -> bool {
+    variable(name).is_some_and(|value| !value.is_empty())
+}
+
+/// Returns whether a variable holds one of some words.
+fn names(variable: impl Fn(&str) -> Option<String>, name: &str, words: &[&str]) -> bool {
+    variable(name).is_some_and(|value| words.iter().any(|word| value.to_lowercase().contains(word)))
+}
+
+/// Returns whether a multiplexer stands between labscope and the terminal.
+fn is_inside(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
+    ["TMUX", "STY", "ZELLIJ"].into_iter().any(|name| is_set(variable, name))
+}
+
+/// Returns whether the terminal draws hyperlinks, or passes over what it does not know: all but a few do.
+fn passes_links(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
+    let term = variable("TERM").unwrap_or_default();
+    let prints = ["linux", "vt", "dumb", "eterm", "cons", "sun", "cygwin"].iter().any(|name| term.starts_with(name));
+    // These versions of VTE crash.
+    let crashes = variable("VTE_VERSION").and_then(|version| version.parse().ok()).is_some_and(|v: u32| v < 5000);
+    !(term.is_empty() || prints || crashes || is_set(variable, "INSIDE_EMACS"))
+}
+
+/// Returns whether the terminal speaks kitty's keyboard protocol, which tells C-i from Tab and Esc from what begins with it.
+fn tells_keys(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
+    !is_inside(variable)
+        && (is_set(variable, "KITTY_WINDOW_ID")
+            || names(variable, "TERM", &["kitty", "ghostty", "foot", "alacritty", "wezterm", "rio"])
+            || names(variable, "TERM_PROGRAM", &["ghostty", "wezterm", "rio", "iterm"]))
+}
+
+/// Returns whether the terminal is known to take what is copied by OSC 52. xterm and VTE say the same TERM, and do not.
+pub fn takes_copies(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
+    !is_set(variable, "TMUX")
+        && !is_set(variable, "STY")
+        && (is_set(variable, "KITTY_WINDOW_ID")
+            || is_set(variable, "WT_SESSION")
+            || names(variable, "TERM", &["kitty", "ghostty", "foot", "alacritty", "wezterm", "rio", "contour"])
+            || names(variable, "TERM_PROGRAM", &["ghostty", "wezterm", "rio", "vscode"]))
+}
+
+fn protocol(variable: impl Fn(&str) -> Option<String> + Copy) -> Protocol {
+    let is = |name: &str, words: &[&str]| names(variable, name, words);
     match () {
         // A multiplexer passes only cells on, whatever the terminal around it supports.
-        () if there("TMUX") || there("STY") || there("ZELLIJ") => Protocol::Blocks,
-        () if there("KITTY_WINDOW_ID") || is("TERM", &["kitty", "ghostty"]) || is("TERM_PROGRAM", &["ghostty"]) => {
+        () if is_inside(variable) => Protocol::Blocks,
+        () if is_set(variable, "KITTY_WINDOW_ID")
+            || is("TERM", &["kitty", "ghostty"])
+            || is("TERM_PROGRAM", &["ghostty"]) =>
+        {
             Protocol::Kitty
         }
         () if is("TERM_PROGRAM", &["iterm", "wezterm", "rio"]) || is("LC_TERMINAL", &["iterm"]) => Protocol::Iterm,
@@ -327,14 +473,22 @@ impl Drop for Terminal {
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
 /// Disables every mode that is enabled here; harmless where none is.
-const RESET: &[u8] = b"\x1b[?2026l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m";
+const RESET: &[u8] =
+    b"\x1b]8;;\x1b\\\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m";
 
 fn set_up(options: TerminalOptions) -> io::Result<()> {
     save_flags();
     enable_raw_mode()?;
     NEEDS_RESTORE.store(true, Ordering::SeqCst);
     let mut out = io::stdout();
-    execute!(out, EnterAlternateScreen, EnableBracketedPaste, Hide, SetTitle("labscope"))?;
+    execute!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, Hide, SetTitle("labscope"))?;
+    if tells_keys(environment) {
+        // Each screen of the terminal has flags of its own: they go with the alternate one.
+        TELLS_KEYS.store(true, Ordering::SeqCst);
+        let flags =
+            KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES | KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS;
+        execute!(out, PushKeyboardEnhancementFlags(flags))?;
+    }
     if options.mouse {
         out.write_all(MOUSE_ON)?;
         out.flush()?;
@@ -390,10 +544,18 @@ pub(super) fn reset() {
         if let Some(flags) = STARTUP_FLAGS.get() {
             libc::tcsetattr(libc::STDOUT_FILENO, libc::TCSANOW, flags);
         }
+        if TELLS_KEYS.swap(false, Ordering::SeqCst) {
+            libc::write(libc::STDOUT_FILENO, KEYS_RESET.as_ptr().cast(), KEYS_RESET.len());
+        }
         libc::write(libc::STDOUT_FILENO, RESET.as_ptr().cast(), RESET.len());
     }
     #[cfg(not(unix))]
-    let _ = io::stdout().write_all(RESET);
+    {
+        if TELLS_KEYS.swap(false, Ordering::SeqCst) {
+            let _ = io::stdout().write_all(KEYS_RESET);
+        }
+        let _ = io::stdout().write_all(RESET);
+    }
 }
 
 /// Restores the terminal when the process ends without unwinding.
@@ -450,6 +612,44 @@ mod tests {
     #[test]
     fn copied_text_keeps_lines_and_tabs_and_no_other_control_character() {
         assert_eq!(without_controls("fix: a\r\n\tb\u{1b}[31m\u{7f}\u{9b}2J\u{0}é"), "fix: a\n\tb[31m2Jé");
+    }
+
+    #[test]
+    fn what_a_terminal_can_do_is_read_from_its_environment() {
+        type Pairs = &'static [(&'static str, &'static str)];
+        let cases: &[(Pairs, bool, bool, bool)] = &[
+            // The variables; hyperlinks, kitty's keyboard protocol, OSC 52.
+            (&[("TERM", "xterm-256color")], true, false, false),
+            (&[("TERM", "xterm-kitty")], true, true, true),
+            (&[("TERM", "foot")], true, true, true),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], true, true, true),
+            (&[("TERM", "tmux-256color"), ("TMUX", "/tmp/tmux"), ("KITTY_WINDOW_ID", "1")], true, false, false),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "4999")], false, false, false),
+            (&[("TERM", "linux")], false, false, false),
+            (&[], false, false, false),
+        ];
+        for (pairs, links, keys, copies) in cases {
+            let with = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+            assert_eq!(
+                (passes_links(with), tells_keys(with), takes_copies(with)),
+                (*links, *keys, *copies),
+                "{pairs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_a_web_address_of_printable_bytes_becomes_a_hyperlink() {
+        let frame = Buffer::with_lines(["see 世界 here"]);
+        let link =
+            |target: &str| LinkedCells::of(&Hyperlink { area: Rect::new(4, 0, 4, 1), target: target.into() }, &frame);
+        let found = link("https://x.example/a b\u{1b}\\\u{7}\u{9d}é").expect("an address");
+        assert!(found.address.bytes().all(|byte| byte.is_ascii_graphic()), "{}", found.address);
+        let symbols: Vec<_> = found.cells.iter().map(|(x, _, cell)| (*x, cell.symbol())).collect();
+        assert_eq!(symbols, [(4, "世"), (6, "界")]);
+        for target in ["javascript:alert(1)", "file:///etc/passwd", "!12", "https://", ""] {
+            assert!(link(target).is_none(), "{target}");
+        }
     }
 
     #[test]

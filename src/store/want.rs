@@ -43,6 +43,13 @@ impl Want {
             Want::Work(_) => None,
         }
     }
+
+    /// Asks `times` less often for what is asked for again and again.
+    pub fn slow_down(&mut self, times: u32) {
+        if let Want::Load(load) = self {
+            load.every = load.every.map(|every| every.saturating_mul(times));
+        }
+    }
 }
 
 /// Identifies one task in flight.

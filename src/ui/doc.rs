@@ -3,13 +3,14 @@
 mod wrap;
 
 use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{glyph, line, spot, table, text};
+use crate::ui::{glyph, hyperlink, line, spot, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use wrap::Wrapping;
 
@@ -26,6 +27,9 @@ pub struct DocLine<'a> {
     pub fill: Option<Style>,
     /// Styles over parts of the text: what a search found. In bytes of all spans together.
     pub marks: Vec<(Range<usize>, Style)>,
+    /// What parts of the text lead to, in bytes of all spans together: an address, a path relative to the text, or a
+    /// reference as it is written (`!12`, `@user`).
+    pub links: Vec<(Range<usize>, Arc<str>)>,
 }
 
 impl<'a> DocLine<'a> {
@@ -41,6 +45,7 @@ impl<'a> DocLine<'a> {
             spans: self.spans.iter().map(|(text, style)| (Cow::Borrowed(text.as_ref()), *style)).collect(),
             fill: self.fill,
             marks: self.marks.clone(),
+            links: self.links.clone(),
         }
     }
 }
@@ -260,6 +265,9 @@ pub fn draw<'a>(
             first: true,
             wrapped: false,
         };
+        if place.here && focused {
+            spot::select(area.x, y);
+        }
         row_line(buf, theme, focused, &place, &line(i), Spot::default());
     }
     table::thumb(buf, area, theme, top, len);
@@ -299,9 +307,6 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
         buf.set_style(row, selected);
         let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
         line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
-        if focused && place.first {
-            spot::select(row.x, row.y);
-        }
     }
     if place.first {
         line::draw(buf, Rect { x: row.x + 1, width: place.gutter, ..row }, &built.gutter);
@@ -385,6 +390,11 @@ fn text_from(
             }
             let x = area.x + (piece.column - left) as u16;
             line::set(buf, x, area.y, &piece.symbol, piece.width, style);
+            if let Some((_, target)) = built.links.iter().find(|(range, _)| range.contains(&at))
+                && hyperlink::is_address(target)
+            {
+                hyperlink::add(x, area.y, piece.width as u16, target);
+            }
             last = (x, piece.width);
         }
         column = walk.column();

@@ -41,23 +41,10 @@ static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Something in the text that can be opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// Where it is: the line, and the bytes of the line's spans together.
-    pub line: usize,
-    pub range: Range<usize>,
-    /// An address, a path relative to the text, or a reference as it is written (`!12`, `@user`).
-    /// Shared by the lines that it goes over.
-    pub target: Arc<str>,
-}
-
 /// Text that is ready to be drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Rendered {
     pub lines: Vec<DocLine<'static>>,
-    /// In the order of the text; one that goes over a line's end is there once for each line.
-    pub links: Vec<Link>,
 }
 
 /// Renders `markdown` for `width` columns.
@@ -492,11 +479,10 @@ impl<'t> Renderer<'t> {
             }
         }
         let shift: usize = line.spans.iter().map(|(text, _)| text.len()).sum();
-        let number = self.out.lines.len();
         for (range, link) in links {
             let Some(target) = self.targets.get(*link) else { continue };
             let range = range.start + shift..range.end + shift;
-            self.out.links.push(Link { line: number, range, target: target.clone() });
+            line.links.push((range, target.clone()));
         }
         line.spans.extend(spans);
         self.left = self.left.saturating_sub(1 + line.spans.len() + links.len());

@@ -11,6 +11,7 @@ pub mod form;
 pub mod glyph;
 pub mod graph;
 pub mod hex;
+pub mod hyperlink;
 pub mod image;
 pub mod input;
 pub mod layers;

@@ -1,7 +1,7 @@
 //! Overlays: a rectangle in the middle of the screen, its own background, a thin border, a title.
 
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, hyperlink, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -71,6 +71,7 @@ pub fn clear(buf: &mut Buffer, area: Rect, theme: &Theme) {
     if area.is_empty() {
         return;
     }
+    hyperlink::cover(area);
     for y in area.y..area.bottom() {
         if let Some(cell) = area.x.checked_sub(1).and_then(|x| buf.cell_mut((x, y)))
             && text::width(cell.symbol()) > 1

@@ -214,7 +214,10 @@ pub const READERS: &[Reader] = &[
         cost: 12_000,
         read: |bytes| {
             let made = markdown::render(&lossy(bytes), 38, &THEME);
-            must(made.links.iter().all(|link| link.line < made.lines.len()), || "a link beyond the text".into())?;
+            let bytes = |line: &DocLine| line.spans.iter().map(|(text, _)| text.len()).sum::<usize>();
+            let mut linked = made.lines.iter().filter(|line| !line.links.is_empty());
+            let within = linked.all(|line| line.links.iter().all(|(range, _)| range.end <= bytes(line)));
+            must(within, || "a link beyond the text".into())?;
             drawn(made.lines.len(), |at| made.lines.get(at).map(DocLine::borrowed).unwrap_or_default())
         },
     },

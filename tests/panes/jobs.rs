@@ -2,6 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::action::Msg;
 use serde_json::{Value, json};
 
 fn one(id: u64, pipeline: u64, stage: &str, name: &str, status: &str) -> Value {
@@ -52,6 +53,24 @@ async fn open(width: u16, height: u16) -> Harness {
     let of_318: Vec<Value> = world().into_iter().filter(|job| job["pipeline"]["id"] == 318).collect();
     harness.reply(JOBS, world()).reply(OF_318, of_318).settle().await;
     harness
+}
+
+#[tokio::test]
+async fn a_window_without_the_focus_asks_less_often_and_one_that_gets_it_asks_at_once() {
+    let mut harness = open(80, 24).await;
+    harness.pass(3);
+    assert!(harness.waiting().iter().any(|line| line.starts_with(JOBS)), "{:?}", harness.waiting());
+    harness.settle().await;
+    harness.send(Msg::Focus(false));
+    harness.pass(3).pass(3).pass(3);
+    assert!(harness.waiting().is_empty(), "{:?}", harness.waiting());
+    harness.pass(4);
+    assert!(!harness.waiting().is_empty(), "it asks all the same");
+    harness.settle().await;
+    harness.pass(11);
+    harness.send(Msg::Focus(true));
+    assert!(!harness.waiting().is_empty(), "what is older than ten seconds is asked for again");
+    harness.settle().await.expect("bench");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod home;
 mod hosts;
 mod kept;
 mod killed;
+mod modes;
 mod pictures;
 mod programs;
 mod review;

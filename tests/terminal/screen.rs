@@ -17,11 +17,16 @@ const SIZE: (u16, u16) = (30, 100);
 /// The question for the terminal's background.
 const QUESTION: &[u8] = b"\x1b]11;?";
 
+/// Bytes of the program's output that are kept.
+const KEPT: usize = 4 << 20;
+
 struct Seen {
     parser: vt100::Parser,
     /// Whether the program asked for the background.
     asked: bool,
     tail: Vec<u8>,
+    /// The first bytes that came.
+    bytes: Vec<u8>,
     ended: bool,
     /// Nobody reads any more.
     closing: bool,
@@ -76,7 +81,14 @@ impl Screen {
         let process = child.process_id().expect("a process");
         let parser = vt100::Parser::new(cells(SIZE.0), cells(SIZE.1), 0);
         let seen = Arc::new((
-            Mutex::new(Seen { parser, asked: false, tail: Vec::new(), ended: false, closing: false }),
+            Mutex::new(Seen {
+                parser,
+                asked: false,
+                tail: Vec::new(),
+                bytes: Vec::new(),
+                ended: false,
+                closing: false,
+            }),
             Condvar::new(),
         ));
         let mut reader = pair.master.try_clone_reader().expect("a reader");
@@ -90,6 +102,9 @@ impl Screen {
                 let bytes = buffer.get(..count).unwrap_or_default();
                 seen.parser.process(bytes);
                 seen.tail.extend_from_slice(bytes);
+                let room = KEPT.saturating_sub(seen.bytes.len());
+                let kept = bytes.get(..room).unwrap_or(bytes);
+                seen.bytes.extend_from_slice(kept);
                 seen.asked |= seen.tail.windows(QUESTION.len()).any(|window| window == QUESTION);
                 let surplus = seen.tail.len().saturating_sub(QUESTION.len());
                 seen.tail.drain(..surplus);
@@ -162,6 +177,19 @@ impl Screen {
                 return look(seen.parser.screen());
             }
         }
+    }
+
+    /// Returns whether the program has sent these bytes.
+    pub fn has_sent(&self, bytes: &str) -> bool {
+        let seen = self.seen.0.lock().expect("not poisoned");
+        seen.bytes.windows(bytes.len()).any(|window| window == bytes.as_bytes())
+    }
+
+    /// Waits until the program has sent these bytes; returns how many came before them.
+    pub fn wait_for_bytes(&mut self, what: &str, bytes: &str) -> usize {
+        let at = |seen: &Seen| seen.bytes.windows(bytes.len()).position(|window| window == bytes.as_bytes());
+        self.wait_until(what, |seen| at(seen).is_some());
+        at(&self.seen.0.lock().expect("not poisoned")).unwrap_or_default()
     }
 
     /// Waits until the program has asked for the background.

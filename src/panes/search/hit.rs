@@ -180,7 +180,7 @@ impl Derive for HitText {
 
     fn run(&self, _: Canceled<'_>) -> Rendered {
         let lines = lines(&self.theme, self.first, &self.words, &self.filter_text, self.width);
-        Rendered { lines, ..Rendered::default() }
+        Rendered { lines }
     }
 }
 

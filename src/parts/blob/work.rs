@@ -119,7 +119,7 @@ fn printed(text: &Text, theme: &Theme, canceled: Canceled<'_>) -> Rendered {
         let spans = spans.into_iter().map(|(words, style)| (words.into_owned().into(), style)).collect();
         DocLine { spans, ..DocLine::default() }
     });
-    Rendered { lines: lines.collect(), links: Vec::new() }
+    Rendered { lines: lines.collect() }
 }
 
 impl Derive for RenderText {

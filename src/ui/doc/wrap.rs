@@ -1,6 +1,7 @@
 //! Documents whose long lines go on in further rows. Only the lines in sight are measured.
 
 use super::{DocLine, DocState, Row, Spot, row_line};
+use crate::ui::spot;
 use crate::ui::table;
 use crate::ui::text;
 use crate::ui::theme::Theme;
@@ -169,6 +170,9 @@ pub(super) fn draw<'a>(
                 first: row == 0,
                 wrapped: true,
             };
+            if place.here && focused && row == from {
+                spot::select(area.x, y);
+            }
             let (begin, end) = row_line(buf, theme, focused, &place, &built, spot);
             if index == top && row == from {
                 wrapping.near.set((key, begin));

@@ -105,11 +105,9 @@ fn links_and_references_are_listed() {
         80,
         &theme(),
     );
-    let seen: Vec<_> = rendered
-        .links
-        .iter()
-        .map(|link| (plain(&rendered.lines[link.line])[link.range.clone()].to_owned(), link.target.as_ref()))
-        .collect();
+    let links = rendered.lines.iter().flat_map(|line| line.links.iter().map(move |link| (line, link)));
+    let seen: Vec<_> =
+        links.map(|(line, (range, target))| (plain(line)[range.clone()].to_owned(), target.as_ref())).collect();
     assert_eq!(
         seen,
         [

@@ -1,0 +1,98 @@
+//! The clipboard where the terminal may not take what is copied: the programs of the desktop, or tmux.
+
+use super::terminal::takes_copies;
+use crate::system::programs;
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+
+/// How long a program may take to read the text. Some stay in the background to serve it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Returns the programs to try, in order, each with its arguments; none where the terminal is known to take copies.
+pub fn programs(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'static [&'static str]> {
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let mut found: Vec<&'static [&'static str]> = Vec::new();
+    if takes_copies(variable) {
+        return found;
+    }
+    if is_set("TMUX") {
+        // tmux hands on what its own command is given, and by default not what programs write.
+        found.push(&["tmux", "load-buffer", "-w", "-"]);
+    }
+    // Over SSH these would set the clipboard of the other machine.
+    if !is_set("SSH_CONNECTION") {
+        if is_set("WAYLAND_DISPLAY") {
+            found.push(&["wl-copy"]);
+        }
+        if is_set("DISPLAY") {
+            found.extend([&["xclip", "-selection", "clipboard"][..], &["xsel", "--input", "--clipboard"]]);
+        }
+        if cfg!(target_os = "macos") {
+            found.push(&["pbcopy"]);
+        }
+        if is_set("WSL_DISTRO_NAME") {
+            found.push(&["clip.exe"]);
+        }
+    }
+    found
+}
+
+/// Gives `text` to the first of the programs that takes it; its name.
+///
+/// # Errors
+/// Why none did.
+pub async fn copy(programs: &[&'static [&'static str]], text: &str) -> Result<&'static str, String> {
+    let mut why = "no program for the clipboard was found".to_owned();
+    for words in programs {
+        let Some((name, arguments)) = words.split_first() else { continue };
+        match give(name, arguments, text).await {
+            Ok(()) => return Ok(name),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => why = format!("{name}: {error}"),
+        }
+    }
+    Err(why)
+}
+
+async fn give(name: &str, arguments: &[&str], text: &str) -> io::Result<()> {
+    let mut command = tokio::process::Command::from(programs::command(name));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // C-c in our terminal is not for it.
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command.spawn()?;
+    let hand_over = async {
+        if let Some(mut input) = child.stdin.take() {
+            input.write_all(text.as_bytes()).await?;
+        }
+        match child.wait().await? {
+            status if status.success() => Ok(()),
+            status => Err(io::Error::other(format!("it exited with {status}"))),
+        }
+    };
+    timeout(PATIENCE, hand_over).await.unwrap_or_else(|_| Err(io::Error::other("it did not answer")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_fit_the_environment() {
+        type Pairs = &'static [(&'static str, &'static str)];
+        let cases: &[(Pairs, &[&str])] = &[
+            (&[("TERM", "xterm-kitty"), ("DISPLAY", ":0")], &[]),
+            (&[("TERM", "xterm"), ("WAYLAND_DISPLAY", "w"), ("DISPLAY", ":0")], &["wl-copy", "xclip", "xsel"]),
+            (&[("TERM", "xterm"), ("DISPLAY", ":0"), ("SSH_CONNECTION", "a b")], &[]),
+            (&[("TERM", "tmux-256color"), ("TMUX", "x"), ("SSH_CONNECTION", "a b")], &["tmux"]),
+        ];
+        for (pairs, names) in cases {
+            let found = programs(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()));
+            let found: Vec<_> = found.iter().filter(|words| words[0] != "pbcopy").map(|words| words[0]).collect();
+            assert_eq!(&found, names, "{pairs:?}");
+        }
+    }
+}

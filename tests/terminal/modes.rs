@@ -1,0 +1,69 @@
+//! What a terminal is asked to do beyond showing cells: links, the focus, keys that are told apart. And that it is taken back.
+
+use crate::demo;
+use crate::given_back;
+use crate::home::Home;
+use crate::screen::Screen;
+
+const KITTY: (&str, &str) = ("TERM", "xterm-kitty");
+
+#[test]
+fn keys_and_focus_are_reported_where_the_terminal_can_and_no_longer_at_the_end() {
+    let home = Home::new();
+    let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &["demo"], &[KITTY]);
+    let begun = screen.wait_for_bytes("the alternate screen", "\x1b[?1049h");
+    let pushed = screen.wait_for_bytes("kitty's keyboard flags, of this screen", "\x1b[>5u");
+    assert!(begun < pushed);
+    screen.wait_for_bytes("reports of the focus", "\x1b[?1004h");
+    screen.wait("home", |screen| screen.contents().contains("acme/rocket-ui"));
+    // C-i, which is no Tab there, has nowhere to go.
+    screen.keys("\x1b[105;5u");
+    screen.wait("C-i is told from Tab", |screen| screen.contents().contains("forward history"));
+    screen.keys("\x1b[O\x1b[IQ");
+    assert_eq!(screen.exit_code(), 0);
+    let popped = screen.wait_for_bytes("the flags are taken back", "\x1b[<1u");
+    assert!(popped < screen.wait_for_bytes("before their screen goes", "\x1b[?1049l"));
+    screen.wait_for_bytes("the focus is not reported any more", "\x1b[?1004l");
+    given_back(&mut screen);
+}
+
+#[test]
+fn a_terminal_that_may_not_know_them_gets_no_keyboard_flags() {
+    let home = Home::new();
+    let mut screen = demo(&home);
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    assert!(!screen.has_sent("\x1b[>5u") && !screen.has_sent("\x1b[<1u"));
+}
+
+#[test]
+fn links_lead_to_their_page_and_stay_behind_nowhere() {
+    let home = Home::new();
+    let arguments = ["demo", "acme/rocket-ui/-/releases"];
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments);
+    screen.resize(40, 160);
+    screen.wait("the releases", |screen| screen.contents().contains("Layouts by weight"));
+    screen.keys("j");
+    screen.wait("the files of a release", |screen| screen.contents().contains("Guide to layouts"));
+    let link = "\x1b]8;;https://docs.acme.example/rocket-ui/layouts\x1b\\";
+    let at = screen.wait_for_bytes("its link", link);
+    screen.wait_for_bytes("the end of links", "\x1b]8;;\x1b\\");
+    assert!(at > 0);
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn a_copy_goes_to_the_terminal_and_says_when_it_may_not_arrive() {
+    let home = Home::new();
+    let mut screen = demo(&home);
+    screen.keys("gp");
+    screen.wait("the projects", |screen| screen.contents().contains("Visibility"));
+    screen.keys("y");
+    screen.wait("what can be copied", |screen| screen.contents().contains("Copy"));
+    screen.keys("\r");
+    screen.wait_for_bytes("OSC 52", "\x1b]52;c;");
+    screen.wait("it says so", |screen| screen.contents().contains("Copied if the terminal takes it (OSC 52)"));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
