@@ -132,9 +132,9 @@ fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
     hear(&mut screen, "Heard, not seen.");
     screen.keys("\x13");
     screen.wait("it is posted", |screen| screen.contents().contains("Commented on !1"));
-    screen.keys("gg");
-    hear(&mut screen, "Plan the year");
-    go_to(&mut screen, "j", "Heard, not seen.");
+    screen.wait("the composer is closed", |screen| !screen.contents().contains("Note on"));
+    screen.keys("G");
+    go_to(&mut screen, "k", "Heard, not seen.");
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod accessible;
+mod commands;
 mod editing;
 #[path = "../support/home.rs"]
 mod home;

@@ -16,6 +16,9 @@ use std::cell::Cell;
 /// From this width on it leaves half of the screen to the place.
 const BESIDE: u16 = 100;
 
+/// Rows that the reason of a failure takes at most.
+const REASON: usize = 4;
+
 /// The output of one command.
 pub struct Output {
     number: u64,
@@ -51,13 +54,21 @@ impl Overlay for Output {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let run = self.run(view)?;
         let theme = view.theme;
-        let half = if screen.width >= BESIDE { screen.width / 2 } else { 0 };
+        let half = if screen.width >= BESIDE && !glyph::words() { screen.width / 2 } else { 0 };
         // The first and the last line of the screen stay in sight.
         let height = screen.height.saturating_sub(2);
         let beside = Rect { x: screen.x + half, y: screen.y + 1, width: screen.width - half, height };
         let title = text::sanitize(&run.title).into_owned();
         let inner = popup::draw(buf, beside, theme, &title, beside.width, beside.height);
-        let body = Rect { height: inner.height.saturating_sub(1), ..inner };
+        let (mark, role, words) = match &run.ended {
+            None => (glyph::alive(), Role::Running, "running".to_owned()),
+            Some(Ok(())) => (glyph::sign("success").0, Role::Success, "done".to_owned()),
+            Some(Err(why)) => (glyph::wrong(), Role::Failed, text::sanitize(why).into_owned()),
+        };
+        // Why it failed is read whole, above the keys.
+        let state = text::wrap(format!("{mark} {words}").trim_start(), inner.width.into(), REASON);
+        let below = popup::rows(state.len() + 1).min(inner.height);
+        let body = Rect { height: inner.height - below, ..inner };
         self.height.set(usize::from(body.height).max(1));
         let top = self.top.unwrap_or_else(|| self.end(run));
         spot::select(body.x, body.y);
@@ -65,16 +76,13 @@ impl Overlay for Output {
             let row = Rect { y, height: 1, ..body };
             line::draw(buf, row, &[(text::sanitize(words), theme.style(Role::Text))]);
         }
-        let (mark, role, words) = match &run.ended {
-            None => (glyph::alive(), Role::Running, "running".to_owned()),
-            Some(Ok(())) => (glyph::done(), Role::Success, "done".to_owned()),
-            Some(Err(why)) => (glyph::wrong(), Role::Failed, text::sanitize(why).into_owned()),
-        };
+        for (words, y) in state.into_iter().zip(body.bottom()..inner.bottom()) {
+            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(role))]);
+        }
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
-        let state = [(mark.to_owned(), theme.style(role)), (format!(" {words}"), theme.style(role))];
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let stop = if run.ended.is_none() { " stop" } else { " close" };
-        line::pair(buf, foot, &state, &[("j k", key), (" scroll  ", dim), ("Esc", key), (stop, dim)]);
+        line::draw(buf, foot, &[("j k", key), (" scroll  ", dim), ("Esc", key), (stop, dim)]);
         None
     }
 

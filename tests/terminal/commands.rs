@@ -1,0 +1,106 @@
+//! A person's own commands of the configuration, in a real terminal: what they get, what is seen of them, how they fail.
+
+use crate::given_back;
+use crate::home::Home;
+use crate::screen::Screen;
+
+const COMMANDS: &str = r#"
+[[commands]]
+name = "Print words"
+key = "M-1"
+run = ["printf", "%s|", "of {project}", "$(id)", "end"]
+
+[[commands]]
+name = "Print variables"
+key = "M-2"
+run = "printf 'of %s in a shell' \"$LABSCOPE_PROJECT\""
+show = "silent"
+
+[[commands]]
+name = "Take the terminal"
+key = "M-3"
+run = ["sh", "-c", "printf 'it has the terminal '; read line; echo \"$line\" > \"$HOME/read\""]
+show = "terminal"
+
+[[commands]]
+name = "Start nothing"
+key = "M-4"
+run = ["labscope-no-such-program"]
+
+[[commands]]
+name = "Fail silently"
+key = "M-5"
+run = "echo no luck; exit 3"
+show = "silent"
+
+[[commands]]
+name = "Drive the terminal"
+key = "M-6"
+run = "printf '\\033[2J\\033]0;owned\\007\\033[?1049l\\033[31mharmless\\033[0m words'"
+
+[[commands]]
+name = "Need a job"
+key = "M-7"
+run = ["echo", "{job_id}"]
+
+[[commands]]
+name = "Fail in the terminal"
+key = "M-8"
+run = ["sh", "-c", "exit 4"]
+show = "terminal"
+"#;
+
+#[test]
+fn own_commands_show_what_they_print_and_a_sentence_for_what_fails() {
+    let home = Home::new();
+    std::fs::write(home.path("config/labscope/config.toml"), COMMANDS).expect("written");
+    let arguments = ["demo", "acme/rocket-ui"];
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments);
+    let shows = |words: &'static str| move |screen: &vt100::Screen| screen.contents().contains(words);
+    screen.wait("the files are listed", shows("README.md"));
+
+    screen.keys("\x1b1");
+    screen.wait("each value is one argument, and no shell reads it", shows("of acme/rocket-ui|$(id)|end|"));
+    screen.wait("it is done", shows("done"));
+    screen.keys("q");
+    screen.wait("its output is closed", |screen| !screen.contents().contains("$(id)"));
+
+    screen.keys("\x1b2");
+    screen.wait("a shell has variables", shows("Print variables: done: of acme/rocket-ui in a shell"));
+
+    screen.keys("\x1b3");
+    screen.wait("the program has the terminal", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("it has the terminal")
+    });
+    screen.keys("typed\r");
+    screen.wait("the interface is back", |screen| screen.alternate_screen() && screen.contents().contains("README.md"));
+    assert_eq!(std::fs::read_to_string(home.path("read")).expect("written"), "typed\n");
+
+    screen.keys("\x1b4");
+    screen.wait("why it did not start", shows("could not be started: labscope-no-such-"));
+    screen.keys("q");
+    screen.wait("it is closed", |screen| !screen.contents().contains("could not be started"));
+
+    screen.keys("\x1b5");
+    screen.wait("how it failed", shows("Fail silently failed with exit status: 3: no luck"));
+
+    screen.keys("\x1b6");
+    screen.wait("words without their escape sequences", shows("harmless words"));
+    screen.wait("the screen is still the program's", |screen| {
+        screen.alternate_screen()
+            && screen.contents().contains("Drive the terminal")
+            && !screen.contents().contains("[31m")
+    });
+    screen.keys("q");
+    screen.wait("it is closed", |screen| !screen.contents().contains("harmless"));
+
+    screen.keys("\x1b7");
+    screen.wait("what is missing", shows("Need a job: there is no job_id here"));
+
+    screen.keys("\x1b8");
+    screen.wait("how it failed", shows("Fail in the terminal failed with exit status: 4"));
+
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    given_back(&mut screen);
+}
