@@ -46,7 +46,7 @@ pub struct Opening {
 /// The user's preferences, checked before anything is started.
 pub struct Preferences {
     pub config: Config,
-    appearance: Appearance,
+    pub appearance: Appearance,
     bindings: Bindings,
     commands: Vec<CustomCommand>,
     reading: Reading,

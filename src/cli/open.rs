@@ -4,7 +4,7 @@ use super::args::Global;
 use super::connect::{self, Options, Secret};
 use super::failure::Failure;
 use super::interface::{self, Opening, Preferences};
-use super::{renewal, threads};
+use super::{renewal, threads, welcome};
 use crate::api::client::Server;
 use crate::api::endpoint::encode;
 use crate::app::checkout::CloneFolder;
@@ -13,6 +13,7 @@ use crate::app::registry::{self, Subject};
 use crate::app::{Place, target};
 use crate::config::{Config, host, remote, token};
 use crate::panes::PANES;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 use url::Url;
 
@@ -30,7 +31,13 @@ LABSCOPE_HOST, or `host` in the configuration, names the server for good. labsco
 /// Opens the interface on the server that options, environment and configuration name.
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let preferences = Preferences::read(global)?;
-    let found = find(global, &preferences.config, text)?;
+    let found = match find(global, &preferences.config, text)? {
+        Some(found) => found,
+        None if text.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal() => {
+            return welcome::run(global, &preferences);
+        }
+        None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(|| NO_SERVER.to_owned()))),
+    };
     let var = |name: &str| std::env::var(name).ok();
     let token =
         token::locate(global.token_file.as_deref(), &var, &preferences.config, &found.url).map_err(Failure::usage)?;
@@ -60,14 +67,14 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
 }
 
 /// Finds the server. A target that is a URL of a known server selects that one, unless an option or variable names another.
-fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<host::FoundHost, Failure> {
+fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<host::FoundHost>, Failure> {
     let named = named_by_target(config, text.unwrap_or_default());
     match search(global, config)? {
         // An explicit server wins; that of the clone and the default yield to the target's.
-        Some(found) if named.is_none() || is_explicit(global) => Ok(found),
+        Some(found) if named.is_none() || is_explicit(global) => Ok(Some(found)),
         found => match named {
-            Some(url) => Ok(host::FoundHost { url, project: None }),
-            None => found.ok_or_else(|| Failure::usage(unknown_server(text).unwrap_or_else(|| NO_SERVER.to_owned()))),
+            Some(url) => Ok(Some(host::FoundHost { url, project: None })),
+            None => Ok(found),
         },
     }
 }

@@ -67,3 +67,32 @@ fn a_copy_goes_to_the_terminal_and_says_when_it_may_not_arrive() {
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }
+
+#[test]
+fn without_a_server_a_screen_says_how_to_begin() {
+    let home = Home::new();
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &[]);
+    screen.wait("the ways to begin", |screen| {
+        let shown = screen.contents();
+        screen.alternate_screen()
+            && ["labscope demo", "labscope local", "auth login --host HOST"].iter().all(|w| shown.contains(w))
+    });
+    screen.keys("q");
+    assert_eq!(screen.exit_code(), 0);
+    given_back(&mut screen);
+
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &[]);
+    screen.wait("the ways to begin", |screen| screen.contents().contains("labscope demo"));
+    screen.keys("jk\r");
+    screen.wait("the demo opens", |screen| screen.contents().contains("acme/rocket-ui"));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    given_back(&mut screen);
+
+    // Here is no repository: the reason is printed to the shell.
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &[]);
+    screen.wait("this folder is no repository", |screen| screen.contents().contains("this folder is not one"));
+    screen.keys("2");
+    screen.wait("why", |screen| !screen.alternate_screen() && screen.contents().contains("labscope: "));
+    assert_eq!(screen.exit_code(), 1);
+}

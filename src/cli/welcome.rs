@@ -1,0 +1,129 @@
+//! The screen of `labscope` where no server is configured: what one can begin with, and how.
+
+use super::args::{Auth, Global};
+use super::failure::Failure;
+use super::interface::{self, Preferences};
+use super::{auth, embedded_server, open, threads};
+use crate::backend;
+use crate::runtime::welcome;
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, popup, spot, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A way to begin: its command, and what it does.
+type Way = (&'static str, &'static str);
+
+const WAYS: [Way; 3] = [
+    ("labscope demo", "Explore demo data, without an account or a network"),
+    ("labscope local", "Browse the git repository of this folder; it is never changed"),
+    ("labscope auth login --host HOST", "Sign in to a server such as git.example.com"),
+];
+
+/// Asks what to begin with, and begins.
+///
+/// # Errors
+/// Why what was chosen cannot be begun.
+pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
+    interface::need_terminal()?;
+    glyph::set_alphabet(preferences.appearance.alphabet);
+    let theme = &preferences.appearance.theme;
+    let here = backend::local_project(Path::new(".")).is_ok();
+    let draw = |selected: usize, area: Rect, buf: &mut Buffer| draw(theme, here, selected, area, buf);
+    let threads = threads()?;
+    let chosen = threads.block_on(welcome::choose(WAYS.len(), draw));
+    let chosen = chosen.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))?;
+    drop(threads);
+    match chosen {
+        Some(0) => embedded_server::demo(global, None, None),
+        Some(1) => embedded_server::local(global, Path::new("."), None),
+        Some(_) => sign_in(global),
+        None => Ok(()),
+    }
+}
+
+/// Asks for the server, signs in, and opens it.
+fn sign_in(global: &Global) -> Result<(), Failure> {
+    let mut out = io::stdout();
+    write!(out, "Server (such as git.example.com): ")?;
+    out.flush()?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    let host = line.trim();
+    if host.is_empty() {
+        return Err(Failure::failed("no server given; nothing was stored"));
+    }
+    let global = Global { host: Some(host.to_owned()), ..global.clone() };
+    auth::run(&global, Auth::Login { device: false })?;
+    open::run(&global, None)
+}
+
+/// Draws the ways to begin, and says where the cursor stands if it is to be seen.
+fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+    let (words, dim, key) = (theme.style(Role::Overlay), theme.style(Role::Dim), theme.style(Role::Key));
+    buf.set_style(area, theme.blank());
+    let inner = popup::draw(buf, area, theme, "labscope", 72, 14);
+    let mut y = inner.y;
+    let mut put = |spans: &[(String, ratatui::style::Style)]| {
+        let at = Rect { y, height: 1, ..inner }.intersection(inner);
+        line::draw(buf, at, spans);
+        y += 1;
+        at
+    };
+    put(&[("No server is configured yet. To begin:".into(), words)]);
+    put(&[]);
+    let mut cursor = None;
+    for (index, (command, about)) in WAYS.iter().enumerate() {
+        let about = if index == 1 && !here { "Browse a git repository; this folder is not one" } else { about };
+        let (mark, style) = match index == selected {
+            true => (glyph::mark(), theme.style(Role::Title)),
+            false => (" ", words),
+        };
+        let number = format!("{} ", index + 1);
+        // Where the screen is heard, the line of the cursor says all there is to say.
+        let beside = if glyph::words() { format!(": {about}") } else { String::new() };
+        let at = put(&[
+            (format!("{mark} "), theme.style(Role::Mark)),
+            (number, dim),
+            ((*command).to_owned(), style),
+            (beside, words),
+        ]);
+        if index == selected {
+            cursor = Some((at.x, at.y));
+        }
+        if !glyph::words() {
+            put(&[(format!("    {about}"), dim)]);
+        }
+        put(&[]);
+    }
+    let more = "LABSCOPE_HOST, or host in the configuration, names a server for good.";
+    put(&[(text::fit(more, inner.width.into()), dim)]);
+    put(&[]);
+    put(&[("Enter".into(), key), (" begin   ".into(), dim), ("q".into(), key), (" quit".into(), dim)]);
+    spot::take();
+    cursor.filter(|_| glyph::words())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_is_named_at_any_size() {
+        for (width, height) in [(80, 24), (160, 45), (44, 12), (1, 1), (0, 0)] {
+            let area = Rect::new(0, 0, width, height);
+            let mut buf = Buffer::empty(area);
+            assert_eq!(draw(&Theme::plain(), false, 1, area, &mut buf), None);
+            let screen: String = buf.content().iter().map(|cell| cell.symbol()).collect();
+            if width >= 80 {
+                for words in
+                    ["labscope demo", "labscope local", "auth login --host HOST", "this folder is not one", "quit"]
+                {
+                    assert!(screen.contains(words), "{words}: {screen}");
+                }
+            }
+        }
+    }
+}
