@@ -38,7 +38,7 @@ fn blame(call: &Reading, input: GetBlame) -> Outcome<Vec<BlameRange>> {
     for hunk in blame.iter() {
         let commit = git.show_known(hunk.final_commit_id(), &call.cache)?;
         let lines = lines.by_ref().take(hunk.lines_in_hunk()).collect();
-        ranges.push(BlameRange { commit: Some(commit), lines, ..BlameRange::default() });
+        ranges.push(BlameRange { commit: Some(commit), lines });
     }
     ok(ranges)
 }

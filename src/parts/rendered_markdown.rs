@@ -8,6 +8,9 @@ use crate::ui::theme::Theme;
 /// Columns beyond which lines of prose get hard to read.
 pub const MEASURE: usize = 100;
 
+/// Bytes that a byte of text takes once it is rendered, about.
+pub const SPANS: usize = 8;
+
 /// A text to render.
 struct RenderedMarkdown {
     key: String,
@@ -21,6 +24,10 @@ impl Derive for RenderedMarkdown {
 
     fn key(&self) -> String {
         self.key.clone()
+    }
+
+    fn weight(&self) -> usize {
+        SPANS * self.text.len()
     }
 
     fn run(&self, _: Canceled<'_>) -> Rendered {

@@ -21,8 +21,13 @@ pub use want::{
 const KEPT: usize = 600;
 /// Limit of the replies in memory, in bytes as received.
 const ROOM: usize = 256 << 20;
-/// Growing documents kept; each may hold many megabytes.
+/// Growing documents kept, and bytes of them in memory together.
 const GROWN: usize = 24;
+const GROWN_ROOM: usize = 256 << 20;
+/// Bytes that results may hold together, by what they are taken to weigh.
+const MADE_ROOM: usize = 256 << 20;
+/// Failures that are remembered; then all are forgotten, and tried again where something still wants them.
+const FAILED: usize = 1_000;
 
 /// Identifies one state of the rows of one or several lists; no two states of any lists share one. A value derived from
 /// rows is stored with their revision, see [`Derived`].
@@ -186,6 +191,7 @@ struct Stream {
 
 struct Computed {
     value: Value,
+    weight: usize,
     used: Cell<u64>,
 }
 
@@ -195,6 +201,8 @@ pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
     results: HashMap<String, Computed>,
+    /// What the results weigh that are being worked on.
+    weights: HashMap<String, usize>,
     /// Keys of computations that failed; they are not retried.
     failed_work: HashSet<String>,
     /// How far range reads have come, by their keys.
@@ -781,8 +789,14 @@ impl Store {
             self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }
         let used = Cell::new(self.turn);
+        let weight = self.weights.remove(&key).unwrap_or_default();
         self.progress.remove(&key);
-        self.results.insert(key, Computed { value, used });
+        self.results.insert(key, Computed { value, weight, used });
+    }
+
+    /// Records that a computation began whose result weighs that much.
+    pub fn begun(&mut self, work: &Work) {
+        self.weights.insert(work.key.clone(), work.weight);
     }
 
     /// Records the progress of a range read.
@@ -793,11 +807,18 @@ impl Store {
     /// Records the error of a range read.
     pub fn fail(&mut self, key: String, error: Error) {
         self.progress.remove(&key);
+        if self.failed.len() >= FAILED {
+            self.failed.clear();
+        }
         self.failed.insert(key, error);
     }
 
     /// Records that the computation `key` failed; it is not retried.
     pub fn give_up(&mut self, key: String) {
+        self.weights.remove(&key);
+        if self.failed_work.len() >= FAILED {
+            self.failed_work.clear();
+        }
         self.failed_work.insert(key);
     }
 
@@ -859,8 +880,13 @@ impl Store {
         self.turn += 1;
         let turn = self.turn;
         forget(&mut self.resources, (KEPT, ROOM), turn, |r| (r.used.get(), r.size));
-        forget(&mut self.streams, (GROWN, usize::MAX), turn, |s| (s.used.get(), 0));
-        forget(&mut self.results, (KEPT, usize::MAX), turn, |m| (m.used.get(), 0));
+        let in_memory = |stream: &Stream| usize::try_from(stream.sink.in_memory()).unwrap_or(usize::MAX);
+        forget(&mut self.streams, (GROWN, GROWN_ROOM), turn, |s| (s.used.get(), in_memory(s)));
+        forget(&mut self.results, (KEPT, MADE_ROOM), turn, |m| (m.used.get(), m.weight));
+        // Of what was canceled no result comes.
+        if self.weights.len() > KEPT {
+            self.weights.clear();
+        }
     }
 
     fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
@@ -921,6 +947,42 @@ mod tests {
     use crate::api::Fault;
     use crate::api::branches::{Branch, ListBranches};
     use std::time::Duration;
+
+    struct Heavy(usize);
+
+    impl Derive for Heavy {
+        type Output = usize;
+        fn key(&self) -> String {
+            format!("heavy {}", self.0)
+        }
+        fn run(&self, _: Canceled<'_>) -> usize {
+            self.0
+        }
+        fn weight(&self) -> usize {
+            MADE_ROOM / 8
+        }
+    }
+
+    #[test]
+    fn results_that_hold_much_are_forgotten_before_they_hold_too_much() {
+        let mut store = Store::default();
+        for number in 0..40 {
+            let work = Work::new(Heavy(number));
+            store.begun(&work);
+            store.keep(work.key.clone(), (work.run)(&|| false));
+            store.turn();
+            assert!(store.results.values().map(|made| made.weight).sum::<usize>() <= MADE_ROOM, "after {number}");
+        }
+        assert_eq!(store.result::<usize>("heavy 39"), Some(&39), "the latest stays");
+        assert!(store.lacks("heavy 0") && store.weights.is_empty());
+    }
+
+    #[test]
+    fn failures_are_not_remembered_without_end() {
+        let mut store = Store::default();
+        (0..10 * FAILED).for_each(|number| store.give_up(format!("work {number}")));
+        assert!(store.failed_work.len() <= FAILED && !store.lacks(&format!("work {}", 10 * FAILED - 1)));
+    }
 
     fn rows(names: &[&str], next: Option<u32>) -> Arrival {
         let rows: Vec<Branch> = names.iter().map(|n| Branch { name: (*n).to_string(), ..Branch::default() }).collect();

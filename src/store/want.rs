@@ -247,6 +247,10 @@ pub trait Sink: Any + Send {
     fn reset(&mut self);
     /// Returns the number of bytes received.
     fn held(&self) -> u64;
+    /// Returns the number of bytes of it that are in memory.
+    fn in_memory(&self) -> u64 {
+        self.held()
+    }
     /// Returns the last few hundred bytes, which the next ones must follow.
     fn tail(&self) -> &[u8] {
         &[]
@@ -297,6 +301,9 @@ impl fmt::Debug for Follow {
     }
 }
 
+/// Bytes of a result that holds little.
+const LIGHT: usize = 4096;
+
 /// A computation, such as highlighting, parsing or ranking.
 pub trait Derive: Send + Sync + 'static {
     /// What it makes.
@@ -305,6 +312,10 @@ pub trait Derive: Send + Sync + 'static {
     fn key(&self) -> String;
     /// Runs on a worker; checks now and then whether it was canceled.
     fn run(&self, canceled: Canceled<'_>) -> Self::Output;
+    /// Bytes that the result holds, about: results are forgotten once all of them hold too much.
+    fn weight(&self) -> usize {
+        LIGHT
+    }
 }
 
 /// The function of a computation.
@@ -315,6 +326,8 @@ pub type Run = Arc<dyn Fn(Canceled<'_>) -> Value + Send + Sync>;
 pub struct Work {
     /// Names the result.
     pub key: String,
+    /// [`Derive::weight`].
+    pub weight: usize,
     /// The function to run.
     pub run: Run,
 }
@@ -322,7 +335,8 @@ pub struct Work {
 impl Work {
     /// Erases the type of `derive`.
     pub fn new<D: Derive>(derive: D) -> Work {
-        Work { key: derive.key(), run: Arc::new(move |canceled| Arc::new(derive.run(canceled)) as Value) }
+        let (key, weight) = (derive.key(), derive.weight());
+        Work { key, weight, run: Arc::new(move |canceled| Arc::new(derive.run(canceled)) as Value) }
     }
 }
 

@@ -400,6 +400,11 @@ impl Trace {
         self.stock.turn()
     }
 
+    /// Returns the bytes of it that are in memory, about.
+    pub fn bytes_in_memory(&self) -> u64 {
+        self.stock.held() + self.open.bytes.len() as u64
+    }
+
     /// Returns whether more than `keep` bytes are in memory that could be elsewhere.
     pub fn exceeds(&self, keep: u64) -> bool {
         self.stock.held() > keep && self.stock.trouble().is_none()

@@ -189,6 +189,10 @@ impl Derive for Render {
         self.key.clone()
     }
 
+    fn weight(&self) -> usize {
+        rendered_markdown::SPANS * self.bodies.iter().map(String::len).sum::<usize>()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Rendered {
         let room = (BODIES / self.bodies.len().max(1)).max(BODY);
         let bodies = self.bodies.iter().take_while(|_| !canceled());

@@ -1,6 +1,7 @@
 //! What is computed of a file, off the loop: its lines, their colors, its Markdown, and what a search finds.
 
 use crate::api::Raw;
+use crate::parts::rendered_markdown;
 use crate::store::{Canceled, Derive};
 use crate::ui::ansi::{self, State};
 use crate::ui::code::{Block, Content, Highlighter, Text};
@@ -40,6 +41,10 @@ impl Derive for DetectText {
     fn key(&self) -> String {
         content_key(&self.sha)
     }
+    fn weight(&self) -> usize {
+        self.raw.bytes.len()
+    }
+
     fn run(&self, _: Canceled<'_>) -> Content {
         Content::read(Bytes::from_owner(SharedBytes(self.raw.clone())))
     }
@@ -56,6 +61,10 @@ impl Derive for ReadBytes {
     fn key(&self) -> String {
         content_key(&self.sha)
     }
+    fn weight(&self) -> usize {
+        self.bytes.len()
+    }
+
     fn run(&self, _: Canceled<'_>) -> Content {
         Content::read(self.bytes.clone())
     }
@@ -127,6 +136,10 @@ impl Derive for RenderText {
     fn key(&self) -> String {
         render_key(self.kind, &self.sha, self.width, &self.theme)
     }
+    fn weight(&self) -> usize {
+        rendered_markdown::SPANS * self.text.bytes_len()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
         Arc::new(match self.kind {
             Kind::Markdown => markdown::render(self.text.as_str(), self.width, &self.theme),
@@ -173,6 +186,11 @@ impl Derive for Decode {
     fn key(&self) -> String {
         picture_key(&self.sha)
     }
+    fn weight(&self) -> usize {
+        // What is unpacked is known to the decoder alone.
+        10 * self.bytes.len()
+    }
+
     fn run(&self, _: Canceled<'_>) -> Result<Arc<Image>, Refusal> {
         Image::read(&self.bytes).map(Arc::new)
     }

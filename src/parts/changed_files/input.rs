@@ -111,6 +111,11 @@ impl Derive for Parse {
         parse_key(&self.identity, self.part)
     }
 
+    fn weight(&self) -> usize {
+        // The lines of a diff take as much as its text.
+        2 * self.entries.part(self.part).iter().map(|entry| entry.diff.len()).sum::<usize>()
+    }
+
     fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<FileDiff>> {
         let files = self.entries.part(self.part).iter().take_while(|_| !canceled());
         let parsed = files.map(|entry| diff::parse(source(entry)));

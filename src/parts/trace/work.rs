@@ -19,6 +19,10 @@ impl Sink for Trace {
         self.bytes_len()
     }
 
+    fn in_memory(&self) -> u64 {
+        self.bytes_in_memory()
+    }
+
     fn tail(&self) -> &[u8] {
         self.last_bytes()
     }
