@@ -40,7 +40,7 @@ use crate::api::{Fault, Id};
 use crate::store::{Store, Ticket, Want, Write, earliest};
 use crate::ui::glyph;
 use crate::ui::image::Pictures;
-use crate::ui::theme::Theme;
+use crate::ui::theme::{Background, Theme};
 use action::{Action, Effect, FollowUp, Msg, Outcome, Tone};
 use bindings::Bindings;
 use command::{Disabled, Motion};
@@ -122,6 +122,8 @@ pub struct App {
     panes: Vec<Box<dyn AnyPane>>,
     /// The terminal's window has lost the focus.
     unfocused: bool,
+    /// What the terminal said of its background.
+    background: Option<Background>,
     /// Places gone back from, nearest last.
     ahead: Vec<Place>,
     overlays: Vec<Box<dyn Overlay>>,
@@ -220,6 +222,7 @@ impl App {
             bindings: setup.bindings,
             panes: Vec::new(),
             unfocused: false,
+            background: None,
             ahead: Vec::new(),
             overlays: Vec::new(),
             pressed: Vec::new(),
@@ -371,9 +374,11 @@ impl App {
             Msg::Now(now) => self.set_now(now),
             Msg::Resize(width, height) => self.size = (width, height),
             Msg::Background(background) => {
-                if !self.theme_is_chosen {
-                    self.theme = Theme::for_background(background).with_depth(self.theme.depth());
-                }
+                self.background = Some(background);
+                self.theme = match self.theme_is_chosen {
+                    true => self.theme.clone().on(background),
+                    false => Theme::for_background(background).with_depth(self.theme.depth()),
+                };
             }
             Msg::Focus(focused) => {
                 self.unfocused = !focused;
@@ -748,7 +753,13 @@ impl App {
             },
             Action::Elsewhere(host, place) => effects.push(Effect::Elsewhere(host, place)),
             Action::Hosts => self.hosts(),
-            Action::Theme(theme) => (self.theme, self.theme_is_chosen) = (*theme, true),
+            Action::Theme(theme) => {
+                self.theme = *theme;
+                if let Some(background) = self.background {
+                    self.theme = self.theme.clone().on(background);
+                }
+                self.theme_is_chosen = true;
+            }
             Action::Replace(place) => {
                 self.panes.pop();
                 self.open(place);

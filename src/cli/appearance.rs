@@ -40,7 +40,8 @@ impl Appearance {
             (None, None) => (Theme::for_background(background(&var)), false),
         };
         // The Linux console would print the query.
-        let ask = !chosen && depth != Depth::None && term != "linux";
+        // Of a theme that was chosen as well: it may be made for the other background.
+        let ask = depth != Depth::None && term != "linux";
         let ascii = match config.glyphs.as_ref().map(|glyphs| (glyphs.get_ref().as_str(), glyphs.span())) {
             None => is_ascii(&var),
             Some(("ascii", _)) => true,
@@ -141,7 +142,7 @@ mod tests {
         assert!(!appearance(&[("TERM", "xterm"), ("NO_COLOR", "1")]).ask);
         let global = Global { theme: Some("light".into()), ..Global::default() };
         let chosen = Appearance::find(&global, &Config::default(), |_| None).expect("an appearance");
-        assert!(chosen.chosen && !chosen.ask);
+        assert!(chosen.chosen && chosen.ask);
         let global = Global { theme: Some("../dark".into()), ..Global::default() };
         let missing = Appearance::find(&global, &Config::default(), |_| None).expect_err("no such theme");
         assert!(missing.message.contains("dark, light"), "{}", missing.message);

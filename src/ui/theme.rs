@@ -335,6 +335,16 @@ impl Theme {
         self.ground.map_or(text, |ground| text.bg(ground))
     }
 
+    /// The same theme on a terminal with that background: one that is made for the other and leaves the terminal's would not
+    /// be readable, so it gets the background of its overlays.
+    pub fn on(mut self, background: Background) -> Theme {
+        let own = self.style(Role::Overlay).bg.filter(|color| matches!(color, Color::Rgb(..) | Color::Indexed(_)));
+        if self.background != background && matches!(self.depth, Depth::True | Depth::Indexed) {
+            self.ground = self.ground.or(own);
+        }
+        self
+    }
+
     /// A color that the shown text itself asks for (a trace's), as far as the terminal shows it.
     pub fn foreign(&self, color: Color) -> Option<Color> {
         match self.depth {
@@ -485,6 +495,21 @@ pub fn covers(style: Style) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_theme_for_the_other_background_brings_its_own() {
+        let ground = |name: &str, background| Theme::built_in(name).expect("a theme").on(background).blank().bg;
+        assert_eq!((ground("light", Background::Light), ground("dark", Background::Dark)), (None, None));
+        for (name, other) in [("light", Background::Dark), ("dark", Background::Light)] {
+            let theme = Theme::built_in(name).expect("a theme");
+            assert!(theme.style(Role::Overlay).bg.is_some());
+            assert_eq!(ground(name, other), theme.style(Role::Overlay).bg, "{name}");
+            assert_eq!(theme.with_depth(Depth::Sixteen).on(other).blank().bg, None, "{name}");
+        }
+        // One with a background of its own keeps it, and that of the terminal's colors has none.
+        assert_eq!(ground("nord", Background::Light), Theme::built_in("nord").expect("a theme").blank().bg);
+        assert_eq!(ground("terminal", Background::Light), None);
+    }
 
     #[test]
     fn every_theme_in_the_binary_is_complete() {
