@@ -19,6 +19,9 @@ pub(super) struct LineCounter<'g> {
     bytes: usize,
 }
 
+/// A file before and after.
+type Change = (Option<Oid>, Option<Oid>);
+
 /// An entry of a folder.
 #[derive(Clone, Copy, PartialEq)]
 struct Entry<'f> {
@@ -73,16 +76,16 @@ impl<'g> LineCounter<'g> {
         let old = parent.filter(|id| git.has_commit(*id)).map(|id| git.raw_commit(id, |raw| raw.tree)).transpose()?;
         let Some(files) = self.changed_files(old, tree)? else { return git.compared_line_counts(id) };
         let mut lines = (0, 0);
-        for (old, new) in files {
+        for change in files {
             git.stop.go_on()?;
-            let (added, deleted) = self.changed_lines(old, new)?;
+            let (added, deleted) = self.changed_lines(change)?;
             lines = (lines.0 + added, lines.1 + deleted);
         }
         Ok(lines)
     }
 
     /// The files that differ between two folders; `None` where one could be another under a new name, or is no file.
-    fn changed_files(&mut self, old: Option<Oid>, new: Oid) -> Result<Option<Vec<(Option<Oid>, Option<Oid>)>>, Reject> {
+    fn changed_files(&mut self, old: Option<Oid>, new: Oid) -> Result<Option<Vec<Change>>, Reject> {
         let (mut files, mut todo) = (Vec::new(), vec![(old, Some(new))]);
         let (mut has_added, mut has_deleted) = (false, false);
         while let Some((old, new)) = todo.pop() {
@@ -93,7 +96,8 @@ impl<'g> LineCounter<'g> {
                 let order = match (old.peek(), new.peek()) {
                     (None, None) => break,
                     (Some(a), Some(b)) if a == b => {
-                        (old.next(), new.next());
+                        old.next();
+                        new.next();
                         continue;
                     }
                     (Some(a), Some(b)) => a.order(b),
@@ -147,7 +151,7 @@ impl<'g> LineCounter<'g> {
     }
 
     /// Lines added and deleted between two files, of which one may be missing.
-    fn changed_lines(&self, old: Option<Oid>, new: Option<Oid>) -> Result<(u64, u64), Reject> {
+    fn changed_lines(&self, (old, new): Change) -> Result<(u64, u64), Reject> {
         let find = |id: Option<Oid>| id.map(|id| self.git.repo().find_blob(id)).transpose();
         let (old, new) = (find(old)?, find(new)?);
         let is_large = |blob: &Option<Blob<'_>>| blob.as_ref().is_some_and(|b| b.size() as u64 > LARGEST_FILE as u64);
