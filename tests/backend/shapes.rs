@@ -51,7 +51,8 @@ const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_ur
     full_name full_path parent_id#?";
 const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit#? projects[]{PROJECT} shared_projects[]{PROJECT}";
 const PROJECT: &str = "id# description? default_branch? visibility ssh_url_to_repo http_url_to_repo web_url tag_list[]
-    owner{id# name created_at@}^ name name_with_namespace path path_with_namespace issues_enabled!
+    owner{id# name created_at@}^ forked_from_project{id# name name_with_namespace path path_with_namespace}^
+    name name_with_namespace path path_with_namespace issues_enabled!
     merge_requests_enabled! jobs_enabled! wiki_enabled! snippets_enabled! resolve_outdated_diff_discussions!
     container_registry_enabled! archived! shared_runners_enabled! public_jobs! only_allow_merge_if_pipeline_succeeds!
     only_allow_merge_if_all_discussions_are_resolved! printing_merge_requests_link_enabled! request_access_enabled!
