@@ -2,6 +2,7 @@
 //!
 //! The same readers as in `cargo test --test fuzz`, which bounds their memory.
 
+#[allow(dead_code, reason = "memory is bounded by the tests")]
 #[path = "../tests/fuzz/readers.rs"]
 mod readers;
 mod support;

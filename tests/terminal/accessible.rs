@@ -134,6 +134,7 @@ fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
     screen.wait("it is posted", |screen| screen.contents().contains("Commented on !1"));
     screen.wait("the composer is closed", |screen| !screen.contents().contains("Note on"));
     screen.keys("G");
+    screen.wait("the last line", |screen| !line(screen).contains("Plan the year"));
     go_to(&mut screen, "k", "Heard, not seen.");
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);

@@ -92,7 +92,11 @@ fn a_review_is_done_from_its_request_to_the_merge() {
     screen.keys("\x1b");
     screen.at_rest(|_| ());
     screen.keys("\tyes\x13");
-    screen.wait("the review is submitted", |screen| !screen.contents().contains("Drafts on !1"));
+    let is_over = |screen: &vt100::Screen| {
+        let shown = screen.contents();
+        ["Submit review of !1", "Drafts on !1", "in your review"].iter().all(|words| !shown.contains(words))
+    };
+    screen.wait("the review is submitted, and its list is closed", is_over);
     screen.keys("1");
     screen.wait("the approval is shown", shows("✓ ada"));
     // One's own comments are threads, which stand in the way of the merge until they are resolved.
