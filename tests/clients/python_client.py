@@ -442,12 +442,12 @@ def today():
     same("a stopped environment", rocket.environments.get(environment.id).state, "stopped")
     refused(400, environment.stop)
 
-    rule = rocket.protectedbranches.create({"name": "release/*", "push_access_level": 0, "merge_access_level": 30})
+    rule = rocket.protectedbranches.create({"name": "hotfix/*", "push_access_level": 0, "merge_access_level": 30})
     same("nobody pushes", rule.push_access_levels[0]["access_level"], 0)
-    true("a rule is listed", "release/*" in [r.name for r in rocket.protectedbranches.list(get_all=True)])
-    refused(409, rocket.protectedbranches.create, {"name": "release/*"})
-    rocket.protectedbranches.delete("release/*")
-    refused(404, rocket.protectedbranches.delete, "release/*")
+    true("a rule is listed", "hotfix/*" in [r.name for r in rocket.protectedbranches.list(get_all=True)])
+    refused(409, rocket.protectedbranches.create, {"name": "hotfix/*"})
+    rocket.protectedbranches.delete("hotfix/*")
+    refused(404, rocket.protectedbranches.delete, "hotfix/*")
 
     fork = rocket.forks.create({"name": "Of a client", "path": "of-a-client"})
     same("a fork", (fork.forked_from_project["id"], fork.path), (rocket.id, "of-a-client"))

@@ -85,7 +85,7 @@ async fn rules_are_kept_by_a_server() {
     let place = Place::new("protected_branches").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();
     app.settle().await;
-    app.press("+").type_text("release/*").press("C-s");
-    app.until("release/*").await;
+    app.press("+").type_text("hotfix/*").press("C-s");
+    app.until("hotfix/*").await;
     server.stop().await;
 }

@@ -34,10 +34,11 @@ impl Home {
             Line::Request(section, at, row) => {
                 let request = queries::requests(view, section, at).get(row)?;
                 let changed = request.updated_at.as_ref().map_or("", |at| at.as_str());
+                let server = queries::host(view, at).map_or("", |host| host.name());
                 Preview {
                     title: format!("!{} {}", request.iid, review::title(request)),
                     author: name(request.author()),
-                    identity: format!("description of merge request {} at {changed}", request.id),
+                    identity: format!("description of merge request {} at {changed} {server}", request.id),
                     text: request.description.clone().unwrap_or_default(),
                 }
             }
@@ -47,7 +48,8 @@ impl Home {
                     title: format!("{} {}", todo.reference(), todo.title()),
                     author: name(todo.author.as_ref()),
                     identity: format!("to-do {}", todo.id),
-                    text: todo.body.clone(),
+                    // Where nobody said anything, servers repeat the title.
+                    text: Some(&todo.body).filter(|body| body.trim() != todo.title()).cloned().unwrap_or_default(),
                 }
             }
             Line::Job(project, row) => {
@@ -65,7 +67,7 @@ impl Home {
                 Preview {
                     title: project.path_with_namespace.clone(),
                     author: String::new(),
-                    identity: format!("description of project {} {}", project.id, project.description().len()),
+                    identity: format!("description of project {} {}", project.id, project.description()),
                     text: project.description().to_owned(),
                 }
             }
