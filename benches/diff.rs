@@ -56,7 +56,7 @@ fn threads() -> Vec<u8> {
         let notes: Vec<serde_json::Value> = (0..NOTES)
             .map(|at| {
                 serde_json::json!({"id": n * NOTES + at + 1, "type": "DiffNote", "system": false, "resolvable": true,
-                    "resolved": n.is_multiple_of(3), "body": format!("Is *this* `value_{at}` right?\n\nIt looks **wrong**."),
+                    "resolved": n % 3 == 2, "body": format!("Is *this* `value_{at}` right?\n\nIt looks **wrong**."),
                     "author": {"id": at, "username": format!("user{at}")}, "created_at": "2026-06-15T09:00:00Z",
                     "position": {"base_sha": "b", "start_sha": "b", "head_sha": "abc", "position_type": "text",
                         "old_path": path, "new_path": path, "new_line": 10}})
@@ -162,7 +162,7 @@ fn main() {
 
     let threads = threads();
     let discussed = Server { changes: &body, threads: &threads };
-    let mut with_threads = at(&discussed, ["Tab", "G", "Home"], "Is this value_1 right?");
+    let mut with_threads = at(&discussed, ["Tab", "G", "Home"], "Is this value_0 right?");
     let keys = ["j", "j", "k", "C-u", "C-d", "k"];
     let without = || key_and_frame(&mut first, SIZE, &keys);
     let with = || key_and_frame(&mut with_threads, SIZE, &keys);
