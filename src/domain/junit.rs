@@ -170,7 +170,7 @@ fn case_of(suite: &str, told: TestCase) -> Case {
         name: cut(&told.name, NAME),
         suite: cut(suite, NAME),
         class: cut(&told.classname.unwrap_or_default(), NAME),
-        time: Some(told.execution_time).filter(|time| time.is_finite()),
+        time: Some(told.execution_time).filter(is_duration),
         verdict,
         message,
         text,
@@ -188,6 +188,11 @@ fn in_repository(path: &str) -> String {
         None => path,
     };
     path.trim_start_matches("./").trim_start_matches('/').to_owned()
+}
+
+/// Returns whether a test can have taken that many seconds.
+fn is_duration(seconds: &f64) -> bool {
+    seconds.is_finite() && *seconds >= 0.0
 }
 
 /// Reads a report; `None` if the text is none.
@@ -284,11 +289,7 @@ impl Reading {
                 let case = Case {
                     name: attribute(element, "name", NAME),
                     class,
-                    time: attribute(element, "time", NAME)
-                        .replace(',', "")
-                        .parse()
-                        .ok()
-                        .filter(|t: &f64| t.is_finite()),
+                    time: attribute(element, "time", NAME).replace(',', "").parse().ok().filter(is_duration),
                     file: attribute(element, "file", NAME),
                     line: attribute(element, "line", NAME).parse().ok(),
                     ..Case::default()
@@ -460,6 +461,15 @@ thread 'x' panicked at src/deep/a.rs:12:5
         let (report, cost) = crate::cost::cost(|| read(&text, &|| false).unwrap());
         assert_eq!(report.cases.len(), 20_000);
         assert!(cost.peak < 100 * text.len(), "{} bytes held for {}", cost.peak, text.len());
+    }
+
+    #[test]
+    fn a_time_that_no_test_can_take_is_none() {
+        for time in ["-5", "NaN", "1e999", "soon"] {
+            let text = format!("<testsuite><testcase name=\"a\" time=\"{time}\"/></testsuite>");
+            let report = read(&text, &|| false).expect("a report");
+            assert_eq!(report.cases.first().map(|case| case.time), Some(None), "{time}");
+        }
     }
 
     #[test]
