@@ -89,14 +89,16 @@ fn hear(screen: &mut Screen, words: &str) {
 
 /// Presses a key until the cursor's line holds some words, one line after the other.
 fn go_to(screen: &mut Screen, key: &str, words: &str) {
-    let at = |screen: &vt100::Screen| (screen.cursor_position().0, line(screen));
+    // While a frame is being drawn the cursor is hidden.
+    let at = |screen: &vt100::Screen| (!screen.hide_cursor()).then(|| (screen.cursor_position().0, line(screen)));
+    let mut before = None;
     for _ in 0..40 {
-        let before = screen.at_once(at);
-        if before.1.contains(words) {
+        screen.wait("another line", |screen| at(screen).is_some_and(|at| Some(at) != before));
+        before = screen.at_once(at);
+        if before.as_ref().is_some_and(|(_, line)| line.contains(words)) {
             return;
         }
         screen.keys(key);
-        screen.wait("another line", |screen| at(screen) != before);
     }
     panic!("{words:?} is not heard; the screen is\n{}", screen.at_once(vt100::Screen::contents));
 }
@@ -132,10 +134,12 @@ fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
     hear(&mut screen, "Heard, not seen.");
     screen.keys("\x13");
     screen.wait("it is posted", |screen| screen.contents().contains("Commented on !1"));
-    screen.wait("the composer is closed", |screen| !screen.contents().contains("Note on"));
+    screen.wait("it is among the notes", |screen| {
+        let shown = screen.contents();
+        !shown.contains("Note on") && shown.contains("Notes 1") && shown.contains("Heard, not seen.")
+    });
     screen.keys("G");
-    screen.wait("the last line", |screen| !line(screen).contains("Plan the year"));
-    go_to(&mut screen, "k", "Heard, not seen.");
+    hear(&mut screen, "Heard, not seen.");
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }
