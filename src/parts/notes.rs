@@ -20,6 +20,7 @@ use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 /// Notes that are rendered around the window at once.
 const AROUND: usize = 40;
@@ -42,6 +43,8 @@ pub struct Notes {
     /// one, or a note near the cursor takes other rows, and not for a key.
     heights: Vec<usize>,
     measured: Option<(Revision, usize)>,
+    /// The notes with reactions, among those that were in sight; `None` is the thing itself.
+    reacted: BTreeSet<Option<u64>>,
     /// The first lines of each draft, and of which drafts at which width.
     drafted: Vec<Vec<String>>,
     written: Option<(u64, usize)>,
@@ -135,20 +138,23 @@ impl Notes {
         wants.extend(
             notes.filter_map(|note| rendered_markdown::work(view, &identity(note), &note.body, width)).map(Want::from),
         );
-        wants.extend(self.in_sight(view).filter_map(|to| to.want(view)));
+        wants.extend(self.in_sight(view).filter_map(|note| self.reactions_to(note)?.want(view)));
         wants
     }
 
-    /// What people may have reacted to, as far as it is in sight: the thing itself, and notes on it.
-    fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = Reactions> + use<'a> {
+    /// The notes in sight that people may have reacted to, behind the thing itself.
+    fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = Option<u64>> + use<'a> {
         let rows = self.rows(view);
         let top = self.doc.top.get();
         let first = self.at(top).unwrap_or(0);
         let last = self.at(top + self.doc.height.get()).unwrap_or(first + REACTED);
         let note = move |index: usize| rows.as_ref()?.get(index).filter(|note| !note.system).map(|note| note.id);
         let notes = (first..=last).filter_map(note).take(REACTED);
-        let on = self.on.clone();
-        std::iter::once(None).chain(notes.map(Some)).filter_map(move |note| Some(Reactions::to(on.clone()?, note)))
+        std::iter::once(None).chain(notes.map(Some))
+    }
+
+    fn reactions_to(&self, note: Option<u64>) -> Option<Reactions> {
+        Some(Reactions::to(self.on.clone()?, note))
     }
 
     /// Returns what a reaction would be to: the note under the cursor, else the thing itself.
@@ -176,7 +182,13 @@ impl Notes {
         let height = |note: &Note| {
             2 + rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1))
         };
-        let reactions = |note| usize::from(!Reactions::to(on.clone(), note).line(view, width).is_empty());
+        for note in self.in_sight(view) {
+            match Reactions::to(on.clone(), note).line(view, width).is_empty() {
+                true => _ = self.reacted.remove(&note),
+                false => _ = self.reacted.insert(note),
+            }
+        }
+        let reactions = |note| usize::from(self.reacted.contains(&note));
         let head = self.head.len() + reactions(None);
         let mut moved = self.starts.first() != Some(&head);
         if self.measured.replace((rows.revision, width)) != Some((rows.revision, width)) {

@@ -159,22 +159,25 @@ impl App {
     /// Submits a review. What is on its way already, or has arrived since the review was looked at, is not sent again.
     pub(in crate::app) fn submit(&mut self, review: Submission, effects: &mut Vec<Effect>) {
         let Submission { mut keys, summary, as_draft_notes, then } = review;
-        let mut drafts: Vec<(String, Draft)> = summary.into_iter().collect();
-        for key in &keys {
-            let kept = self.drafts.get(key).and_then(|kept| Draft::read(kept));
-            let waits = self.outbox.progress(key).is_none();
-            drafts.extend(kept.filter(|draft| waits && draft.state.before().is_none()).map(|kept| (key.clone(), kept)));
-        }
-        keys.extend(drafts.first().map(|(key, _)| key.clone()).filter(|key| !keys.contains(key)));
-        for (key, mut draft) in drafts {
+        keys.retain(|key| self.drafts.contains_key(key));
+        let unsent = |key: &String| {
+            let draft = self.drafts.get(key).and_then(|kept| Draft::read(kept))?;
             // What may have arrived is looked for as what it was sent as.
+            let waits = self.outbox.progress(key).is_none() && draft.state.before().is_none();
+            waits.then(|| (key.clone(), draft))
+        };
+        let mut drafts: Vec<(String, Draft)> = keys.iter().filter_map(unsent).collect();
+        if let Some((key, draft)) = summary {
+            keys.push(key.clone());
+            drafts.push((key, draft));
+        }
+        for (key, mut draft) in drafts {
             if as_draft_notes && draft.edits.is_none() && draft.draft_note.is_none() {
                 draft.draft_note = Some(DraftNoteChange::Create);
             }
             draft.state = State::Kept;
             self.act(Action::Keep(key, Some(draft.to_json())), effects);
         }
-        keys.retain(|key| self.drafts.contains_key(key));
         self.post(&keys);
         self.after_posting.extend(then.map(|then| (keys, *then)));
     }

@@ -21,6 +21,7 @@ const REACTED_IN_ALL: usize = 500;
 /// The rows of comments in a diff.
 #[derive(Default)]
 pub struct DiffComments {
+    /// The folds that are open, and the reactions that are known.
     pub shown: Shown,
     laid: Option<(String, Arc<ThreadLayout>)>,
     rendered: Option<Arc<Rendered>>,
