@@ -12,7 +12,7 @@ use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
 use super::transfer::{Save, SaveOrder, TransferEvent};
 use super::watch::Watched;
 use crate::api::{Error, Host};
-use crate::store::{Arrival, HeldState, Ticket, Value, Want, Write};
+use crate::store::{Arrival, HeldState, Made, Ticket, Value, Want, Write};
 use crate::ui::theme::{Background, Theme};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
@@ -296,7 +296,7 @@ pub enum Outcome {
     /// A stream ended.
     End,
     /// A computation is done.
-    Made(Value),
+    Made(Made),
 }
 
 impl std::fmt::Debug for Outcome {

@@ -455,7 +455,7 @@ impl App {
                 self.store.note_reach(Some(&error), self.now);
                 self.store.ended(&request, Some(error));
             }
-            (Ticket::Work(key) | Ticket::Parts(key), Ok(Outcome::Made(value))) => self.store.keep(key, value),
+            (Ticket::Work(key) | Ticket::Parts(key), Ok(Outcome::Made(made))) => self.store.keep(key, made),
             (Ticket::Parts(key), Err(error)) => {
                 self.store.note_reach(Some(&error), self.now);
                 self.store.fail(key, error);

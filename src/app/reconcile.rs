@@ -215,9 +215,6 @@ impl App {
         wanted.insert(ticket.clone());
         if self.in_flight.insert(ticket.clone()) {
             self.store.set_loading(&ticket, true);
-            if let Want::Work(work) = &want {
-                self.store.begun(work);
-            }
             effects.push(Effect::Start(ticket, want, held));
         }
     }

@@ -26,7 +26,7 @@ impl Derive for RenderedMarkdown {
         self.key.clone()
     }
 
-    fn weight(&self) -> usize {
+    fn weight(&self, _: &Rendered) -> usize {
         SPANS * self.text.len()
     }
 

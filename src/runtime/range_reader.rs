@@ -31,7 +31,7 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
     let first = client.slice(&range_read.request, range_read.begin.clone()).await?;
     let mut parts = match bring(first, None, range_read, sender).await? {
         Fetched::Parts(parts) => parts,
-        Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes))),
+        Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes).into())),
     };
     let mut brought = 0;
     for _ in 0..LOOKS {
@@ -39,7 +39,7 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
         let look = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
         let range =
             match look.await.map_err(|_| unreadable(range_read, "internal error; --log FILE has the details"))? {
-                Step::Made(value) => return Ok(Outcome::Made(value)),
+                Step::Made(value) => return Ok(Outcome::Made(value.into())),
                 Step::Need(range) => range.start..range.end.min(parts.total()),
             };
         if range.is_empty() || parts.is_whole() {
@@ -47,12 +47,12 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
         }
         brought += range.end - range.start;
         if brought > range_read.most {
-            return Ok(Outcome::Made((range_read.too_large)(brought)));
+            return Ok(Outcome::Made((range_read.too_large)(brought).into()));
         }
         let next = client.slice(&range_read.request, Slice::Span(range)).await?;
         parts = match bring(next, Some(parts), range_read, sender).await? {
             Fetched::Parts(parts) => parts,
-            Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes))),
+            Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes).into())),
         };
     }
     Err(unreadable(range_read, "it refers from one place to the next without end"))
@@ -176,8 +176,8 @@ mod tests {
         let (sender, _inbox) = mpsc::channel(64);
         let sender = MsgSender { sender, stop: Cancel::default() };
         let outcome = read_ranges(client, &AnyRangeRead::new(ReadEnds { most }), &sender).await?;
-        let Outcome::Made(value) = outcome else { panic!("a result") };
-        Ok(value.downcast_ref::<Result<(u64, Vec<u8>), u64>>().unwrap().clone())
+        let Outcome::Made(made) = outcome else { panic!("a result") };
+        Ok(made.value.downcast_ref::<Result<(u64, Vec<u8>), u64>>().unwrap().clone())
     }
 
     #[tokio::test]

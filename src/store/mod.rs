@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 pub use want::{
-    Canceled, Derive, Follow, HeldState, ListQuery, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
+    Canceled, Derive, Follow, HeldState, ListQuery, Load, Made, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
 };
 
 /// Replies and results kept although nothing uses them.
@@ -190,8 +190,7 @@ struct Stream {
 }
 
 struct Computed {
-    value: Value,
-    weight: usize,
+    made: Made,
     used: Cell<u64>,
 }
 
@@ -201,8 +200,6 @@ pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
     results: HashMap<String, Computed>,
-    /// What the results weigh that are being worked on.
-    weights: HashMap<String, usize>,
     /// Keys of computations that failed; they are not retried.
     failed_work: HashSet<String>,
     /// How far range reads have come, by their keys.
@@ -472,16 +469,16 @@ impl Store {
 
     /// Returns the result of a computation, if it has finished.
     pub fn result<T: 'static>(&self, key: &str) -> Option<&T> {
-        let made = self.results.get(key)?;
-        made.used.set(self.turn);
-        made.value.downcast_ref()
+        let known = self.results.get(key)?;
+        known.used.set(self.turn);
+        known.made.value.downcast_ref()
     }
 
     /// Like [`Store::result`], shared.
     pub fn shared_result<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
-        let made = self.results.get(key)?;
-        made.used.set(self.turn);
-        made.value.clone().downcast().ok()
+        let known = self.results.get(key)?;
+        known.used.set(self.turn);
+        known.made.value.clone().downcast().ok()
     }
 
     /// Returns the progress of a range read.
@@ -784,19 +781,13 @@ impl Store {
 
     /// Stores the result of a computation. The part of its key before a tab identifies its subject: a newer result
     /// replaces an older one of the same subject.
-    pub fn keep(&mut self, key: String, value: Value) {
+    pub fn keep(&mut self, key: String, made: Made) {
         if let Some((of, _)) = key.split_once('\t') {
             self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }
         let used = Cell::new(self.turn);
-        let weight = self.weights.remove(&key).unwrap_or_default();
         self.progress.remove(&key);
-        self.results.insert(key, Computed { value, weight, used });
-    }
-
-    /// Records that a computation began whose result weighs that much.
-    pub fn begun(&mut self, work: &Work) {
-        self.weights.insert(work.key.clone(), work.weight);
+        self.results.insert(key, Computed { made, used });
     }
 
     /// Records the progress of a range read.
@@ -815,7 +806,6 @@ impl Store {
 
     /// Records that the computation `key` failed; it is not retried.
     pub fn give_up(&mut self, key: String) {
-        self.weights.remove(&key);
         if self.failed_work.len() >= FAILED {
             self.failed_work.clear();
         }
@@ -882,11 +872,7 @@ impl Store {
         forget(&mut self.resources, (KEPT, ROOM), turn, |r| (r.used.get(), r.size));
         let in_memory = |stream: &Stream| usize::try_from(stream.sink.in_memory()).unwrap_or(usize::MAX);
         forget(&mut self.streams, (GROWN, GROWN_ROOM), turn, |s| (s.used.get(), in_memory(s)));
-        forget(&mut self.results, (KEPT, MADE_ROOM), turn, |m| (m.used.get(), m.weight));
-        // Of what was canceled no result comes.
-        if self.weights.len() > KEPT {
-            self.weights.clear();
-        }
+        forget(&mut self.results, (KEPT, MADE_ROOM), turn, |m| (m.used.get(), m.made.weight));
     }
 
     fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
@@ -958,7 +944,7 @@ mod tests {
         fn run(&self, _: Canceled<'_>) -> usize {
             self.0
         }
-        fn weight(&self) -> usize {
+        fn weight(&self, _: &usize) -> usize {
             MADE_ROOM / 8
         }
     }
@@ -968,13 +954,15 @@ mod tests {
         let mut store = Store::default();
         for number in 0..40 {
             let work = Work::new(Heavy(number));
-            store.begun(&work);
             store.keep(work.key.clone(), (work.run)(&|| false));
             store.turn();
-            assert!(store.results.values().map(|made| made.weight).sum::<usize>() <= MADE_ROOM, "after {number}");
+            assert!(
+                store.results.values().map(|known| known.made.weight).sum::<usize>() <= MADE_ROOM,
+                "after {number}"
+            );
         }
         assert_eq!(store.result::<usize>("heavy 39"), Some(&39), "the latest stays");
-        assert!(store.lacks("heavy 0") && store.weights.is_empty());
+        assert!(store.lacks("heavy 0"));
     }
 
     #[test]

@@ -313,21 +313,34 @@ pub trait Derive: Send + Sync + 'static {
     /// Runs on a worker; checks now and then whether it was canceled.
     fn run(&self, canceled: Canceled<'_>) -> Self::Output;
     /// Bytes that the result holds, about: results are forgotten once all of them hold too much.
-    fn weight(&self) -> usize {
+    fn weight(&self, _made: &Self::Output) -> usize {
         LIGHT
     }
 }
 
+/// The result of a computation.
+#[derive(Clone)]
+pub struct Made {
+    pub value: Value,
+    /// [`Derive::weight`].
+    pub weight: usize,
+}
+
+impl From<Value> for Made {
+    /// One that holds little.
+    fn from(value: Value) -> Made {
+        Made { value, weight: LIGHT }
+    }
+}
+
 /// The function of a computation.
-pub type Run = Arc<dyn Fn(Canceled<'_>) -> Value + Send + Sync>;
+pub type Run = Arc<dyn Fn(Canceled<'_>) -> Made + Send + Sync>;
 
 /// A type-erased [`Derive`]. Equal by key.
 #[derive(Clone)]
 pub struct Work {
     /// Names the result.
     pub key: String,
-    /// [`Derive::weight`].
-    pub weight: usize,
     /// The function to run.
     pub run: Run,
 }
@@ -335,8 +348,13 @@ pub struct Work {
 impl Work {
     /// Erases the type of `derive`.
     pub fn new<D: Derive>(derive: D) -> Work {
-        let (key, weight) = (derive.key(), derive.weight());
-        Work { key, weight, run: Arc::new(move |canceled| Arc::new(derive.run(canceled)) as Value) }
+        let key = derive.key();
+        let run = move |canceled: Canceled<'_>| {
+            let made = derive.run(canceled);
+            let weight = derive.weight(&made);
+            Made { value: Arc::new(made), weight }
+        };
+        Work { key, run: Arc::new(run) }
     }
 }
 

@@ -133,6 +133,11 @@ impl fmt::Debug for Image {
 }
 
 impl Image {
+    /// Bytes of its pixels.
+    pub fn bytes(&self) -> usize {
+        self.pixels.as_raw().len()
+    }
+
     /// Reads a picture; of one that moves, its first. For a worker: takes up to some seconds.
     ///
     /// # Errors

@@ -732,7 +732,7 @@ impl Harness {
         }
         loop {
             match (gleaned.read)(&parts, &|| false) {
-                Step::Made(value) => return Some(Ok(Outcome::Made(value))),
+                Step::Made(value) => return Some(Ok(Outcome::Made(value.into()))),
                 Step::Need(range) => parts.add(range.start, part(range)),
             }
         }

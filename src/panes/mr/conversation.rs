@@ -189,7 +189,7 @@ impl Derive for Render {
         self.key.clone()
     }
 
-    fn weight(&self) -> usize {
+    fn weight(&self, _: &Rendered) -> usize {
         rendered_markdown::SPANS * self.bodies.iter().map(String::len).sum::<usize>()
     }
 

@@ -41,7 +41,7 @@ impl Derive for DetectText {
     fn key(&self) -> String {
         content_key(&self.sha)
     }
-    fn weight(&self) -> usize {
+    fn weight(&self, _: &Content) -> usize {
         self.raw.bytes.len()
     }
 
@@ -61,7 +61,7 @@ impl Derive for ReadBytes {
     fn key(&self) -> String {
         content_key(&self.sha)
     }
-    fn weight(&self) -> usize {
+    fn weight(&self, _: &Content) -> usize {
         self.bytes.len()
     }
 
@@ -136,7 +136,7 @@ impl Derive for RenderText {
     fn key(&self) -> String {
         render_key(self.kind, &self.sha, self.width, &self.theme)
     }
-    fn weight(&self) -> usize {
+    fn weight(&self, _: &Arc<Rendered>) -> usize {
         rendered_markdown::SPANS * self.text.bytes_len()
     }
 
@@ -186,9 +186,8 @@ impl Derive for Decode {
     fn key(&self) -> String {
         picture_key(&self.sha)
     }
-    fn weight(&self) -> usize {
-        // What is unpacked is known to the decoder alone.
-        10 * self.bytes.len()
+    fn weight(&self, made: &Result<Arc<Image>, Refusal>) -> usize {
+        made.as_ref().map_or(0, |image| image.bytes())
     }
 
     fn run(&self, _: Canceled<'_>) -> Result<Arc<Image>, Refusal> {

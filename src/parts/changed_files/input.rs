@@ -111,9 +111,9 @@ impl Derive for Parse {
         parse_key(&self.identity, self.part)
     }
 
-    fn weight(&self) -> usize {
+    fn weight(&self, made: &Vec<Arc<FileDiff>>) -> usize {
         // The lines of a diff take as much as its text.
-        2 * self.entries.part(self.part).iter().map(|entry| entry.diff.len()).sum::<usize>()
+        2 * made.iter().map(|file| file.source.diff.len()).sum::<usize>()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<FileDiff>> {
