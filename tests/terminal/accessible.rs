@@ -139,7 +139,8 @@ fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
         !shown.contains("Note on") && shown.contains("Notes 1") && shown.contains("Heard, not seen.")
     });
     screen.keys("G");
-    hear(&mut screen, "Heard, not seen.");
+    screen.wait_for_command("R reply");
+    go_to(&mut screen, "k", "Heard, not seen.");
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }

@@ -99,13 +99,12 @@ fn a_review_is_done_from_its_request_to_the_merge() {
     screen.wait("the review is submitted, and its list is closed", is_over);
     screen.keys("1");
     screen.wait("the approval is shown", shows("✓ ada"));
-    // One's own comments are threads, which stand in the way of the merge until they are resolved.
-    for _ in 0..4 {
-        if screen.at_rest(|screen| !screen.contents().contains("unresolved")) {
-            break;
-        }
+    // One's own comments and the summary are threads, which stand in the way of the merge until they are resolved.
+    for left in ["3 unresolved", "2 unresolved", "1 unresolved"] {
+        screen.wait(left, shows(left));
         screen.keys(";t");
     }
+    screen.wait("all threads are resolved", |screen| !screen.contents().contains("unresolved"));
     screen.keys("M");
     screen.wait("the merge is to be confirmed", shows("Merge !1 into main"));
     screen.keys("\x13");
