@@ -362,6 +362,15 @@ async fn the_palette_finds_places_and_commands_by_other_words() {
 }
 
 #[tokio::test]
+async fn a_whole_name_is_what_the_palette_means() {
+    // Others begin with the same letters.
+    let mut harness = merge_request().await;
+    harness.reply("GET /user", &json!({ "id": 1, "username": "ada" })).settle().await;
+    harness.press(":").type_text("me").press("Enter");
+    assert_eq!(harness.app.place().pane, "me");
+}
+
+#[tokio::test]
 async fn deleting_more_than_was_typed_into_a_filter_does_not_go_back() {
     // A line of words, and one of keys and values.
     for place in [Place::new("branches").project("acme/rocket-ui"), Place::new("mrs").project("acme/rocket-ui")] {

@@ -8,6 +8,10 @@ mod clicks;
 mod clock;
 mod columns;
 mod core;
+// Other kinds of tests use the rest of it.
+#[allow(dead_code)]
+#[path = "../support/cost.rs"]
+mod cost;
 mod custom;
 mod decisions;
 mod deployments;
@@ -53,6 +57,7 @@ mod search;
 mod sending;
 mod served;
 mod snippets;
+mod soak;
 mod stage;
 mod tests;
 mod threads;

@@ -45,6 +45,11 @@ pub struct Cost {
     pub peak: usize,
 }
 
+/// Bytes that this thread asked for and did not give back.
+pub fn held() -> usize {
+    HELD.get().try_into().unwrap_or_default()
+}
+
 /// Does it, and says what it took.
 pub fn cost<T>(work: impl FnOnce() -> T) -> (T, Cost) {
     let (allocated, held) = (ALLOCATED.get(), HELD.get());

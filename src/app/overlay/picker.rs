@@ -214,9 +214,9 @@ impl Picker {
                 other_word.then_some(10_000)
             });
             let score = score.or_else(|| pattern.score(Utf32Str::new(&item.detail, &mut buffer), &mut self.matcher));
-            // A key that is typed is what is looked for, whatever else has that letter.
+            // A key that is typed is what is looked for, whatever else has that letter; so is a whole name.
             let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
-            let score = if is_key { Some(u32::MAX) } else { score };
+            let score = if is_key || item.label == typed { Some(u32::MAX) } else { score };
             if let Some(score) = score {
                 letters.sort_unstable();
                 letters.dedup();
