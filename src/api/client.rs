@@ -200,6 +200,7 @@ impl Client {
         let method = match request.method {
             "POST" => Method::POST,
             "PUT" => Method::PUT,
+            "PATCH" => Method::PATCH,
             "DELETE" => Method::DELETE,
             _ => Method::GET,
         };

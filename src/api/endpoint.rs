@@ -205,7 +205,7 @@ impl Reply for Nothing {
 pub struct Request {
     /// The server that is meant, if it is another than the one at hand.
     pub host: Option<Host>,
-    /// `GET`, `POST`, `PUT` or `DELETE`.
+    /// `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
     pub method: &'static str,
     /// The route it was made from, with its slots.
     pub route: &'static str,
@@ -331,6 +331,7 @@ fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "POST" => "POST",
         "PUT" => "PUT",
+        "PATCH" => "PATCH",
         "DELETE" => "DELETE",
         _ => "GET",
     }
@@ -409,7 +410,8 @@ pub const fn input_name(field: &'static str) -> &'static str {
 ///     }
 /// }
 /// ```
-/// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST` and `JSON PUT` as JSON.
+/// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST`, `JSON PUT` and `JSON PATCH`
+/// as JSON.
 /// `touches` names the reads that a success makes stale, `views` which fields the things inside the answer have, and
 /// `immutable by sha` says that the answer stays the same forever where that slot holds a full hash.
 /// Operations that the specification does not have are in a `newer section`, or have `NEWER` before their method.
@@ -538,12 +540,14 @@ macro_rules! endpoints {
     (@method DELETE) => { $crate::api::endpoint::Method::DELETE };
     (@method JSON POST) => { $crate::api::endpoint::Method::POST };
     (@method JSON PUT) => { $crate::api::endpoint::Method::PUT };
+    (@method JSON PATCH) => { $crate::api::endpoint::Method::PATCH };
     (@body GET) => { $crate::api::Body::Query };
     (@body DELETE) => { $crate::api::Body::Query };
     (@body POST) => { $crate::api::Body::Form };
     (@body PUT) => { $crate::api::Body::Form };
     (@body JSON POST) => { $crate::api::Body::Json };
     (@body JSON PUT) => { $crate::api::Body::Json };
+    (@body JSON PATCH) => { $crate::api::Body::Json };
 }
 
 #[cfg(test)]

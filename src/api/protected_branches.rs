@@ -1,7 +1,9 @@
 //! Protection of branches by rule: a name, or a pattern that covers many. Not in the specification; since 9.5.
 
 use crate::api::branches::{GetBranch, ListBranches};
+use crate::api::endpoint::{InputKind, InputType};
 use crate::api::{Id, Nothing};
+use serde::{Deserialize, Serialize};
 
 crate::resource! {
     /// Who may do something, by role or by name.
@@ -34,6 +36,20 @@ crate::resource! {
     }
 }
 
+/// Another level for some access of a rule; access of its own where no `id` says which.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccessChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// 0 is nobody, 30 developers and 40 maintainers.
+    pub access_level: u64,
+}
+
+impl InputType for Vec<AccessChange> {
+    const KIND: InputKind = InputKind::Other;
+}
+
 /// Returns whether a rule of that name is about a branch; `*` stands for any characters.
 pub fn covers(name: &str, branch: &str) -> bool {
     let Some((first, rest)) = name.split_once('*') else { return name == branch };
@@ -64,6 +80,19 @@ crate::endpoints! {
         push_access_level: Option<u64>,
         /// The same of merging.
         merge_access_level: Option<u64>,
+        allow_force_push: Option<bool>,
+    }
+
+    /// Changes a rule; since 15.6.
+    JSON PATCH "/projects/{id}/protected_branches/{name}" => ProtectionRule,
+    touches [ListProtectionRules, ListBranches, GetBranch];
+    struct UpdateProtectionRule {
+        id: Id,
+        name: String,
+        /// Who may push; servers without a Premium license ignore it.
+        allowed_to_push: Option<Vec<AccessChange>>,
+        /// The same of merging.
+        allowed_to_merge: Option<Vec<AccessChange>>,
         allow_force_push: Option<bool>,
     }
 

@@ -11,8 +11,12 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListProtectionRules>(list)
         .write::<CreateProtectionRule>(create)
+        .write::<UpdateProtectionRule>(update)
         .write::<DeleteProtectionRule>(delete)
 }
+
+/// The number of the one access that a rule has for pushing, and for merging.
+const ACCESS: u64 = 1;
 
 fn show(rule: &ProtectedBranch) -> ProtectionRule {
     let access = |level: u8| {
@@ -21,8 +25,12 @@ fn show(rule: &ProtectedBranch) -> ProtectionRule {
             level::DEVELOPER => "Developers + Maintainers",
             _ => "Maintainers",
         };
-        let access_level = Some(level.into());
-        vec![BranchAccess { access_level, access_level_description: words.into(), ..BranchAccess::default() }]
+        vec![BranchAccess {
+            id: Some(ACCESS),
+            access_level: Some(level.into()),
+            access_level_description: words.into(),
+            ..BranchAccess::default()
+        }]
     };
     ProtectionRule {
         name: rule.name.clone(),
@@ -71,6 +79,38 @@ fn create(call: &mut Writing, input: CreateProtectionRule) -> Outcome<Protection
     };
     project.protected_branches.push(rule.clone());
     ok(show(&rule))
+}
+
+/// Returns the level that a rule is to have; `None` where it stays as it is.
+fn changed(name: &str, changes: Option<Vec<AccessChange>>) -> Result<Option<u8>, Reject> {
+    let mut level = None;
+    for change in changes.unwrap_or_default() {
+        if change.id != Some(ACCESS) {
+            return Err(Reject::message(
+                422,
+                format!("{name}: this server keeps one access level, with the ID {ACCESS}"),
+            ));
+        }
+        level = Some(access_level(name, Some(change.access_level))?);
+    }
+    Ok(level)
+}
+
+fn update(call: &mut Writing, input: UpdateProtectionRule) -> Outcome<ProtectionRule> {
+    let id = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let push = changed("allowed_to_push", input.allowed_to_push)?;
+    let merge = changed("allowed_to_merge", input.allowed_to_merge)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let rule = project.protected_branches.iter_mut().find(|rule| rule.name == input.name);
+    let rule = rule.ok_or_else(|| Reject::message(404, "404 Not found"))?;
+    if let Some(push) = push {
+        (rule.developers_can_push, rule.nobody_can_push) = (push == level::DEVELOPER, push == 0);
+    }
+    if let Some(merge) = merge {
+        (rule.developers_can_merge, rule.nobody_can_merge) = (merge == level::DEVELOPER, merge == 0);
+    }
+    rule.allow_force_push = input.allow_force_push.unwrap_or(rule.allow_force_push);
+    ok(show(rule))
 }
 
 fn delete(call: &mut Writing, input: DeleteProtectionRule) -> Outcome<Nothing> {

@@ -2,7 +2,7 @@
 
 use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
-use crate::api::protected_branches::{BranchAccess, DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
+use crate::api::protected_branches::{DeleteProtectionRule, ListProtectionRules, ProtectionRule, covers};
 use crate::app::App;
 use crate::app::action::{Action, Answer};
 use crate::app::command::{Command, Disabled};
@@ -10,6 +10,7 @@ use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::forms::protection_rule::{self, NewRule, allowed};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
@@ -35,20 +36,6 @@ const COLUMNS: Columns<ProtectionRule> = Columns {
     order: None,
 };
 
-/// Returns who may do something, in words.
-fn allowed(levels: &[BranchAccess]) -> String {
-    let words = |access: &BranchAccess| match (access.access_level_description.as_str(), access.access_level) {
-        ("", Some(0)) => "No one".to_owned(),
-        ("", Some(30)) => "Developers + Maintainers".to_owned(),
-        ("", Some(40)) => "Maintainers".to_owned(),
-        ("", Some(level)) => format!("level {level}"),
-        ("", None) => "somebody".to_owned(),
-        (words, _) => words.to_owned(),
-    };
-    let all: Vec<String> = levels.iter().map(words).collect();
-    if all.is_empty() { "No one".to_owned() } else { all.join(", ") }
-}
-
 /// The rules of a project.
 pub struct ProtectionSource {
     project: Id,
@@ -72,7 +59,16 @@ impl ProtectedBranches {
 
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
-        self.has_row(view)
+        match self.need_row(view)?.inherited {
+            Some(true) => Err("the rule comes from the group".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        if let Some(rule) = self.current(&cx.view) {
+            protection_rule::edit(&self.source.project, rule).open(cx);
+        }
     }
 
     fn delete(&mut self, cx: &mut Cx) {
@@ -98,11 +94,15 @@ impl ListSource for ProtectionSource {
             .footer("branches")
             .when(ProtectedBranches::has_row),
         Command::new("protected_branches.create", &["+"], "Protect branches…", |pane: &mut ProtectedBranches, cx| {
-            forms::protection_rule::create(&pane.source.project).open(cx);
+            protection_rule::create(&pane.source.project).open(cx);
         })
         .writes()
         .footer("new")
         .when(|_, view| forms::signed_in(view)),
+        Command::new("protected_branches.edit", &["e"], "Edit rule…", ProtectedBranches::edit)
+            .writes()
+            .footer("edit")
+            .when(ProtectedBranches::can_change),
         Command::new("protected_branches.delete", &["D"], "Unprotect branches…", ProtectedBranches::delete)
             .writes()
             .footer("delete")
@@ -163,7 +163,7 @@ impl ListSource for ProtectionSource {
     }
 
     fn answer(pane: &mut ProtectedBranches, answer: Answer, _cx: &mut Cx) {
-        if let Ok(forms::protection_rule::NewRule(name)) = answer.take() {
+        if let Ok(NewRule(name)) = answer.take() {
             pane.list.reveal_new(name);
         }
     }

@@ -13,6 +13,13 @@ requests! {
         allow_force_push: Some(true),
     } => "POST /projects/1/protected_branches | allow_force_push=true&merge_access_level=30&name=release/*\
           &push_access_level=0";
+    UpdateProtectionRule {
+        id: 1.into(),
+        name: "release/*".into(),
+        allowed_to_push: Some(vec![AccessChange { id: Some(7), access_level: 0 }]),
+        allowed_to_merge: Some(vec![AccessChange { id: None, access_level: 30 }]),
+        allow_force_push: Some(false),
+    } => r#"PATCH /projects/1/protected_branches/release%2F%2A | {"allow_force_push":false,"allowed_to_merge":[{"access_level":30}],"allowed_to_push":[{"access_level":0,"id":7}]}"#;
     DeleteProtectionRule { id: 1.into(), name: "release/*".into() } => "DELETE /projects/1/protected_branches/release%2F%2A";
 }
 

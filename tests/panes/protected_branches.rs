@@ -49,6 +49,51 @@ async fn branches_are_protected_and_unprotected_after_a_question() {
     );
 }
 
+/// A rule with one role for each, as lists have it.
+fn rule(push: u64, merge: u64, force: bool) -> serde_json::Value {
+    let access = |id: u64, level: u64| json!([{"id": id, "access_level": level, "access_level_description": ""}]);
+    json!({"name": "v*", "push_access_levels": access(5, push), "merge_access_levels": access(8, merge),
+        "allow_force_push": force})
+}
+
+#[tokio::test]
+async fn only_what_is_changed_of_a_rule_is_sent() {
+    let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(120, 30).open();
+    harness.reply(LIST, json!([rule(40, 30, false)])).settle().await;
+    harness.press("e").expect("Edit rule v* of a/b").expect("Developers + Maintainers").press("C-s");
+    harness.expect("Nothing is changed.").type_text("N").press("Tab Tab").type_text("y");
+    harness.reply("PATCH /projects/a%2Fb/protected_branches/v%2A", rule(0, 30, true)).press("C-s").settle().await;
+    let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("PATCH")).collect();
+    assert_eq!(
+        sent,
+        [
+            r#"PATCH /projects/a%2Fb/protected_branches/v%2A {"allow_force_push":true,"allowed_to_push":[{"access_level":0,"id":5}]}"#
+        ]
+    );
+    harness.expect_no("Edit rule v*").expect_no("Not changed");
+}
+
+#[tokio::test]
+async fn a_server_that_ignores_who_may_push_or_does_not_know_the_change_is_believed() {
+    let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(120, 30).open();
+    harness.reply(LIST, json!([rule(40, 30, false)])).settle().await;
+    harness.press("e").type_text("N").press("Tab Tab").type_text("y");
+    harness.reply("PATCH /projects/a%2Fb/protected_branches/v%2A", rule(40, 30, true)).press("C-s").settle().await;
+    harness.expect("Not changed: who may push. This server needs a Premium license for that.");
+    harness.fail("PATCH /projects/a%2Fb/protected_branches/v%2A", 405, "405 Not Allowed");
+    harness.press("e").type_text("N").press("C-s").settle().await;
+    harness.expect("Edit rule v*").expect("405 Not Allowed. This server does not support");
+}
+
+#[tokio::test]
+async fn access_of_persons_is_shown_in_the_form_and_left_alone() {
+    let mut harness = open().await;
+    harness.press("j e").expect("Edit rule main").expect("who may push").expect("Ada").expect("level 60");
+    harness.type_text("y").press("C-s").settle().await;
+    let sent = harness.asked.iter().rfind(|line| line.starts_with("PATCH"));
+    assert_eq!(sent.unwrap(), r#"PATCH /projects/a%2Fb/protected_branches/main {"allow_force_push":true}"#);
+}
+
 #[tokio::test]
 async fn a_server_without_rules_says_so_and_none_is_no_failure() {
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(100, 20).open();
@@ -86,6 +131,17 @@ async fn rules_are_kept_by_a_server() {
     let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();
     app.settle().await;
     app.press("+").type_text("hotfix/*").press("C-s");
-    app.until("hotfix/*").await;
+    app.settle().await;
+    app.press("k")
+        .expect("▌ hotfix/*")
+        .press("e")
+        .expect("Edit rule")
+        .type_text("N")
+        .press("Tab Tab")
+        .type_text("y")
+        .press("C-s");
+    app.settle().await;
+    app.expect("allowed");
+    assert!(app.line_with("▌ ").contains("No one"), "{}", app.picture());
     server.stop().await;
 }

@@ -1,13 +1,14 @@
-//! A new rule that protects branches.
+//! A new rule that protects branches, and what one that exists allows.
 
 use crate::api::Id;
-use crate::api::protected_branches::{CreateProtectionRule, ProtectionRule};
-use crate::app::action::Action;
+use crate::api::protected_branches::{BranchAccess, CreateProtectionRule, ProtectionRule, UpdateProtectionRule};
+use crate::app::action::{Action, Tone};
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
+use crate::ui::text::sanitize;
 use serde_json::{Value, json};
 
-/// The name of the rule that was made, as the pane hears it.
+/// The name of the rule that was made or changed, as the pane hears it.
 pub struct NewRule(pub String);
 
 /// Who may push or merge, as the web page says it, and the level that stands for it.
@@ -17,6 +18,32 @@ const WORDS: &[&str] = &["Maintainers", "Developers + Maintainers", "No one"];
 fn level(words: &str) -> Result<Value, String> {
     let found = LEVELS.iter().find(|(known, _)| *known == words);
     found.map(|(_, level)| json!(level)).ok_or_else(|| format!("must be one of {}", WORDS.join(", ")))
+}
+
+fn words(level: u64) -> Option<&'static str> {
+    LEVELS.iter().find(|(_, known)| *known == level).map(|(words, _)| *words)
+}
+
+/// Returns who may do something, in words.
+pub fn allowed(levels: &[BranchAccess]) -> String {
+    let one = |access: &BranchAccess| match (access.access_level_description.as_str(), access.access_level) {
+        ("", Some(level)) => words(level).map_or_else(|| format!("level {level}"), str::to_owned),
+        ("", None) => "somebody".to_owned(),
+        (description, _) => description.to_owned(),
+    };
+    let all: Vec<String> = levels.iter().map(one).collect();
+    if all.is_empty() { "No one".to_owned() } else { all.join(", ") }
+}
+
+/// Returns the role that may do something, and the access of the rule that says so; `None` where it is no single role.
+fn role(levels: &[BranchAccess]) -> Option<(&'static str, Option<u64>)> {
+    match levels {
+        [] => Some(("No one", None)),
+        [access] if access.user_id.is_none() && access.group_id.is_none() && access.deploy_key_id.is_none() => {
+            Some((words(access.access_level?)?, Some(access.id?)))
+        }
+        _ => None,
+    }
 }
 
 /// A new rule.
@@ -36,7 +63,56 @@ pub fn create(id: &Id) -> Form {
             field.label("who may merge").widget(Widget::Choice(WORDS)).parsed(level).text("Maintainers");
         })
         .field("allow_force_push", |field| _ = field.label("force push").default("no"))
-        .then(|answer| Some(Action::answer(NewRule(answer.downcast_ref::<ProtectionRule>()?.name.clone()))))
+        .then(reveal)
+}
+
+/// What a rule allows. A single role is changed here; several, users, groups and keys are only shown.
+pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
+    let name = sanitize(&rule.name);
+    let (title, what) = (format!("Edit rule {name} of {id}"), format!("change the rule {name}"));
+    let force = if rule.allow_force_push == Some(true) { "yes" } else { "no" };
+    let mut form = Form::of::<UpdateProtectionRule>(title, what, format!("rule {id} {name}"))
+        .fixed("id", id)
+        .fixed("name", &rule.name)
+        .field("allow_force_push", |field| {
+            field.label("force push").required(true).before(force);
+            field.help("A rule is changed since GitLab 15.6.");
+        });
+    let mut before = Vec::new();
+    for (input, label, levels) in [
+        ("allowed_to_push", "who may push", &rule.push_access_levels),
+        ("allowed_to_merge", "who may merge", &rule.merge_access_levels),
+    ] {
+        form = match role(levels) {
+            Some((words, access)) => {
+                before.push((input, label, words));
+                form.field(input, |field| {
+                    field.label(label).widget(Widget::Choice(WORDS)).required(true).before(words);
+                    field.help("GitLab changes it only with a Premium license.");
+                    field.parsed(move |words| Ok(json!([{ "id": access, "access_level": level(words)? }])));
+                })
+            }
+            None => form.without(&[input]).fact(label, allowed(levels)),
+        };
+    }
+    form.then(reveal).also(move |answer, typed| {
+        let Some(rule) = answer.downcast_ref::<ProtectionRule>() else { return Vec::new() };
+        let now = |input| match input {
+            "allowed_to_push" => role(&rule.push_access_levels),
+            _ => role(&rule.merge_access_levels),
+        };
+        // Servers without a license answer as if all were well.
+        let ignored = before
+            .iter()
+            .filter(|(input, _, words)| typed.get(input) != *words && now(input).is_some_and(|(now, _)| now == *words));
+        let labels: Vec<&str> = ignored.map(|(_, label, _)| *label).collect();
+        let why = format!("Not changed: {}. This server needs a Premium license for that.", labels.join(" and "));
+        if labels.is_empty() { Vec::new() } else { vec![Action::Say(Tone::Warning, why)] }
+    })
+}
+
+fn reveal(answer: &crate::store::Value) -> Option<Action> {
+    Some(Action::answer(NewRule(answer.downcast_ref::<ProtectionRule>()?.name.clone())))
 }
 
 #[cfg(test)]

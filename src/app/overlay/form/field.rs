@@ -43,7 +43,7 @@ pub enum Widget {
 pub type Validate = fn(&str) -> Result<(), String>;
 
 /// Reads what is sent from a text or a choice; the error is shown at the field, and repeats none of the text.
-pub type Parse = fn(&str) -> Result<Value, String>;
+pub type Parse = Box<dyn Fn(&str) -> Result<Value, String>>;
 
 /// One field.
 pub struct Field {
@@ -175,8 +175,8 @@ impl Field {
     }
 
     /// Sends what `parse` reads from the text.
-    pub fn parsed(&mut self, parse: Parse) -> &mut Field {
-        self.parse = Some(parse);
+    pub fn parsed(&mut self, parse: impl Fn(&str) -> Result<Value, String> + 'static) -> &mut Field {
+        self.parse = Some(Box::new(parse));
         self
     }
 
@@ -336,7 +336,7 @@ impl Field {
             return Err(NoValue::Wrong(why));
         }
         let value = match &self.widget {
-            Widget::Line(_) | Widget::Long | Widget::Secret => match self.parse {
+            Widget::Line(_) | Widget::Long | Widget::Secret => match &self.parse {
                 Some(parse) => parse(text).map_err(NoValue::Wrong)?,
                 None => json!(text),
             },
@@ -384,7 +384,7 @@ impl Field {
                 "no" => json!(false),
                 _ => return wrong("must be yes or no"),
             },
-            Widget::Choice(words) if words.contains(&text) => match self.parse {
+            Widget::Choice(words) if words.contains(&text) => match &self.parse {
                 Some(parse) => parse(text).map_err(NoValue::Wrong)?,
                 None => json!(text),
             },

@@ -25,6 +25,11 @@ impl Form {
         }
     }
 
+    /// Whether it is about something that the server has: then only what differs is sent.
+    fn changes_something(&self) -> bool {
+        self.current.is_some() || self.fields.iter().any(|field| !field.before.is_empty())
+    }
+
     /// Submits the form if every field has a valid value.
     pub(super) fn send(&mut self, cx: &mut Cx) {
         let mut inputs = self.fixed.clone();
@@ -60,7 +65,7 @@ impl Form {
             self.state = State::Naming;
             return;
         }
-        if self.current.is_some() && inputs.len() == self.fixed.len() && files.is_empty() {
+        if self.changes_something() && inputs.len() == self.fixed.len() && files.is_empty() {
             self.state = State::Typing;
             return cx.say(Tone::Info, "Nothing is changed.");
         }
