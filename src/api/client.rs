@@ -146,6 +146,7 @@ impl Client {
         };
         match today::elsewhere(request, &error) {
             Some(moved) => self.fetch(&self.call_of(&moved)?).await,
+            None if self.asks_for_oauth(request, &error) => self.token_info().await,
             None => Err(error),
         }
     }

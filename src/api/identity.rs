@@ -19,7 +19,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A personal, project or group access token, without its secret.
+    /// A personal, project or group access token, or one of OAuth, without its secret.
     pub struct AccessToken {
         id: u64,
         name: String,
@@ -29,7 +29,8 @@ crate::resource! {
         scopes: Vec<String>,
         user_id: u64,
         active: bool,
-        /// The date from whose first moment on (UTC) it is refused; `None` if it never expires.
+        /// The date from whose first moment on (UTC) it is refused, for a token of OAuth the moment; `None` if it never
+        /// expires.
         expires_at: Option<Time>,
     }
     newer {
@@ -49,9 +50,24 @@ impl AccessToken {
         (only_reads && !self.scopes.is_empty()).then_some("api")
     }
 
-    /// Returns the days until it is refused, if that is a week at most.
-    pub fn expires_soon(&self, now: Timestamp) -> Option<i64> {
-        self.days_left(now).filter(|days| *days <= 7)
+    /// Returns when it is refused, if that is soon: within a week, or half an hour where it lives for hours anyway.
+    pub fn expires_soon(&self, now: Timestamp) -> Option<String> {
+        if let Some(minutes) = self.minutes_left(now) {
+            return (minutes <= 30).then(|| format!("in {} min", minutes.max(0)));
+        }
+        let date = self.expires_at.as_ref()?;
+        match self.days_left(now)? {
+            ..=0 => Some(format!("today ({date})")),
+            1 => Some(format!("tomorrow ({date})")),
+            days @ 2..=7 => Some(format!("in {days} days ({date})")),
+            _ => None,
+        }
+    }
+
+    /// Returns the minutes until it is refused, if that is a moment and no date, as for tokens of OAuth.
+    pub fn minutes_left(&self, now: Timestamp) -> Option<i64> {
+        let expiry = self.expires_at.as_ref().filter(|expiry| expiry.as_str().contains('T'))?;
+        Some(expiry.instant()?.duration_since(now).as_mins())
     }
 
     /// Returns the days from the date of `now` (UTC) until the token is refused; `None` if it never is.
@@ -73,7 +89,8 @@ crate::endpoints! {
     GET "/version" => Version;
     struct GetVersion {}
 
-    /// Returns the token that the request carries; since 15.5. An OAuth token is refused with 400.
+    /// Returns the token that the request carries; since 15.5. An OAuth token is refused with
+    /// 400; the client then asks for that one at `/oauth/token/info`, outside of the REST API.
     GET "/personal_access_tokens/self" => AccessToken;
     struct GetOwnToken {}
 }

@@ -103,16 +103,9 @@ impl App {
         }
         let view = self.view_of();
         let Some(token) = view.token() else { return };
-        let days = token.expires_soon(view.now);
-        let date = token.expires_at.as_ref().map(ToString::to_string).unwrap_or_default();
+        let Some(when) = token.expires_soon(view.now) else { return };
         self.expiry_is_told = true;
-        let when = match days {
-            None => return,
-            Some(..=0) => "today".to_owned(),
-            Some(1) => "tomorrow".to_owned(),
-            Some(days) => format!("in {days} days"),
-        };
-        self.say(Tone::Warning, format!("Your token expires {when} ({date}). Create another: labscope auth login"));
+        self.say(Tone::Warning, format!("Your token expires {when}. Create another: labscope auth login"));
     }
 
     /// A place named by a target that does not exist gives way to the nearest that does, and says so.

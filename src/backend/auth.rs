@@ -62,12 +62,7 @@ pub fn authenticate(
         Some(Value::Number(number)) => Some(number.to_string()),
         _ => None,
     };
-    let bearer = || {
-        let value = header("authorization")?;
-        let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
-    };
-    let places = [header("private-token"), input("private_token"), bearer(), input("access_token")];
+    let places = [header("private-token"), input("private_token"), bearer(headers), input("access_token")];
     let Some(secret) = places.into_iter().flatten().find(|secret| !secret.is_empty()) else {
         let secret = header("job-token").or_else(|| input("job_token")).or_else(|| input("job-token"));
         return match secret.filter(|secret| !secret.is_empty() && credentials == Credentials::UsersAndJobs) {
@@ -94,6 +89,13 @@ pub fn authenticate(
         Some(other) => Ok(Rights { token: Some(token.id), ..Rights::of(world, other.id) }),
         None => Err(Reject::not_found(&format!("User with ID or username '{sudo}'"))),
     }
+}
+
+/// Returns the token of the `Authorization` header.
+pub fn bearer(headers: &HeaderMap) -> Option<String> {
+    let value = String::from_utf8_lossy(headers.get("authorization")?.as_bytes()).into_owned();
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }
 
 /// That the token of a request has not expired, and that it may write, if that is what the request does.

@@ -9,7 +9,7 @@ use super::world::World;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use jiff::{SignedDuration, Timestamp};
@@ -37,6 +37,7 @@ pub fn mount(router: Router<Arc<Engine>>) -> Router<Arc<Engine>> {
     router
         .route("/oauth/authorize_device", post(async |engine: State<_>, body: Bytes| run(engine, body, begin).await))
         .route("/oauth/token", post(async |engine: State<_>, body: Bytes| run(engine, body, token).await))
+        .route("/oauth/token/info", get(info))
         .route("/oauth/device", get(page).post(consent))
 }
 
@@ -144,6 +145,24 @@ fn token(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejec
         "access_token": access, "token_type": "Bearer", "expires_in": TOKEN_SECONDS, "refresh_token": refresh,
         "scope": scope, "created_at": now.as_second(),
     }))
+}
+
+/// Describes the token that the request carries, if it is one of OAuth.
+async fn info(State(engine): State<Arc<Engine>>, headers: HeaderMap) -> Response {
+    let secret = auth::bearer(&headers).unwrap_or_default();
+    let (world, now) = (engine.snapshot(), engine.clock.now());
+    let is_it = |token: &&Token| token.refresh.is_some() && auth::same(&token.secret, &secret);
+    let found = world.tokens.iter().find(is_it).and_then(|token| Some((token, token.expires_at?)));
+    let Some((token, expiry)) = found.filter(|(_, expiry)| *expiry > now) else {
+        return refuse(refused(401, "invalid_token", "The access token is invalid"));
+    };
+    let left = expiry.duration_since(now).as_secs();
+    let reply = json!({
+        "resource_owner_id": token.user, "scope": token.scopes, "scopes": token.scopes,
+        "expires_in": left, "expires_in_seconds": left, "application": { "uid": CLIENT_ID },
+        "created_at": expiry.as_second() - TOKEN_SECONDS,
+    });
+    ([(header::CACHE_CONTROL, "no-store")], axum::Json(reply)).into_response()
 }
 
 /// Allows a device to act for the owner of a token: the server has no sessions of browsers.

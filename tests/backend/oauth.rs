@@ -3,6 +3,7 @@
 use crate::{Server, json};
 use labscope::backend::Options;
 use reqwest::{Client, Method, Response};
+use serde_json::json as value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -49,6 +50,15 @@ async fn a_device_gets_a_token_once_somebody_signed_in_for_it() {
     assert_eq!(json(me, 200).await["username"], "ada");
     let own = server.call("", Method::GET, "/personal_access_tokens/self").bearer_auth(access).send().await.unwrap();
     assert!(json(own, 400).await["message"].as_str().unwrap().contains("personal access token"));
+    let info = async |token: &str| {
+        let client = Client::builder().no_proxy().build().unwrap();
+        let asked = client.get(format!("{}/oauth/token/info", server.running.base_url)).bearer_auth(token);
+        asked.send().await.unwrap()
+    };
+    let known = json(info(access).await, 200).await;
+    assert_eq!((&known["scope"], &known["scopes"]), (&value!(["api"]), &value!(["api"])));
+    assert!((7000..=7200).contains(&known["expires_in_seconds"].as_i64().unwrap()), "{known}");
+    assert_eq!(json(info(server.token("ada")).await, 401).await["error"], "invalid_token", "it is no token of OAuth");
     assert_eq!(json(poll(&server, &device).await, 400).await["error"], "invalid_grant", "a code is good once");
 }
 

@@ -136,6 +136,10 @@ fn a_device_is_signed_in_with_a_browser_and_its_token_is_renewed_once_for_all() 
     let first = stored();
     let status = home.run(&["auth", "status"]);
     assert!(status.out.contains(" as ada ") && status.out.contains("renewed by itself"), "{status:?}");
+    assert!(
+        status.out.contains("Token: of a sign-in with a browser\nScopes: api\nExpires: renewed by itself\n"),
+        "{status:?}"
+    );
     assert_eq!(stored(), first, "what is good is left alone");
     // Two programs at once find that it has expired: one renews it, the other takes what that one stored.
     let at = first.find("expires_at").and_then(|at| Some(at + first[at..].find("20")?)).expect("a time");

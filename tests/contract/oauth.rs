@@ -3,9 +3,11 @@
 use crate::client::{at, client};
 use crate::scripted::{Scripted, answer};
 use futures::FutureExt;
+use jiff::Timestamp;
 use labscope::api::Fault;
 use labscope::api::branches::CreateBranch;
 use labscope::api::client::{Client, Poll, Server, TokenSource};
+use labscope::api::identity::{AccessToken, GetOwnToken};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,6 +71,35 @@ async fn a_refresh_token_is_exchanged_and_no_secret_is_in_an_error() {
         let Err(error) = renew().await else { panic!("no pair") };
         assert!(matches!(error.fault, Fault::Unreadable(_)) && !error.to_string().contains("s3cret"), "{error}");
     }
+}
+
+/// The token, as the client learns of it; and what it asked.
+async fn described(client: &Client) -> AccessToken {
+    client.call(&GetOwnToken {}).await.expect("a token")
+}
+
+#[tokio::test]
+async fn a_token_of_oauth_is_described_outside_of_the_rest_api() {
+    let refusal = r#"{"message":"400 Bad request - This endpoint requires token type to be a personal access token"}"#;
+    let info = r#"{"resource_owner_id":1,"scope":["read_api"],"scopes":["read_api"],"expires_in":5400,
+        "expires_in_seconds":5400,"application":{"uid":"a"},"created_at":1700000000}"#;
+    let server = Scripted::start([answer(400, refusal), answer(200, info)]).await;
+    let token = described(&Client::new(Server { oauth: true, ..at(&server.url) }).expect("a client")).await;
+    assert_eq!((token.missing_scope(), token.scopes.as_slice()), (Some("api"), &["read_api".to_owned()][..]));
+    let left = token.minutes_left(Timestamp::now()).expect("it expires");
+    assert!((88..=90).contains(&left), "{left}");
+    let asked = server.asked();
+    assert_eq!(asked[1].line, "GET /oauth/token/info");
+    assert!(asked[1].header("authorization").starts_with("Bearer ") && asked[1].header("private-token").is_empty());
+
+    // A token that is renewed does not expire, as far as anybody has to care.
+    let server = Scripted::start([answer(404, r#"{"error":"404 Not Found"}"#), answer(200, info)]).await;
+    assert_eq!(described(&renewing(&server)).await.expires_at, None);
+
+    // Nobody asks about a personal token there, nor where the first answer is good.
+    let server = Scripted::start([answer(400, refusal)]).await;
+    let error = client(&server).call(&GetOwnToken {}).await.unwrap_err();
+    assert!(matches!(error.fault, Fault::Refused(400, _)) && server.asked().len() == 1, "{error}");
 }
 
 /// A server whose client finds the tokens `token-0`, and the next one each time that one is refused.

@@ -49,6 +49,9 @@ async fn the_end_of_a_token_is_told_a_week_before_and_once() {
         ("2026-06-22", "Your token expires in 7 days (2026-06-22). Create another: labscope auth login"),
         ("2026-06-16", "Your token expires tomorrow (2026-06-16)."),
         ("2026-06-23", ""),
+        // Tokens of OAuth live for hours.
+        ("2026-06-15T12:20:00.000Z", "Your token expires in 20 min. Create another: labscope auth login"),
+        ("2026-06-15T13:30:00.000Z", ""),
         ("nonsense", ""),
     ] {
         let mut harness = labels(Some(json!({"id": 3, "scopes": ["api"], "expires_at": date}))).await;

@@ -1,11 +1,15 @@
-//! Signing in by OAuth, outside of the REST API: the grant for devices, and the renewal of tokens.
+//! Signing in by OAuth, outside of the REST API: the grant for devices, the renewal of tokens, and what they may do.
 
-use super::{Client, Server};
-use crate::api::endpoint::JSON;
+use super::{Client, Response, Server};
+use crate::api::Time;
+use crate::api::endpoint::{Endpoint, JSON, Request};
 use crate::api::error::{Error, Fault, Unreadable, network_fault, words_of};
+use crate::api::identity::{AccessToken, GetOwnToken};
+use crate::api::page::PageInfo;
 use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
 use reqwest::header::ACCEPT;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -112,6 +116,16 @@ pub struct Grant {
     pub scope: String,
 }
 
+/// What a token of OAuth may do.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct TokenInfo {
+    scope: Vec<String>,
+    scopes: Vec<String>,
+    /// Seconds; `None` if it never expires.
+    expires_in_seconds: Option<i64>,
+}
+
 /// What the server says to a device that asks for its token.
 pub enum Poll {
     Granted(Grant),
@@ -133,9 +147,9 @@ impl Client {
     pub async fn begin_device(&self, client_id: &str, scope: &str) -> Result<DeviceCode, Error> {
         let path = "/oauth/authorize_device";
         let (status, body) = self.post_outside(path, &[("client_id", client_id), ("scope", scope)]).await?;
-        let code: DeviceCode = granted(path, status, &body)?;
+        let code: DeviceCode = granted(&format!("POST {path}"), status, &body)?;
         match code.device_code.is_empty() || code.user_code.is_empty() {
-            true => Err(failed(path, unreadable("device_code", "it is missing"))),
+            true => Err(failed(&format!("POST {path}"), unreadable("device_code", "it is missing"))),
             false => Ok(code),
         }
     }
@@ -172,44 +186,79 @@ impl Client {
         })
     }
 
+    /// Returns whether it is the token of OAuth that a server has refused to describe: it knows personal tokens alone.
+    pub(super) fn asks_for_oauth(&self, request: &Request, error: &Error) -> bool {
+        let refused = matches!(error.fault, Fault::Refused(..) | Fault::Missing(_) | Fault::Unsupported(_));
+        refused && self.server.oauth && request.route == GetOwnToken::ROUTE
+    }
+
+    /// Returns the reply of [`GetOwnToken`] for a token of OAuth. It has no expiry where the token is renewed.
+    ///
+    /// # Errors
+    /// The server does not describe it.
+    pub(super) async fn token_info(&self) -> Result<Response, Error> {
+        let tried = "GET /oauth/token/info";
+        let token = match &self.server.renewal {
+            Some(renewal) => renewal.token(None).await?,
+            None => self.server.token.clone().unwrap_or_default(),
+        };
+        let url = below(&self.server, "/oauth/token/info");
+        let request = self.http.get(url).bearer_auth(token.expose_secret().trim());
+        let (status, body) = self.outside(tried, request).await?;
+        let info: TokenInfo = granted(tried, status, &body)?;
+        let seconds = info.expires_in_seconds.filter(|_| self.server.renewal.is_none());
+        let expiry = seconds.and_then(|seconds| {
+            let now = Timestamp::now().checked_add(self.clock.ahead()).ok()?;
+            now.checked_add(SignedDuration::from_secs(seconds)).ok()
+        });
+        let scopes = if info.scopes.is_empty() { info.scope } else { info.scopes };
+        let token = AccessToken { scopes, expires_at: expiry.map(Time::from_instant), ..AccessToken::default() };
+        let body = serde_json::to_vec(&token).map_err(|error| failed(tried, unreadable(".", &error.to_string())))?;
+        Ok(Response { status, body: body.into(), content_type: Some(JSON.into()), page: PageInfo::default() })
+    }
+
     /// Sends a form to a path outside of the REST API, without the token; returns status and body.
     async fn post_outside(&self, path: &str, form: &[(&str, &str)]) -> Result<(u16, Vec<u8>), Error> {
-        let url = below(&self.server, path);
+        let request = self.http.post(below(&self.server, path)).form(form);
+        self.outside(&format!("POST {path}"), request).await
+    }
+
+    /// Sends a request outside of the REST API; returns status and body.
+    async fn outside(&self, tried: &str, request: reqwest::RequestBuilder) -> Result<(u16, Vec<u8>), Error> {
         let unsent = |error: reqwest::Error| {
             let timeouts = self.server.timeouts;
             let after = if error.is_connect() { timeouts.connect } else { timeouts.read };
-            failed(path, network_fault(&error, &url, after))
+            failed(tried, network_fault(&error, &self.server.base_url, after))
         };
-        let request = self.http.post(url.clone()).header(ACCEPT, JSON).form(form);
-        let mut reply = request.send().await.map_err(unsent)?;
+        let mut reply = request.header(ACCEPT, JSON).send().await.map_err(unsent)?;
         let mut body = Vec::new();
         while let Some(chunk) = reply.chunk().await.map_err(unsent)? {
             body.extend_from_slice(&chunk);
             if body.len() > LARGEST {
-                return Err(failed(path, Fault::TooLarge("the reply is larger than 64 kB".into())));
+                return Err(failed(tried, Fault::TooLarge("the reply is larger than 64 kB".into())));
             }
         }
         Ok((reply.status().as_u16(), body))
     }
 }
 
-fn failed(path: &str, fault: Fault) -> Error {
-    Error { tried: format!("POST {path}"), fault }
+fn failed(tried: &str, fault: Fault) -> Error {
+    Error { tried: tried.to_owned(), fault }
 }
 
 /// Reads a reply; its values are in no error.
-fn granted<T: DeserializeOwned>(path: &str, status: u16, body: &[u8]) -> Result<T, Error> {
+fn granted<T: DeserializeOwned>(tried: &str, status: u16, body: &[u8]) -> Result<T, Error> {
     if !(200..300).contains(&status) {
-        return Err(Error::from_status(format!("POST {path}"), status, words_of(body), None));
+        return Err(Error::from_status(tried.to_owned(), status, words_of(body), None));
     }
-    serde_json::from_slice(body).map_err(|_| failed(path, unreadable(".", "it is not what OAuth describes")))
+    serde_json::from_slice(body).map_err(|_| failed(tried, unreadable(".", "it is not what OAuth describes")))
 }
 
 fn grant(status: u16, body: &[u8]) -> Result<Grant, Error> {
-    let path = "/oauth/token";
-    let grant: Grant = granted(path, status, body)?;
+    let tried = "POST /oauth/token";
+    let grant: Grant = granted(tried, status, body)?;
     match grant.access_token.is_empty() {
-        true => Err(failed(path, unreadable("access_token", "it is missing"))),
+        true => Err(failed(tried, unreadable("access_token", "it is missing"))),
         false => Ok(grant),
     }
 }

@@ -11,6 +11,9 @@ use jiff::Timestamp;
 use std::path::PathBuf;
 use url::Url;
 
+/// What a token is of that a sign-in at a device brought.
+const BY_BROWSER: &str = "of a sign-in with a browser";
+
 /// The page for access tokens, and its name on servers without `/metadata`.
 const PAGES: [&str; 2] = ["-/user_settings/personal_access_tokens", "profile/personal_access_tokens"];
 
@@ -70,19 +73,24 @@ pub async fn describe(client: &Client, now: Timestamp) -> String {
     let version = version.ok().map(|found| found.version).filter(|version| !version.is_empty());
     let version = version.unwrap_or_else(|| "unknown".into());
     let server = client.server();
-    let token = if server.renewal.is_some() { None } else { Some(client.call(&GetOwnToken {}).await) };
-    let token = match token {
-        None => "Token: of a sign-in with a browser, renewed by itself\n".to_owned(),
-        Some(Ok(token)) => describe_token(&token, now),
-        Some(Err(_)) if server.oauth => "Scopes and expiry of the token: unknown; it is an OAuth token.\n".to_owned(),
-        Some(Err(_)) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
+    let token = match client.call(&GetOwnToken {}).await {
+        Ok(token) if server.renewal.is_some() => {
+            describe_token(&AccessToken { name: BY_BROWSER.into(), ..token }, "renewed by itself", now)
+        }
+        Ok(token) if server.oauth => describe_token(&AccessToken { name: "of OAuth".into(), ..token }, "never", now),
+        Ok(token) => describe_token(&token, "never", now),
+        Err(_) if server.renewal.is_some() => format!("Token: {BY_BROWSER}, renewed by itself\n"),
+        Err(_) if server.oauth => "Scopes and expiry of the token: unknown; it is an OAuth token.\n".to_owned(),
+        Err(_) => "Scopes and expiry of the token: unknown; servers before 15.5 do not say.\n".to_owned(),
     };
     format!("Version: {}\n{token}", sanitize(&version))
 }
 
-fn describe_token(token: &AccessToken, now: Timestamp) -> String {
+/// Describes a token; `endless` says what becomes of one without an expiry.
+fn describe_token(token: &AccessToken, endless: &str, now: Timestamp) -> String {
     let expiry = match (&token.expires_at, token.days_left(now)) {
-        (None, _) => "never".to_owned(),
+        (None, _) => endless.to_owned(),
+        (Some(_), _) if let Some(minutes) = token.minutes_left(now) => format!("in {minutes} min"),
         (Some(date), Some(1)) => format!("{date} (in 1 day)"),
         (Some(date), Some(days)) if days > 0 => format!("{date} (in {days} days)"),
         (Some(date), Some(_)) => format!("{date} (expired)"),
@@ -119,7 +127,7 @@ mod tests {
             let says = says.replace("\nsoon", &format!("\n{warning}"));
             let scopes = vec!["api".into(), "a\u{1b}b".into()];
             let token = AccessToken { scopes, expires_at: date.map(Into::into), ..AccessToken::default() };
-            let text = describe_token(&token, now);
+            let text = describe_token(&token, "never", now);
             assert!(text.ends_with(&says) && text.contains("Scopes: api, a\u{241b}b\n"), "{text}");
         }
     }
@@ -128,7 +136,7 @@ mod tests {
     fn a_token_that_can_only_read_is_named_as_one() {
         let says = |scopes: &[&str]| {
             let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-            describe_token(&AccessToken { scopes, ..AccessToken::default() }, Timestamp::UNIX_EPOCH)
+            describe_token(&AccessToken { scopes, ..AccessToken::default() }, "never", Timestamp::UNIX_EPOCH)
         };
         let note = "The token can only read: changes need the scope api.\n";
         assert!(says(&["read_api", "read_user"]).ends_with(note));
