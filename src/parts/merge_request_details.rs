@@ -35,7 +35,7 @@ pub struct Shown {
 impl Shown {
     /// What a list that is so wide has room for.
     pub fn in_width(width: u16) -> Shown {
-        Shown { labels: width >= 130, approvals: width >= 90, threads: width >= 90, size: width >= 110 }
+        Shown { labels: width >= 130, approvals: width >= 78, threads: width >= 90, size: width >= 110 }
     }
 }
 

@@ -247,8 +247,46 @@ async fn a_query_becomes_a_section_of_home_with_its_count() {
 
 #[tokio::test]
 async fn a_wide_list_tells_what_is_decided_by_for_the_rows_in_sight() {
-    let mut harness = Begin::at(place()).size(220, 30).open();
+    let mut harness = detailed(220).await;
+    let line = harness.lines().into_iter().find(|line| line.contains("!1  Request 1 ")).unwrap_or_default();
+    for part in ["2 files +3 −1", "1/2", "1 thread", "✗"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    let asked = |what: &str| harness.asked.iter().filter(|line| line.contains(what)).count();
+    assert_eq!(asked("/merge_requests/2/discussions"), 0, "nobody has said anything");
+    assert_eq!(asked("/merge_requests/60/"), 0, "it is not in sight");
+    assert_eq!(asked("/merge_requests/1/approvals"), 1, "{:?}", harness.asked);
+    assert_eq!(asked("/merge_requests/2/approvals"), 1, "{:?}", harness.asked);
+    // It changed since, as the list says.
+    let mut newer = merge_request(1, "Request 1", "opened");
+    newer["updated_at"] = json!("2026-06-15T10:00:00Z");
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [newer]).press("r").settle().await;
+    harness.pass(31).settle().await;
+    assert!(harness.asked.iter().filter(|line| line.contains("/merge_requests/1/approvals")).count() > 1);
+}
+
+#[tokio::test]
+async fn what_is_decided_by_comes_before_labels_and_branches_at_every_width() {
+    for (width, shown, left_out) in [
+        (80, &["Merge", "Approved"][..], &["Unresolved", "Changes", "Labels"][..]),
+        (120, &["Author", "Merge", "Approved"], &["Unresolved", "Changes", "Labels"]),
+        (160, &["Author", "Merge", "Approved", "Unresolved"], &["Changes", "Labels"]),
+        (200, &["Author", "Merge", "Approved", "Unresolved", "Changes"], &["Source"]),
+        (240, &["Author", "Merge", "Approved", "Unresolved", "Changes", "Labels"], &[]),
+    ] {
+        let harness = detailed(width).await;
+        let titles = harness.line_with("Approved");
+        assert!(shown.iter().all(|title| titles.contains(title)), "{width}: {titles}");
+        assert!(!left_out.iter().any(|title| titles.contains(title)), "{width}: {titles}");
+        assert!(harness.line_with("!1  Request 1 ").contains('✗'), "{}", harness.picture());
+    }
+}
+
+/// A list of which everything is known that it shows, as it stands on a screen of that width.
+async fn detailed(width: u16) -> Harness {
+    let mut harness = Begin::at(place()).size(width, 30).open();
     let mut rows: Vec<Value> = (1..=60).map(|iid| merge_request(iid, &format!("Request {iid}"), "opened")).collect();
+    rows[0]["labels"] = json!(["needs-discussion", "performance"]);
     rows[1]["user_notes_count"] = json!(0);
     harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), rows);
     let mut whole = merge_request(1, "Request 1", "opened");
@@ -272,21 +310,7 @@ async fn a_wide_list_tells_what_is_decided_by_for_the_rows_in_sight() {
     for _ in 0..40 {
         harness.pass(1).settle().await;
     }
-    let line = harness.lines().into_iter().find(|line| line.contains("!1  Request 1 ")).unwrap_or_default();
-    for part in ["2 files +3 −1", "1/2", "1 thread", "✗"] {
-        assert!(line.contains(part), "{part} in {line}");
-    }
-    let asked = |what: &str| harness.asked.iter().filter(|line| line.contains(what)).count();
-    assert_eq!(asked("/merge_requests/2/discussions"), 0, "nobody has said anything");
-    assert_eq!(asked("/merge_requests/60/"), 0, "it is not in sight");
-    assert_eq!(asked("/merge_requests/1/approvals"), 1, "{:?}", harness.asked);
-    assert_eq!(asked("/merge_requests/2/approvals"), 1, "{:?}", harness.asked);
-    // It changed since, as the list says.
-    let mut newer = merge_request(1, "Request 1", "opened");
-    newer["updated_at"] = json!("2026-06-15T10:00:00Z");
-    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [newer]).press("r").settle().await;
-    harness.pass(31).settle().await;
-    assert!(harness.asked.iter().filter(|line| line.contains("/merge_requests/1/approvals")).count() > 1);
+    harness
 }
 
 #[tokio::test]
@@ -297,7 +321,7 @@ async fn a_narrow_list_asks_for_no_more_than_it_shows() {
     for _ in 0..4 {
         harness.pass(1).settle().await;
     }
-    for what in ["/approvals", "/discussions", "/changes"] {
+    for what in ["/discussions", "/changes"] {
         assert!(!harness.asked.iter().any(|line| line.contains(what)), "{:?}", harness.asked);
     }
 }
