@@ -81,7 +81,7 @@ impl AccessToken {
 crate::endpoints! {
     newer section "Identity";
 
-    /// Returns the version; since 15.2.
+    /// Returns the version; since 15.2. The client asks servers before that at `/version`.
     GET "/metadata" => Version;
     struct GetMetadata {}
 

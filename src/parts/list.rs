@@ -1,10 +1,12 @@
 //! What all list panes share: rows over pages of the server, filter, selection, wheel and click, and the states without
 //! rows.
 
+use crate::api::Fault;
+use crate::api::identity::GetMetadata;
 use crate::app::command::{Disabled, Motion};
 use crate::app::hits::Hit;
 use crate::app::pane::{Breadcrumb, Pointer, View};
-use crate::store::{Derived, Revision, Rows};
+use crate::store::{Derived, Load, Revision, Rows, Want};
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{line, state, text};
@@ -439,7 +441,22 @@ pub fn not_found(filter_text: &str, searching: bool) -> String {
 
 /// An error where the content would stand.
 pub fn failure(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Error) {
-    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), error.advice());
+    let advice = format!("{}{}", version_note(view, error), error.advice());
+    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), &advice);
+}
+
+/// Asks which version the server has, where it lacks what is shown.
+pub fn version_want(error: Option<&crate::api::Error>) -> Option<Want> {
+    let lacks = error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)));
+    lacks.then(|| Load::one(&GetMetadata {}).into())
+}
+
+/// Which version lacks it, as far as that is known; a sentence with a blank behind it.
+fn version_note(view: &View, error: &crate::api::Error) -> String {
+    let known = version_want(Some(error)).and_then(|_| view.store.get(&GetMetadata {}).value);
+    let Some(found) = known.filter(|found| !found.version.is_empty()) else { return String::new() };
+    let edition = if found.enterprise == Some(false) { ", Community Edition" } else { "" };
+    format!("This server has version {}{edition}. ", text::sanitize(&found.version))
 }
 
 /// Returns how long ago a time of the server was: `3h`; empty where it is no date.

@@ -364,6 +364,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let pages = self.list.pages().max(S::PAGES);
         wants.extend(self.resolved.asked.iter().flat_map(|query| query.wants(pages, rest, pulse)));
         wants.extend(S::wants(self, view));
+        wants.extend(list::version_want(self.rows(view).error));
         let at = self.beside(view, S::Detail::PANELS - 1);
         if S::Detail::PANELS > 1 && at.width > 0 {
             wants.extend(self.detail.wants(&at, view));

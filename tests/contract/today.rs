@@ -10,6 +10,7 @@ use labscope::api::endpoint::Reply;
 use labscope::api::error::words_of;
 use labscope::api::groups::{DeleteGroup, Group};
 use labscope::api::hooks::{Hook, HookTest, TestHook};
+use labscope::api::identity::GetMetadata;
 use labscope::api::jobs::{Job, PipelineBrief, PlayJob, Status};
 use labscope::api::labels::{DeleteLabel, UpdateLabel};
 use labscope::api::license::{GetLicense, License};
@@ -39,6 +40,15 @@ async fn one(status: u16, body: &str) -> (Scripted, Client) {
     let server = Scripted::start([answer(status, body)]).await;
     let client = client(&server);
     (server, client)
+}
+
+#[tokio::test]
+async fn a_server_before_15_2_tells_its_version_at_its_old_place() {
+    let unknown = answer(404, r#"{"error":"404 Not Found"}"#);
+    let server = Scripted::start([unknown, answer(200, r#"{"version":"14.10.5","revision":"a1"}"#)]).await;
+    assert_eq!(client(&server).call(&GetMetadata {}).await.expect("a version").version, "14.10.5");
+    let lines: Vec<String> = server.asked().iter().map(|asked| asked.line.clone()).collect();
+    assert_eq!(lines, ["GET /api/v4/metadata", "GET /api/v4/version"]);
 }
 
 #[tokio::test]

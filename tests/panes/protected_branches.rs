@@ -97,8 +97,8 @@ async fn access_of_persons_is_shown_in_the_form_and_left_alone() {
 #[tokio::test]
 async fn a_server_without_rules_says_so_and_none_is_no_failure() {
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(100, 20).open();
-    harness.unsupported(LIST).settle().await;
-    harness.expect("Not supported by this server");
+    harness.unsupported(LIST).reply("GET /metadata", json!({"version": "9.4.1", "enterprise": false})).settle().await;
+    harness.expect("Not supported by this server").expect("This server has version 9.4.1, Community Edition.");
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(100, 20).open();
     harness.reply(LIST, json!([])).settle().await;
     harness.expect("No branch is protected.");

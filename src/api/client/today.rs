@@ -3,9 +3,9 @@
 use crate::api::endpoint::{Request, decode};
 use crate::api::error::{Error, Fault};
 
-/// The same write where other servers take it, if they do not know the place that `request` went to.
+/// The same call where other servers take it, if they do not know the place that `request` went to.
 ///
-/// A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise. Servers before 12.4
+/// Servers before 15.2 tell their version at `GET /version`. A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise. Servers before 12.4
 /// change a label at `PUT …/labels`, by its name.
 pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
     // A tag that is not there is named; some proxies say of a route that it is missing.
@@ -18,6 +18,7 @@ pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
         return None;
     }
     match request.route {
+        "/metadata" => Some(Request { path: "/version".into(), ..request.clone() }),
         "/projects/{id}/repository/tags/{tag_name}/release" => release(request),
         "/projects/{id}/labels/{label_id}" | "/groups/{id}/labels/{label_id}" => label(request),
         _ => None,

@@ -1,7 +1,8 @@
 //! What a server says about the caller, the token and itself, and where its users create tokens.
 
 use crate::api::client::{Client, Server};
-use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken, GetVersion};
+use crate::api::endpoint::Method;
+use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken};
 use crate::api::users::GetCurrentUser;
 use crate::api::{Error, Fault};
 use crate::cli::failure::Failure;
@@ -37,9 +38,9 @@ pub async fn username(client: &Client) -> Result<String, Failure> {
 /// No connection to the server.
 pub async fn token_page(url: &Url, ca_cert: Option<PathBuf>) -> Result<Url, Error> {
     let server = Server { ca_cert, ..Server::new(url.clone()) };
-    let answer = Client::new(server)?.call(&GetMetadata {}).await;
+    let answer = Client::new(server)?.raw(Method::GET, "metadata", &[]).await;
     let path = match answer {
-        Err(error) if is_unknown_route(&error) => PAGES[1],
+        Ok(reply) if matches!(reply.status, 404 | 405) => PAGES[1],
         Err(error) if matches!(error.fault, Fault::Offline(_) | Fault::Tls(_) | Fault::Timeout(_)) => {
             return Err(error);
         }
@@ -60,17 +61,10 @@ fn page_at(url: &Url, path: &str) -> Url {
     page
 }
 
-fn is_unknown_route(error: &Error) -> bool {
-    matches!(error.fault, Fault::Unsupported(_) | Fault::Missing(_) | Fault::Refused(405, _))
-}
-
 /// Describes server and token, one fact a line; what the server does not say is unknown.
 pub async fn describe(client: &Client, now: Timestamp) -> String {
-    let version = match client.call(&GetMetadata {}).await {
-        Err(error) if is_unknown_route(&error) => client.call(&GetVersion {}).await,
-        answer => answer,
-    };
-    let version = version.ok().map(|found| found.version).filter(|version| !version.is_empty());
+    let version =
+        client.call(&GetMetadata {}).await.ok().map(|found| found.version).filter(|version| !version.is_empty());
     let version = version.unwrap_or_else(|| "unknown".into());
     let server = client.server();
     let token = match client.call(&GetOwnToken {}).await {
