@@ -52,6 +52,9 @@ crate::resource! {
     }
 }
 
+/// What a link may be of.
+pub const LINK_TYPES: &[&str] = &["other", "runbook", "image", "package"];
+
 impl ProjectRelease {
     /// Returns its title: its name, or its tag where it has none.
     pub fn title(&self) -> &str {
@@ -87,4 +90,38 @@ crate::endpoints! {
     DELETE "/projects/{id}/releases/{tag_name}" => ProjectRelease,
     touches [ListReleases, ListTags, GetTag];
     struct DeleteProjectRelease { id: Id, tag_name: String }
+
+    /// Lists the links among the assets of a release.
+    GET "/projects/{id}/releases/{tag_name}/assets/links" => Vec<AssetLink>;
+    struct ListAssetLinks { id: Id, tag_name: String }
+
+    /// Adds a link to the assets of a release. No two have the same name or address.
+    POST "/projects/{id}/releases/{tag_name}/assets/links" => AssetLink,
+    touches [ListAssetLinks, ListReleases];
+    struct CreateAssetLink {
+        id: Id,
+        tag_name: String,
+        name: String,
+        /// http, https or ftp.
+        url: String,
+        /// A word of [`LINK_TYPES`]; `other` where absent.
+        link_type: Option<String>,
+    }
+
+    /// Changes a link of a release. Servers want the name or the address, and take an absent type for `other`.
+    PUT "/projects/{id}/releases/{tag_name}/assets/links/{link_id}" => AssetLink,
+    touches [ListAssetLinks, ListReleases];
+    struct UpdateAssetLink {
+        id: Id,
+        tag_name: String,
+        link_id: u64,
+        name: Option<String>,
+        url: Option<String>,
+        link_type: Option<String>,
+    }
+
+    /// Removes a link from a release; what it leads to stays.
+    DELETE "/projects/{id}/releases/{tag_name}/assets/links/{link_id}" => AssetLink,
+    touches [ListAssetLinks, ListReleases];
+    struct DeleteAssetLink { id: Id, tag_name: String, link_id: u64 }
 }

@@ -4,6 +4,7 @@
 
 use crate::api::notes::Position;
 use crate::api::protected_branches::covers;
+use crate::api::releases::AssetLink;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -944,8 +945,8 @@ record! {
         description: String,
         created_at: Timestamp,
         author: Option<u64>,
-        /// Name and address of what there is to download.
-        links: Vec<(String, String)>,
+        /// What there is to download.
+        links: Vec<AssetLink>,
     }
 }
 

@@ -1,12 +1,13 @@
 //! Releases as things of their own: the same that hang on tags.
 
 use super::branches::touch;
-use super::call::{Outcome, Reading, Writing, ok};
+use super::call::{Answer, Outcome, Reading, Writing, ok};
 use super::git::Author;
 use super::mount::Mount;
 use super::presenters::time;
 use super::records::{self, Project};
 use super::reject::Reject;
+use crate::api::Id;
 use crate::api::endpoint::encode;
 use crate::api::releases::*;
 
@@ -16,6 +17,10 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateProjectRelease>(create)
         .write::<UpdateProjectRelease>(update)
         .write::<DeleteProjectRelease>(delete)
+        .read::<ListAssetLinks>(list_links)
+        .write::<CreateAssetLink>(create_link)
+        .write::<UpdateAssetLink>(update_link)
+        .write::<DeleteAssetLink>(delete_link)
 }
 
 fn list(call: &Reading, input: ListReleases) -> Outcome<Vec<ProjectRelease>> {
@@ -41,12 +46,6 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
             tag = encode(&release.tag)
         ),
     };
-    let links = release.links.iter().enumerate().map(|(index, (name, url))| AssetLink {
-        id: index as u64 + 1,
-        name: name.clone(),
-        url: url.clone(),
-        link_type: "other".into(),
-    });
     let sources = ["zip", "tar.gz", "tar.bz2", "tar"].map(source).into_iter().filter(|_| reads_code);
     ProjectRelease {
         tag_name: release.tag.clone(),
@@ -56,7 +55,7 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
         released_at: Some(time(release.created_at)),
         author: release.author.map(|author| call.person(author)),
         upcoming_release: Some(release.created_at > call.now),
-        assets: Some(Assets { sources: sources.collect(), links: links.collect() }),
+        assets: Some(Assets { sources: sources.collect(), links: release.links.clone() }),
         ..ProjectRelease::default()
     }
 }
@@ -115,5 +114,68 @@ fn delete(call: &mut Writing, input: DeleteProjectRelease) -> Outcome<ProjectRel
     let id = find(call, project.id, &input.tag_name)?;
     let release = call.world.releases.remove(id).ok_or_else(|| Reject::message(404, "404 Not Found"))?;
     // Unlike others, this answers with what is gone.
-    Ok(super::call::Answer::new(show(call, &project, &release)).status(200))
+    Ok(Answer::new(show(call, &project, &release)).status(200))
+}
+
+fn list_links(call: &Reading, input: ListAssetLinks) -> Outcome<Vec<AssetLink>> {
+    let project = call.project(&input.id)?.id;
+    let mut releases = call.world.releases.iter();
+    let found = releases.find(|release| release.project == project && release.tag == input.tag_name);
+    let release = found.ok_or_else(|| Reject::message(404, "404 Not found"))?;
+    call.page(release.links.iter().rev().collect(), AssetLink::clone)
+}
+
+/// The links of a release that the caller may change.
+fn links<'a>(call: &'a mut Writing, id: &Id, tag: &str) -> Result<&'a mut Vec<AssetLink>, Reject> {
+    let project = call.repository_to_write(id)?.0.id;
+    let release = find(call, project, tag).ok().and_then(|id| call.world.releases.get_mut(id));
+    release.map(|release| &mut release.links).ok_or_else(Reject::no_record)
+}
+
+/// Checks a link, which may be among `links`.
+fn check(link: &AssetLink, links: &[AssetLink]) -> Result<(), Reject> {
+    let scheme = link.url.split_once("://").map_or("", |(scheme, _)| scheme);
+    let others = || links.iter().filter(|other| other.id != link.id);
+    let wrong = match link {
+        _ if link.name.trim().is_empty() => ("name", "can't be blank"),
+        _ if !matches!(scheme, "http" | "https" | "ftp") => {
+            ("url", "is blocked: Only allowed schemes are http, https, ftp")
+        }
+        _ if others().any(|other| other.name == link.name) => ("name", "has already been taken"),
+        _ if others().any(|other| other.url == link.url) => ("url", "has already been taken"),
+        _ if !LINK_TYPES.contains(&link.link_type.as_str()) => return Err(Reject::no_valid_value("link_type")),
+        _ => return Ok(()),
+    };
+    Err(Reject::bad(serde_json::json!({ wrong.0: [wrong.1] })))
+}
+
+fn create_link(call: &mut Writing, input: CreateAssetLink) -> Outcome<AssetLink> {
+    let links = links(call, &input.id, &input.tag_name)?;
+    let id = links.iter().map(|link| link.id).max().unwrap_or(0) + 1;
+    let link_type = input.link_type.unwrap_or_else(|| "other".into());
+    let link = AssetLink { id, name: input.name, url: input.url, link_type };
+    check(&link, links)?;
+    links.push(link.clone());
+    ok(link)
+}
+
+fn update_link(call: &mut Writing, input: UpdateAssetLink) -> Outcome<AssetLink> {
+    if input.name.is_none() && input.url.is_none() {
+        return Err(Reject::error(400, "name, url are missing, at least one parameter must be provided"));
+    }
+    let links = links(call, &input.id, &input.tag_name)?;
+    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Reject::no_record)?;
+    let mut link = links.get(at).cloned().ok_or_else(Reject::no_record)?;
+    link.name = input.name.unwrap_or(link.name);
+    link.url = input.url.unwrap_or(link.url);
+    link.link_type = input.link_type.unwrap_or_else(|| "other".into());
+    check(&link, links)?;
+    links.splice(at..=at, [link.clone()]);
+    ok(link)
+}
+
+fn delete_link(call: &mut Writing, input: DeleteAssetLink) -> Outcome<AssetLink> {
+    let links = links(call, &input.id, &input.tag_name)?;
+    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Reject::no_record)?;
+    Ok(Answer::new(links.remove(at)).status(200))
 }

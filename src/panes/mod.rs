@@ -1,6 +1,7 @@
 //! The places of the interface, one file or folder each. [`PANES`] is the only registry.
 
 pub mod artifacts;
+pub mod asset_links;
 pub mod branches;
 pub mod commit;
 pub mod commits;
@@ -107,6 +108,10 @@ pub const PANES: &[Entry] = &[
         .known_as(&["releases", "changelog", "downloads", "deploy"])
         .at(&["{project}/-/releases/.."])
         .lists("releases"),
+    Entry::of::<asset_links::AssetLinks>()
+        .known_as(&["asset links", "release assets", "downloads"])
+        .below(Above::Place("releases"))
+        .at(&["{project}/-/releases/{item}/edit"]),
     Entry::of::<commits::Commits>()
         .known_as(&["commits", "history", "log"])
         .below(Above::OwnList)

@@ -107,6 +107,13 @@ impl ListSource for ReleaseSource {
         Command::new("releases.delete", &["D"], "Delete release…", Releases::delete)
             .writes()
             .when(Releases::can_change),
+        Command::new("releases.links", &["A"], "Open asset links", |pane: &mut Releases, cx| {
+            if let Some(release) = pane.current(&cx.view) {
+                cx.go(Place::new("asset_links").project(pane.source.project.clone()).item(&release.tag_name));
+            }
+        })
+        .footer("links")
+        .when(Releases::has_row),
         Releases::columns_command("releases.columns"),
     ];
 

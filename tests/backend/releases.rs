@@ -36,6 +36,29 @@ async fn they_are_created_changed_and_deleted_and_the_tag_stays() {
 }
 
 #[tokio::test]
+async fn links_of_assets_are_added_changed_and_removed() {
+    let server = demo(false).await;
+    let links = format!("{AT}/v0.3.0/assets/links");
+    let known = server.read("ada", &links).await;
+    assert_eq!(each(&known, "name"), ["Guide to layouts", "rocket-ui 0.3.0 for Linux"]);
+    let form = [("name", "Guide"), ("url", "https://acme.example/g"), ("link_type", "runbook")];
+    let made = json(server.post("ada", &links, &form).await, 201).await;
+    assert_eq!((&made["id"], &made["link_type"]), (&3.into(), &"runbook".into()));
+    let taken = json(server.post("ada", &links, &form).await, 400).await;
+    assert_eq!(taken["message"]["name"][0], "has already been taken");
+    let odd = [("name", "Odd"), ("url", "javascript:alert(1)")];
+    let refused = json(server.post("ada", &links, &odd).await, 400).await;
+    assert!(refused["message"]["url"][0].as_str().unwrap().contains("http, https, ftp"), "{refused}");
+    let at = format!("{links}/3");
+    let changed = json(server.put("ada", &at, &[("name", "Book")]).await, 200).await;
+    assert_eq!((&changed["name"], &changed["link_type"]), (&"Book".into(), &"other".into()), "as servers do");
+    json(server.put("ada", &at, &[("link_type", "image")]).await, 400).await;
+    assert_eq!(json(server.delete("ada", &at).await, 200).await["name"], "Book");
+    assert_eq!(server.delete("ada", &at).await.status(), 404);
+    assert_eq!(server.read("ada", AT).await[1]["assets"]["links"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn an_old_server_has_only_those_of_tags() {
     let server = demo(true).await;
     assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");

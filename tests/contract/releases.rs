@@ -15,6 +15,24 @@ requests! {
     UpdateProjectRelease { id: 1.into(), tag_name: "v1/rc".into(), name: word("One"), description: word("") } =>
         "PUT /projects/1/releases/v1%2Frc | description=&name=One";
     DeleteProjectRelease { id: 1.into(), tag_name: "v1/rc".into() } => "DELETE /projects/1/releases/v1%2Frc";
+    ListAssetLinks { id: acme(), tag_name: "v1/rc".into() } => "GET /projects/acme%2Fui/releases/v1%2Frc/assets/links";
+    CreateAssetLink {
+        id: 1.into(),
+        tag_name: "v1".into(),
+        name: "For Linux".into(),
+        url: "https://h/x".into(),
+        link_type: word("package"),
+    } => "POST /projects/1/releases/v1/assets/links | link_type=package&name=For Linux&url=https://h/x";
+    UpdateAssetLink {
+        id: 1.into(),
+        tag_name: "v1".into(),
+        link_id: 2,
+        name: word("x"),
+        url: None,
+        link_type: word("other"),
+    } => "PUT /projects/1/releases/v1/assets/links/2 | link_type=other&name=x";
+    DeleteAssetLink { id: 1.into(), tag_name: "v1".into(), link_id: 2 } =>
+        "DELETE /projects/1/releases/v1/assets/links/2";
 }
 
 samples! {

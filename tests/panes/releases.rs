@@ -51,6 +51,48 @@ async fn one_is_created_changed_and_deleted_after_a_question() {
     );
 }
 
+const LINKS: &str = "GET /projects/a%2Fb/releases/v1%2Frc/assets/links";
+
+#[tokio::test]
+async fn links_among_the_assets_are_opened_added_changed_and_deleted() {
+    let mut harness = open().await;
+    harness.reply(LINKS, &release("v1/rc", "One")["assets"]["links"]).press("A").settle().await;
+    harness.expect("asset links").expect("For Linux").expect("package").expect("https://h.test/linux");
+    harness.press("Enter");
+    assert_eq!(harness.browsed, ["https://h.test/linux"]);
+    // What is no web page is given to no browser.
+    harness.press("j Enter").expect("Only web pages are opened");
+    assert_eq!(harness.browsed.len(), 1);
+    let at = LINKS.strip_prefix("GET ").unwrap();
+    let made = json!({"id": 3, "name": "Page", "url": "https://h.test/x", "link_type": "other"});
+    harness.press("k +").expect("Add asset link to v1/rc").type_text("Page").press("Tab").type_text("mailto:x");
+    harness.press("C-s").expect("must begin with https://").press("C-u").type_text("https://h.test/x");
+    harness.reply(&format!("POST {at}"), &made).press("C-s").settle().await;
+    // An absent type would become another.
+    harness.press("e").expect("Edit asset link For Linux").press("C-u").type_text("Linux");
+    harness.reply(&format!("PUT {at}/1"), &made).press("C-s").settle().await;
+    harness.press("D").expect("Delete the link For Linux of v1/rc?").press("y");
+    assert_eq!(
+        sent(&harness),
+        [
+            format!("POST {at} name=Page url=https://h.test/x"),
+            format!("PUT {at}/1 link_type=package name=Linux url=https://h.test/linux"),
+            format!("DELETE {at}/1"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_asset_under_the_cursor_is_opened_in_the_browser() {
+    let mut harness = open().await;
+    harness.press("Tab");
+    while !harness.line_with("For Linux").contains('▌') {
+        harness.press("j");
+    }
+    harness.press("Enter");
+    assert_eq!(harness.browsed, ["https://h.test/linux"]);
+}
+
 #[tokio::test]
 async fn a_server_without_them_says_so_and_none_is_no_failure() {
     let mut harness = Begin::at(Place::new("releases").project("a/b")).size(100, 20).open();
@@ -72,5 +114,11 @@ async fn releases_are_kept_by_a_server() {
     app.settle().await;
     app.expect("Layouts by weight").press("+").type_text("v9").press("Tab").type_text("main").press("C-s");
     app.until("v9").await;
+    let place = Place::new("asset_links").project("acme/rocket-ui").item("v0.3.0");
+    let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("Guide to layouts").press("+").type_text("Page").press("Tab").type_text("ftp://acme.example/x");
+    app.press("Tab").type_text("r").press("C-s").settle().await;
+    app.expect("runbook").expect("ftp://acme.example/x");
     server.stop().await;
 }

@@ -11,6 +11,7 @@ use super::histories;
 use super::history::{History, Person, replay};
 use super::repository::{Refs, write};
 use super::schema::*;
+use crate::api::releases::AssetLink;
 use crate::backend::records::*;
 use crate::backend::runner::{self, PipelinePlan};
 use crate::backend::world::World;
@@ -640,7 +641,7 @@ impl Load {
             description,
             created_at,
             author,
-            links: form.links.clone(),
+            links: form.links.iter().zip(1..).map(asset_link).collect(),
             ..Release::default()
         });
         Ok(())
@@ -783,6 +784,10 @@ fn level(word: &str) -> Result<u8> {
         "owner" => Ok(level::OWNER),
         other => Err(format!("`{other}` is no level")),
     }
+}
+
+fn asset_link(((name, url), id): (&(String, String), u64)) -> AssetLink {
+    AssetLink { id, name: name.clone(), url: url.clone(), link_type: "other".into() }
 }
 
 fn directory_link(form: &DirectoryLinkForm) -> Result<DirectoryLink> {

@@ -1,9 +1,12 @@
-//! A new release of a project, and the fields of one that exists.
+//! A new release of a project, the fields of one that exists, and links among its assets.
 
-use crate::api::releases::{CreateProjectRelease, ProjectRelease, UpdateProjectRelease};
+use crate::api::releases::{
+    AssetLink, CreateAssetLink, CreateProjectRelease, LINK_TYPES, ProjectRelease, UpdateAssetLink, UpdateProjectRelease,
+};
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
+use crate::ui::text::sanitize;
 
 /// The tag of the release that was made or changed, as the pane hears it.
 pub struct NewRelease(pub String);
@@ -34,4 +37,41 @@ pub fn edit(id: &Id, release: &ProjectRelease) -> Form {
         .first(&["name", "description"])
         .field("name", |field| _ = field.before(release.title()))
         .field("description", |field| _ = field.before(release.description.clone().unwrap_or_default()))
+}
+
+/// The number of the link that was made or changed, as the pane hears it.
+pub struct NewAssetLink(pub u64);
+
+fn check_url(text: &str) -> Result<(), String> {
+    let fits = ["http://", "https://", "ftp://"].iter().any(|scheme| text.starts_with(scheme));
+    if fits { Ok(()) } else { Err("must begin with https://, http:// or ftp://".into()) }
+}
+
+fn link_fields<E: Endpoint>(title: String, what: String, key: String, id: &Id, tag: &str) -> Form {
+    Form::of::<E>(title, what, key)
+        .fixed("id", id)
+        .fixed("tag_name", tag)
+        .first(&["name", "url", "link_type"])
+        .field("name", |field| _ = field.required(true))
+        .field("url", |field| _ = field.label("URL").help("").required(true).check(check_url))
+        .field("link_type", |field| _ = field.label("type").help("").widget(Widget::Choice(LINK_TYPES)))
+        .then(|answer| Some(Action::answer(NewAssetLink(answer.downcast_ref::<AssetLink>()?.id))))
+}
+
+/// A new link of a release.
+pub fn add_link(id: &Id, tag: &str) -> Form {
+    let (title, what) = (format!("Add asset link to {}", sanitize(tag)), "add the asset link".to_owned());
+    link_fields::<CreateAssetLink>(title, what, format!("new asset link {id} {tag}"), id, tag)
+        .field("link_type", |field| _ = field.default("other"))
+}
+
+/// The fields of a link of a release. All are sent: servers take an absent type for another.
+pub fn edit_link(id: &Id, tag: &str, link: &AssetLink) -> Form {
+    let name = sanitize(&link.name);
+    let (title, what) = (format!("Edit asset link {name}"), format!("change the asset link {name}"));
+    link_fields::<UpdateAssetLink>(title, what, format!("asset link {id} {tag} {}", link.id), id, tag)
+        .fixed("link_id", link.id)
+        .field("name", |field| _ = field.text(link.name.as_str()))
+        .field("url", |field| _ = field.text(link.url.as_str()))
+        .field("link_type", |field| _ = field.required(true).text(link.link_type.as_str()))
 }
