@@ -59,10 +59,10 @@ impl<S: ListSource> ListPane<S> {
         self.source.rows(self.resolved.shown.as_ref(), view)
     }
 
-    /// The rows that were in sight at the last draw.
+    /// The rows that are in sight.
     pub fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = &'a S::Row> {
         let (rows, top) = (self.rows(view), self.list.state.top());
-        (top..top + self.list.state.height()).map_while(move |index| self.list.at(&rows, index))
+        (top..top + self.list.state.rows_on(view.size.1)).map_while(move |index| self.list.at(&rows, index))
     }
 
     /// The selected row, or the one that the place named until the list has it.

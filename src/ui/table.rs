@@ -323,6 +323,11 @@ impl ListState {
         self.height.get()
     }
 
+    /// Rows in sight on a screen of that height: those of the last draw, before the first one as many as may fit.
+    pub fn rows_on(&self, screen: u16) -> usize {
+        Some(self.height()).filter(|height| *height > 0).unwrap_or(screen.into())
+    }
+
     /// The first row in sight at the last draw.
     pub fn top(&self) -> usize {
         self.top.get()

@@ -314,6 +314,14 @@ async fn detailed(width: u16) -> Harness {
 }
 
 #[tokio::test]
+async fn the_rows_of_the_first_frame_are_asked_about_without_another_key() {
+    let mut harness = Begin::at(place()).size(80, 24).open();
+    harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);
+    harness.settle().await;
+    assert!(harness.asked.iter().any(|line| line.contains("/merge_requests/1/approvals")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
 async fn a_narrow_list_asks_for_no_more_than_it_shows() {
     let mut harness = Begin::at(place()).size(80, 24).open();
     harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);

@@ -258,7 +258,7 @@ impl Pane for Home {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = queries::wants(view, &self.lately.watched);
         let (top, shown) = (self.list.top(), Shown::in_width(self.area.get().width));
-        let seen = self.lines.iter().skip(top).take(self.list.height());
+        let seen = self.lines.iter().skip(top).take(self.list.rows_on(view.size.1));
         let seen: Vec<_> = seen
             .filter_map(|line| match line {
                 Line::Request(section, None, row) => queries::requests(view, *section, None).get(*row),
