@@ -3,6 +3,7 @@
 //! Names and texts in a repository are bytes; what is not UTF-8 is shown with replacement characters.
 
 mod archive;
+mod blame;
 mod change;
 mod commit;
 mod commit_graph;

@@ -208,7 +208,7 @@ impl Walk {
 
 /// Selects the commits that changed a path.
 #[derive(Debug)]
-struct PathFilter {
+pub(super) struct PathFilter {
     /// The components of the path, as the repository spells them.
     names: Vec<Vec<u8>>,
     /// Folders, by how deep they are and their tree, to what is at the path below them. Neighbors have most in common.
@@ -216,12 +216,22 @@ struct PathFilter {
 }
 
 impl PathFilter {
-    fn new(git: &Git, path: &str, from: &[Oid]) -> PathFilter {
+    pub fn new(git: &Git, path: &str, from: &[Oid]) -> PathFilter {
         let names = match from.first().and_then(|at| git.tree(*at).ok()) {
             Some(tree) => git.raw_names(&tree, path),
             None => path.split('/').filter(|name| !name.is_empty()).map(|name| name.as_bytes().to_vec()).collect(),
         };
         PathFilter { names, folders: HashMap::new() }
+    }
+
+    /// Of a path as the repository spells it.
+    pub fn of(path: &[u8]) -> PathFilter {
+        PathFilter { names: path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect(), folders: HashMap::new() }
+    }
+
+    /// The path as the repository spells it.
+    pub fn path(&self) -> Vec<u8> {
+        self.names.join(&b'/')
     }
 
     /// Returns which parents of a commit lead on, and whether the commit differs at the path from all of them.
@@ -243,7 +253,7 @@ impl PathFilter {
     }
 
     /// Returns the ID of the object at the path below a root.
-    fn object_at(&mut self, git: &Git, root: Oid) -> Option<Oid> {
+    pub fn object_at(&mut self, git: &Git, root: Oid) -> Option<Oid> {
         let (mut at, mut passed) = (Some(root), Vec::new());
         for (depth, name) in self.names.iter().enumerate() {
             let Some(folder) = at else { break };

@@ -1,0 +1,345 @@
+//! Which commit brought which lines of a file, as `git blame` tells it: a line is followed from a commit to its parents for
+//! as long as a diff leaves it as it is, and through renames of the file.
+
+use super::Git;
+use super::graph::Graph;
+use super::walk::PathFilter;
+use crate::backend::reject::Reject;
+use git2::{DiffFindOptions, DiffOptions, ObjectType, Oid, Patch};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// Bytes of a block.
+const BLOCK: usize = 1024;
+
+/// Lines in a row: where they stand in the file that was asked about, and where in the file that they were followed to.
+#[derive(Clone, Copy)]
+struct Run {
+    at: usize,
+    from: usize,
+    len: usize,
+}
+
+/// What is left to be followed.
+struct Blame<'g> {
+    git: &'g Git,
+    graph: Graph,
+    /// The paths that the file had.
+    paths: Vec<PathFilter>,
+    /// The lines that a commit has, by its place in the graph and the number of the path there.
+    pending: HashMap<(usize, usize), Vec<Run>>,
+    /// These by generation and date, so that most commits are looked at once.
+    queue: BinaryHeap<(u64, i64, Reverse<usize>, usize)>,
+}
+
+impl Git {
+    /// Returns the commits that brought the lines of a file, each with the number of lines in a row.
+    ///
+    /// # Errors
+    /// Where a commit is missing, and 499 where nobody waits any more.
+    pub fn blame(&self, commit: Oid, path: &str) -> Result<Vec<(Oid, usize)>, Reject> {
+        let graph = Graph::new(self, [commit])?;
+        let paths = vec![PathFilter::new(self, path, &[commit])];
+        let mut blame = Blame { git: self, graph, paths, pending: HashMap::new(), queue: BinaryHeap::new() };
+        let start = blame.graph.place(commit).ok_or_else(Reject::no_record)?;
+        let blob = blame.file_at(start, 0, None).ok_or_else(|| Reject::not_found("File"))?;
+        let text = self.repo().find_blob(blob)?;
+        let lines = text.content().split_inclusive(|byte| *byte == b'\n').count();
+        if lines == 0 {
+            return Ok(Vec::new());
+        }
+        blame.pass((start, 0), vec![Run { at: 0, from: 0, len: lines }]);
+        let mut found = Vec::new();
+        while let Some((commit, runs)) = blame.next()? {
+            found.extend(runs.into_iter().map(|run| (run.at, run.len, commit)));
+        }
+        found.sort_unstable_by_key(|(at, ..)| *at);
+        let mut parts: Vec<(Oid, usize)> = Vec::new();
+        for (_, len, commit) in found {
+            match parts.last_mut() {
+                Some((last, lines)) if *last == commit => *lines += len,
+                _ => parts.push((commit, len)),
+            }
+        }
+        Ok(parts)
+    }
+}
+
+impl Blame<'_> {
+    fn object_at(&mut self, place: usize, path: usize) -> Option<Oid> {
+        let tree = self.graph.node(place)?.tree;
+        self.paths.get_mut(path)?.object_at(self.git, tree)
+    }
+
+    /// The file that a commit has at a path, unless a folder or a submodule has the name; `known` is a file.
+    fn file_at(&mut self, place: usize, path: usize, known: Option<Oid>) -> Option<Oid> {
+        let id = self.object_at(place, path)?;
+        let is_file = || self.git.repo().odb().ok()?.read_header(id).ok().filter(|(_, kind)| *kind == ObjectType::Blob);
+        (Some(id) == known || is_file().is_some()).then_some(id)
+    }
+
+    /// Gives lines to a commit, to be followed from there.
+    fn pass(&mut self, to: (usize, usize), runs: Vec<Run>) {
+        let Some(node) = self.graph.node(to.0).filter(|_| !runs.is_empty()) else { return };
+        let (generation, seconds) = (node.generation, node.seconds);
+        let pending = self.pending.entry(to).or_default();
+        if pending.is_empty() {
+            self.queue.push((generation, seconds, Reverse(to.0), to.1));
+        }
+        pending.extend(runs);
+    }
+
+    /// Follows lines until a commit is found that brought some; `None` when nothing is left.
+    fn next(&mut self) -> Result<Option<(Oid, Vec<Run>)>, Reject> {
+        while let Some((_, _, Reverse(place), path)) = self.queue.pop() {
+            self.git.stop.go_on()?;
+            let Some(mut runs) = self.pending.remove(&(place, path)) else { continue };
+            let Some(own) = self.object_at(place, path) else { continue };
+            let parents = self.graph.open(self.git, place)?;
+            let mut origins = Vec::new();
+            for parent in parents {
+                origins.push((parent, path, self.file_at(parent, path, Some(own))));
+            }
+            // A parent that has the same file has all of its lines; renames count only where no parent has it so.
+            if !origins.iter().any(|(.., blob)| *blob == Some(own)) {
+                for (parent, at, blob) in origins.iter_mut().filter(|(.., blob)| blob.is_none()) {
+                    if let Some(before) = self.renamed(*parent, place, path)? {
+                        (*at, *blob) = (before, self.file_at(*parent, before, Some(own)));
+                    }
+                }
+            }
+            if let Some((parent, at, _)) = origins.iter().find(|(.., blob)| *blob == Some(own)) {
+                self.pass((*parent, *at), runs);
+                continue;
+            }
+            for (parent, at, blob) in origins {
+                let Some(blob) = blob.filter(|_| !runs.is_empty()) else { continue };
+                let kept = self.unchanged(blob, own)?;
+                let (passed, rest) = split(&runs, &kept);
+                self.pass((parent, at), passed);
+                runs = rest;
+            }
+            if let Some(node) = self.graph.node(place).filter(|_| !runs.is_empty()) {
+                return Ok(Some((node.id, runs)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The number of the path from which a commit renamed the file, seen from a parent.
+    fn renamed(&mut self, parent: usize, place: usize, path: usize) -> Result<Option<usize>, Reject> {
+        let tree = |place: usize| self.graph.node(place).map(|node| node.tree).ok_or_else(Reject::no_record);
+        let (old, new) = (self.git.repo().find_tree(tree(parent)?)?, self.git.repo().find_tree(tree(place)?)?);
+        let Some(name) = self.paths.get(path).map(PathFilter::path) else { return Ok(None) };
+        let mut diff = self.git.repo().diff_tree_to_tree(Some(&old), Some(&new), None)?;
+        diff.find_similar(Some(DiffFindOptions::new().renames(true)))?;
+        let before = diff.deltas().find_map(|delta| {
+            let is_it = delta.new_file().path_bytes() == Some(&name) && delta.status() == git2::Delta::Renamed;
+            delta.old_file().path_bytes().filter(|_| is_it).map(<[u8]>::to_vec)
+        });
+        let Some(before) = before else { return Ok(None) };
+        if let Some(known) = self.paths.iter().position(|known| known.path() == before) {
+            return Ok(Some(known));
+        }
+        self.paths.push(PathFilter::of(&before));
+        Ok(Some(self.paths.len() - 1))
+    }
+
+    /// The lines that two files have in common, as a diff finds them: where they stand in the new one, in the old one, and
+    /// how many they are. The last ones reach to the end.
+    fn unchanged(&self, old: Oid, new: Oid) -> Result<Vec<Run>, Reject> {
+        let (old, new) = (self.git.repo().find_blob(old)?, self.git.repo().find_blob(new)?);
+        let mut options = DiffOptions::new();
+        options.context_lines(0).force_text(true).indent_heuristic(true);
+        let (old, new) = without_common_end(old.content(), new.content());
+        let patch = Patch::from_buffers(old, None, new, None, Some(&mut options))?;
+        let (mut kept, mut at, mut from) = (Vec::new(), 0, 0);
+        for index in 0..patch.num_hunks() {
+            let (hunk, _) = patch.hunk(index)?;
+            // Of what has no lines there, the line before is named.
+            let begin = |start: u32, lines: u32| (start as usize).saturating_sub(usize::from(lines > 0));
+            let changed = begin(hunk.new_start(), hunk.new_lines());
+            kept.push(Run { at, from, len: changed.saturating_sub(at) });
+            at = changed + hunk.new_lines() as usize;
+            from = begin(hunk.old_start(), hunk.old_lines()) + hunk.old_lines() as usize;
+        }
+        kept.push(Run { at, from, len: usize::MAX - at });
+        Ok(kept)
+    }
+}
+
+/// Cuts off what two files have in common at their ends, by the block as git does: of lines that are the same, such as
+/// empty ones, a diff may take others where it sees more.
+fn without_common_end<'f>(old: &'f [u8], new: &'f [u8]) -> (&'f [u8], &'f [u8]) {
+    let blocks = old.rchunks_exact(BLOCK).zip(new.rchunks_exact(BLOCK)).take_while(|(old, new)| old == new);
+    let same = blocks.count() * BLOCK;
+    let tail = old.get(old.len() - same..).unwrap_or_default();
+    // The line that begins before them stays whole.
+    let same = same - memchr::memchr(b'\n', tail).map_or(same, |end| end + 1);
+    let cut = |text: &'f [u8]| text.get(..text.len() - same).unwrap_or(text);
+    (cut(old), cut(new))
+}
+
+/// Splits lines into those that the old file has, as they stand there, and the rest.
+fn split(runs: &[Run], kept: &[Run]) -> (Vec<Run>, Vec<Run>) {
+    let (mut passed, mut rest) = (Vec::new(), Vec::new());
+    for run in runs {
+        let (mut done, end) = (run.from, run.from + run.len);
+        let part = |from: usize, to: usize| Run { at: run.at + (from - run.from), from, len: to - from };
+        let first = kept.partition_point(|same| same.at + same.len <= run.from);
+        for same in kept.iter().skip(first).take_while(|same| same.at < end) {
+            let (begin, stop) = (same.at.max(run.from), (same.at + same.len).min(end));
+            if begin > done {
+                rest.push(part(done, begin));
+            }
+            if stop > begin {
+                passed.push(Run { from: same.from + (begin - same.at), ..part(begin, stop) });
+            }
+            done = stop.max(done);
+        }
+        if end > done {
+            rest.push(part(done, end));
+        }
+    }
+    (passed, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::git::tests::has_git;
+    use git2::Repository;
+    use std::process::Command;
+
+    /// A fixed sequence of numbers (splitmix64).
+    struct Dice(u64);
+
+    impl Dice {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) % bound as u64) as usize
+        }
+    }
+
+    /// A file under one of two names; its lines are few, so that many are the same.
+    #[derive(Clone)]
+    struct File {
+        name: &'static str,
+        lines: Vec<usize>,
+    }
+
+    fn edited(dice: &mut Dice, mut file: File) -> File {
+        for _ in 0..dice.below(4) {
+            let at = dice.below(file.lines.len() + 1);
+            match dice.below(3) {
+                0 if at < file.lines.len() => drop(file.lines.remove(at)),
+                1 if at < file.lines.len() => file.lines[at] = dice.below(40),
+                _ => file.lines.insert(at, dice.below(40)),
+            }
+        }
+        file
+    }
+
+    /// Makes a history and returns its newest commit with the name of the file there.
+    fn history(dice: &mut Dice, repo: &Repository) -> (Oid, &'static str) {
+        let odb = repo.odb().unwrap();
+        let mut all: Vec<(Oid, File)> = Vec::new();
+        for n in 0..2 + dice.below(25) {
+            let count = [1, 1, 1, 1, 1, 2, 2, 3][dice.below(8)].min(n);
+            let mut parents: Vec<usize> = Vec::new();
+            while parents.len() < count {
+                let parent = n - 1 - dice.below(n.min(5));
+                if !parents.contains(&parent) {
+                    parents.push(parent);
+                }
+            }
+            let start = || File { name: "a", lines: (0..30).collect() };
+            let mut file = parents.first().map_or_else(start, |parent| all[*parent].1.clone());
+            if let Some(other) = parents.get(1) {
+                // A merge that takes the beginning of one side and the end of the other.
+                let other = &all[*other].1.lines;
+                let cut = dice.below(file.lines.len().min(other.len()) + 1);
+                file.lines.splice(cut.., other[cut..].iter().copied());
+            }
+            // A file is renamed as it is: how much of it may change is what programs differ in.
+            if count == 1 && dice.below(8) == 0 {
+                file.name = if file.name == "a" { "b" } else { "a" };
+            } else if count < 2 || dice.below(2) == 0 {
+                file = edited(dice, file);
+            }
+            let text: String = file.lines.iter().map(|line| format!("line {line}\n")).collect();
+            let text = if dice.below(6) == 0 { text.trim_end().to_owned() } else { text };
+            let mut tree = repo.treebuilder(None).unwrap();
+            tree.insert("n", repo.blob(format!("{n} of it\n").repeat(9).as_bytes()).unwrap(), 0o100644).unwrap();
+            tree.insert(file.name, repo.blob(text.as_bytes()).unwrap(), 0o100644).unwrap();
+            let tree = tree.write().unwrap();
+            let seconds = 1_500_000_000 + [n, dice.below(9)][dice.below(2)];
+            let lines: String = parents.iter().map(|parent| format!("parent {}\n", all[*parent].0)).collect();
+            let by = format!("Ada <ada@x> {seconds} +0000");
+            let bytes = format!("tree {tree}\n{lines}author {by}\ncommitter {by}\n\n{n}\n");
+            all.push((odb.write(ObjectType::Commit, bytes.as_bytes()).unwrap(), file));
+        }
+        let (id, file) = all.pop().unwrap();
+        (id, file.name)
+    }
+
+    /// What stock git says of each line.
+    fn stock(folder: &std::path::Path, commit: Oid, path: &str) -> Vec<Oid> {
+        let mut command = Command::new("git");
+        command.args(["blame", "-l", "-s", "--root", &commit.to_string(), "--", path]).current_dir(folder);
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", "/nowhere");
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let text = String::from_utf8(done.stdout).unwrap();
+        text.lines().map(|line| Oid::from_str(line.split(' ').next().unwrap()).unwrap()).collect()
+    }
+
+    #[test]
+    fn lines_are_followed_as_by_git() {
+        for seed in 0..100 {
+            let (folder, mut dice) = (tempfile::tempdir().unwrap(), Dice(seed));
+            let repo = Repository::init_bare(folder.path()).unwrap();
+            let (commit, name) = history(&mut dice, &repo);
+            let parts = Git::open(folder.path(), None).unwrap().blame(commit, name).unwrap();
+            assert!(parts.windows(2).all(|pair| pair[0].0 != pair[1].0), "{seed}: {parts:?}");
+            let lines: Vec<Oid> = parts.iter().flat_map(|(id, lines)| std::iter::repeat_n(*id, *lines)).collect();
+            if has_git() {
+                assert_eq!(lines, stock(folder.path(), commit, name), "seed {seed} in {:?}", folder.keep());
+            }
+        }
+    }
+
+    #[test]
+    fn common_ends_are_cut_at_a_line() {
+        let tail = "line\n".repeat(500);
+        let (old, new) = (format!("a\n{tail}"), format!("b\n{tail}"));
+        let (left, right) = without_common_end(old.as_bytes(), new.as_bytes());
+        assert_eq!((old.len() - left.len(), left.ends_with(b"\n")), (new.len() - right.len(), true));
+        assert!(left.len() < 1_500 && left.len() > 400, "{}", left.len());
+        assert_eq!(without_common_end(b"a", b"a"), (&b"a"[..], &b"a"[..]));
+    }
+
+    #[test]
+    fn a_long_history_is_followed_to_its_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path()).unwrap();
+        let odb = repo.odb().unwrap();
+        let mut tree = repo.treebuilder(None).unwrap();
+        tree.insert("a", repo.blob(b"one\ntwo\n").unwrap(), 0o100644).unwrap();
+        let tree = tree.write().unwrap();
+        let mut newest: Option<Oid> = None;
+        let mut first = None;
+        for n in 0..5_100 {
+            let parent = newest.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
+            let by = format!("Ada <ada@x> {} +0000", 1_500_000_000 + n);
+            let text = format!("tree {tree}\n{parent}author {by}\ncommitter {by}\n\n{n}\n");
+            newest = Some(odb.write(ObjectType::Commit, text.as_bytes()).unwrap());
+            first = first.or(newest);
+        }
+        let found = Git::open(folder.path(), None).unwrap().blame(newest.unwrap(), "a").unwrap();
+        assert_eq!(found, [(first.unwrap(), 2)]);
+    }
+}
