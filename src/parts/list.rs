@@ -279,7 +279,9 @@ impl Listing {
         };
         match found {
             Some(index) => {
+                // It may stand where the selected one stood before.
                 self.state.select(index, self.len(rows));
+                self.state.want(wanted);
                 self.reveal = None;
             }
             None if rows.more && rows.pages() < HUNTED && !expected => {

@@ -95,6 +95,17 @@ async fn access_of_persons_is_shown_in_the_form_and_left_alone() {
 }
 
 #[tokio::test]
+async fn a_new_rule_is_selected() {
+    let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(120, 30).open();
+    harness.reply(LIST, json!([rule(40, 30, false)])).settle().await;
+    let mut new = rule(40, 40, false);
+    new["name"] = json!("a*");
+    harness.press("+").type_text("a*").reply("POST /projects/a%2Fb/protected_branches", &new);
+    harness.reply(LIST, json!([new, rule(40, 30, false)])).press("C-s").settle().await;
+    harness.expect("▌ a*").expect("  v*");
+}
+
+#[tokio::test]
 async fn a_server_without_rules_says_so_and_none_is_no_failure() {
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(100, 20).open();
     harness.unsupported(LIST).reply("GET /metadata", json!({"version": "9.4.1", "enterprise": false})).settle().await;
