@@ -8,7 +8,7 @@ mod input;
 pub mod keys;
 mod navigation;
 
-pub use anchor::{CommentAnchor, LineEnd};
+pub use anchor::{CommentAnchor, ImagePoint, LineEnd};
 pub use input::{Entries, Input, Revisions};
 
 use super::list::failure;
@@ -17,7 +17,9 @@ use crate::app::command::Disabled;
 use crate::app::pane::View;
 use crate::app::state::ViewedFiles;
 use crate::store::{Want, Work};
-use crate::ui::diff::{self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, Inset, Layout, Moved, Place, Side};
+use crate::ui::diff::{
+    self, DiffDoc, DiffOptions, DrawnPictures, FileDiff, Found, HunkStyles, Inset, Layout, Moved, Place, Side,
+};
 use crate::ui::doc::DocState;
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::ListState;
@@ -102,7 +104,7 @@ pub struct Changes {
     ask: Option<expansion::ExpandRequest>,
     /// Pictures that are being drawn, and those that are shown.
     pictures: Option<Pictures>,
-    shown_pictures: Vec<Inset>,
+    shown_pictures: Vec<(Inset, Arc<DrawnPictures>)>,
     /// Why something could not be shown.
     trouble: Option<String>,
     viewed: ViewedFiles,

@@ -22,7 +22,7 @@ pub use inset::{At, Inset, Side};
 pub use made::between;
 pub use moved::{Moved, moved};
 pub use parse::parse;
-pub use pictures::pictures;
+pub use pictures::{DrawnPictures, pictures};
 pub use search::{Found, search};
 pub use spaces::without_spaces;
 pub use styles::{HunkStyles, highlight_hunk};

@@ -435,6 +435,74 @@ async fn a_thread_on_an_image_stands_at_its_file_with_the_point() {
     harness.expect("the image at 12, 30").expect("This corner.");
 }
 
+/// A picture of so many red pixels.
+fn bitmap(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = b"BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0".to_vec();
+    bytes.extend([width.to_le_bytes(), height.to_le_bytes()].concat());
+    bytes.extend([1, 0, 24, 0]);
+    bytes.resize(54, 0);
+    let row = [0, 0, 255].repeat(width as usize);
+    let padded = row.len().next_multiple_of(4);
+    (0..height).for_each(|_| bytes.extend(row.iter().copied().chain([0; 3]).take(padded)));
+    bytes
+}
+
+/// The changes of a request that adds a picture.
+async fn with_picture() -> Harness {
+    let mut harness = open(vec![], None, Some("changes")).await;
+    let mut changed = merge_request(42, "Draw only visible rows", "opened");
+    changed["sha"] = json!(OLD);
+    changed["diff_refs"] = json!({"base_sha": BASE, "head_sha": OLD, "start_sha": BASE});
+    harness.reply(MR, &changed);
+    let diff = "Binary files /dev/null and b/logo.bmp differ\n";
+    changed["changes"] = json!([{"old_path": "logo.bmp", "new_path": "logo.bmp", "diff": diff, "new_file": true}]);
+    let project = "GET /projects/acme%2Frocket-ui/repository";
+    let entry = json!({"id": "b1", "name": "logo.bmp", "type": "blob", "path": "logo.bmp", "mode": "100644"});
+    harness
+        .reply(&format!("{project}/tree?ref={OLD}"), [entry])
+        .reply(&format!("{project}/tree?ref={BASE}"), json!([]))
+        .reply_raw(&format!("{project}/blobs/b1/raw"), bitmap(400, 200))
+        .reply(&format!("{MR}/changes"), changed)
+        .reply(&format!("POST {WRITE}/discussions"), json!({"id": "eee", "notes": [{"id": 700}]}));
+    harness.pass(5).press("r").settle().await;
+    harness.expect("logo.bmp");
+    harness
+}
+
+#[tokio::test]
+async fn a_comment_on_an_image_is_on_its_file() {
+    let mut harness = with_picture().await;
+    to_line(&mut harness, "shows its size");
+    harness.press("C").type_text("Which tool?").press("C-s").settle().await;
+    assert_eq!(
+        last_position(&harness),
+        json!({"position_type": "file", "base_sha": BASE, "start_sha": BASE, "head_sha": OLD,
+            "old_path": "logo.bmp", "new_path": "logo.bmp"})
+    );
+}
+
+#[tokio::test]
+async fn a_comment_on_a_row_of_a_picture_is_on_a_point_of_it() {
+    let mut harness = with_picture().await;
+    to_line(&mut harness, "shows its size");
+    harness.press("x").settle().await;
+    to_line(&mut harness, "400 × 200");
+    harness.press("j j C").expect("x, y in logo.bmp (400 × 200; empty: the whole file)").expect("200, ");
+    harness
+        .press("C-u")
+        .type_text("400, 7")
+        .press("Enter")
+        .expect("The image has no such point: it is 400 × 200 pixels.");
+    harness.press("C C-u").type_text("12, 30").press("Enter").type_text("This corner.").press("C-s").settle().await;
+    assert_eq!(
+        last_position(&harness),
+        json!({"position_type": "image", "base_sha": BASE, "start_sha": BASE, "head_sha": OLD,
+            "old_path": "logo.bmp", "new_path": "logo.bmp", "width": 400, "height": 200, "x": 12, "y": 30})
+    );
+    harness.press("C C-u Enter").type_text("All of it.").press("C-s").settle().await;
+    assert_eq!(last_position(&harness)["position_type"], "file");
+}
+
 /// What is shown with the changes comes later: comments of commits.
 #[tokio::test]
 async fn opening_the_changes_needs_at_most_six_requests() {

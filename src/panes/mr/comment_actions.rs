@@ -9,11 +9,12 @@ use crate::app::action::{Action, Tone};
 use crate::app::command::Disabled;
 use crate::app::outbox::{DiffPosition, DraftThread, Noteable};
 use crate::app::overlay::composer::rows_on_lines;
+use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Cx, View};
 use crate::panes::mr::conversation::{self, UnderCursor};
 use crate::panes::mr::inline_comments::COMMENT;
-use crate::parts::changed_files::CommentAnchor;
 use crate::parts::changed_files::keys::ShowsChanges;
+use crate::parts::changed_files::{CommentAnchor, ImagePoint};
 use crate::parts::reactions::Reactions;
 use crate::parts::review::diff_comments::{quoting_spot_of, spot_of};
 use crate::parts::review::drafts::CommentPlace;
@@ -26,6 +27,14 @@ use crate::ui::text;
 
 /// Why nothing can be done with threads.
 const NO_THREADS: &str = "this server has no threads";
+
+/// The point of an image, as it was typed.
+pub(super) struct PointTyped(String);
+
+fn ask_for_point(path: &str, ImagePoint { width, height, x, y }: ImagePoint, cx: &mut Cx) {
+    let label = format!("x, y in {} ({width} × {height}; empty: the whole file)", text::fit(path, 30));
+    cx.act(Action::Open(Box::new(Prompt::ask(label, format!("{x}, {y}"), PointTyped))));
+}
 
 /// What is under the cursor and was said: made for one key, and gone with it.
 #[allow(clippy::large_enum_variant)]
@@ -233,11 +242,30 @@ impl Mr {
         Some(DraftThread::New { position: Some(position), commit_id: self.scope.commit().map(str::to_owned) })
     }
 
-    /// Opens the composer on the marked lines, the line or the file under the cursor; `suggests` puts their text in, to be
+    /// Opens the composer on the marked lines, the line, the file or the point of an image under the cursor; `suggests` puts their text in, to be
     /// changed.
     pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
         let anchor = if suggests { self.changes.anchor_to_change() } else { self.changes.anchor() };
         let Some(anchor) = anchor else { return };
+        let point = self.changes.image_point().filter(|_| !suggests && self.here().has_threads(&cx.view));
+        match point {
+            Some(point) => ask_for_point(&anchor.path, point, cx),
+            None => self.comment_on(anchor, suggests, cx),
+        }
+    }
+
+    /// Opens the composer on the point of an image that was named, or on all of it.
+    pub(super) fn comment_on_point(&mut self, PointTyped(text): PointTyped, cx: &mut Cx) {
+        let Some((anchor, image)) = self.changes.anchor().zip(self.changes.image_point()) else { return };
+        let point = image.read(text.trim());
+        if point.is_none() && !text.trim().is_empty() {
+            let words = format!("The image has no such point: it is {} × {} pixels.", image.width, image.height);
+            return cx.say(Tone::Warning, words);
+        }
+        self.comment_on(anchor.at_point(point), false, cx);
+    }
+
+    fn comment_on(&mut self, anchor: CommentAnchor, suggests: bool, cx: &mut Cx) {
         let spot = quoting_spot_of(&self.changes, &anchor, self.shown_head(&cx.view));
         if suggests && (spot.lines.is_none() || spot.old) {
             return cx.say(Tone::Warning, "A suggestion replaces lines: mark some first.");

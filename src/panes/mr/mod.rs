@@ -35,6 +35,7 @@ use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, state};
+use comment_actions::PointTyped;
 use conversation::{Content, Conversation, UnderCursor};
 use decisions::BothSides;
 use facts::Facts;
@@ -743,12 +744,17 @@ impl Pane for Mr {
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
         match answer.take::<versions::From>() {
             Ok(from) => self.compare_from(from, cx),
-            Err(answer) => {
-                if let Ok(both) = answer.take::<versions::Both>() {
+            Err(answer) => match answer.take::<versions::Both>() {
+                Ok(both) => {
                     self.show_between(both);
                     self.tab = Tab::Changes;
                 }
-            }
+                Err(answer) => {
+                    if let Ok(point) = answer.take::<PointTyped>() {
+                        self.comment_on_point(point, cx);
+                    }
+                }
+            },
         }
     }
 

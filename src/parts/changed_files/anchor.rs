@@ -22,9 +22,36 @@ pub struct CommentAnchor {
     pub new_line: Option<u32>,
     /// The first and the last of them, if they are several.
     pub ends: Option<(LineEnd, LineEnd)>,
+    /// The point that is meant, if the file is an image.
+    pub point: Option<ImagePoint>,
     /// The file, and which of its lines these are.
     file: usize,
     within: Range<usize>,
+}
+
+impl CommentAnchor {
+    /// The same file, and a point of it; all of it where there is none.
+    pub fn at_point(self, point: Option<ImagePoint>) -> CommentAnchor {
+        CommentAnchor { point, ..self }
+    }
+}
+
+/// A point in an image, in pixels from the left and from the top, and the size of the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImagePoint {
+    pub width: u32,
+    pub height: u32,
+    pub x: u32,
+    pub y: u32,
+}
+
+impl ImagePoint {
+    /// Returns the same image with the point that a text names, as in `120, 40`; `None` if the image has no such point.
+    pub fn read(self, text: &str) -> Option<ImagePoint> {
+        let (x, y) = text.split_once([',', ' '])?;
+        let (x, y) = (x.trim().parse().ok()?, y.trim_matches([',', ' ']).parse().ok()?);
+        (x < self.width && y < self.height).then_some(ImagePoint { x, y, ..self })
+    }
 }
 
 /// A line at the end of a range.
@@ -69,7 +96,10 @@ impl Changes {
         let place = self.doc.as_ref().and_then(|doc| doc.place(self.row()));
         let all = match self.shown_pictures.is_empty() {
             true => self.insets.1.clone(),
-            false => Arc::new(self.shown_pictures.iter().chain(self.insets.1.iter()).cloned().collect()),
+            false => {
+                let pictures = self.shown_pictures.iter().map(|(inset, _)| inset);
+                Arc::new(pictures.chain(self.insets.1.iter()).cloned().collect())
+            }
         };
         let Some(doc) = &mut self.doc else { return };
         let before = self.scroll.at(doc.len());
@@ -195,6 +225,17 @@ impl Changes {
         })
     }
 
+    /// The point of the picture under the cursor: in the middle of its row. `None` where there is no picture.
+    pub fn image_point(&self) -> Option<ImagePoint> {
+        let (inset, row) = self.inset()?;
+        let (_, drawn) = self.shown_pictures.iter().find(|(shown, _)| shown.key == inset.key)?;
+        let ((width, height), rows) = (drawn.size, u32::from(drawn.rows).max(1));
+        // The first row is the title.
+        let row = u32::try_from(row).ok()?.checked_sub(1)?.min(rows - 1);
+        let y = u64::from(height) * u64::from(row * 2 + 1) / u64::from(rows * 2);
+        Some(ImagePoint { width, height, x: width / 2, y: y as u32 })
+    }
+
     /// Returns what a suggestion would be on: those of the marked lines that are in the new file, where some are.
     pub fn anchor_to_change(&self) -> Option<CommentAnchor> {
         let has_new = |lines: &[&Line]| lines.is_empty() || lines.iter().any(|line| line.new().is_some());
@@ -226,6 +267,7 @@ impl Changes {
             old_line: None,
             new_line: None,
             ends: None,
+            point: None,
             file: at,
             within: lines.unwrap_or(0..0),
         };

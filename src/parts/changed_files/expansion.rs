@@ -8,8 +8,7 @@ use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
 use crate::app::pane::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::code::{self, Text};
-use crate::ui::diff::{At, DiffDoc, Inset, More, Place, Side};
-use crate::ui::doc::DocLine;
+use crate::ui::diff::{At, DiffDoc, DrawnPictures, Inset, More, Place, Side};
 use std::sync::Arc;
 
 /// Lines that come into sight at once, above and below.
@@ -245,11 +244,12 @@ impl Changes {
     /// Sets both versions of a picture in below the heading of its file, once they are drawn.
     pub(super) fn take_pictures(&mut self, view: &View) {
         let Some(asked) = &self.pictures else { return };
-        let Some(lines) = view.store.result::<Arc<Vec<DocLine<'static>>>>(&asked.key) else { return };
+        let Some(drawn) = view.store.result::<Arc<DrawnPictures>>(&asked.key) else { return };
         let path = self.doc.as_ref().and_then(|doc| doc.files().get(asked.file)).map(|file| file.path().to_owned());
-        if let Some(path) = path.filter(|_| !lines.is_empty()) {
+        if let Some(path) = path.filter(|_| !drawn.lines.is_empty()) {
             let key = format!("picture {path}");
-            self.shown_pictures.push(Inset { key, path, at: At::File, lines: lines.clone() });
+            let inset = Inset { key, path, at: At::File, lines: drawn.lines.clone() };
+            self.shown_pictures.push((inset, drawn.clone()));
             self.set_all_insets();
         }
         self.pictures = None;

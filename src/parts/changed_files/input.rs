@@ -6,8 +6,7 @@ use crate::api::repository::Comparison;
 use crate::api::{Id, Raw};
 use crate::store::{Canceled, Derive};
 use crate::ui::code::Text;
-use crate::ui::diff::{self, FileDiff, Found, HunkStyles, Moved, Source};
-use crate::ui::doc::DocLine;
+use crate::ui::diff::{self, DrawnPictures, FileDiff, Found, HunkStyles, Moved, Source};
 use crate::ui::theme::Theme;
 use std::sync::Arc;
 
@@ -275,13 +274,13 @@ pub struct Pictures {
 }
 
 impl Derive for Pictures {
-    type Output = Arc<Vec<DocLine<'static>>>;
+    type Output = Arc<DrawnPictures>;
 
     fn key(&self) -> String {
         self.key.clone()
     }
 
-    fn run(&self, _: Canceled<'_>) -> Arc<Vec<DocLine<'static>>> {
+    fn run(&self, _: Canceled<'_>) -> Arc<DrawnPictures> {
         let bytes = |raw: &'_ Option<Arc<Raw>>| raw.as_ref().map(|raw| raw.bytes.to_vec());
         let (old, new) = (bytes(&self.old), bytes(&self.new));
         Arc::new(diff::pictures(old.as_deref(), new.as_deref(), self.width, &self.theme))

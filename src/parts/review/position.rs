@@ -5,7 +5,7 @@ use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Pixels, Posi
 use crate::parts::changed_files::{CommentAnchor, LineEnd};
 use crate::ui::diff::Kind;
 
-/// The position of lines or a file in the changes between `refs`; `None` if one of these commits is unknown.
+/// The position of lines, a file or a point of an image in the changes between `refs`; `None` if one of these commits is unknown.
 pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPosition> {
     let known = |sha: &Option<String>| sha.clone().filter(|sha| !sha.is_empty());
     let mut position = NewPosition {
@@ -17,6 +17,12 @@ pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPositi
         new_path: anchor.path.clone(),
         ..NewPosition::default()
     };
+    if let Some(point) = anchor.point {
+        position.position_type = "image".to_owned();
+        (position.width, position.height) = (Some(point.width), Some(point.height));
+        (position.x, position.y) = (Some(point.x), Some(point.y));
+        return Some(position);
+    }
     if anchor.lines.is_none() {
         position.position_type = "file".to_owned();
         return Some(position);

@@ -9,23 +9,35 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Rows that pictures take at most.
 const ROWS: u16 = 16;
 /// Columns between the two.
 const GAP: u16 = 3;
 
-/// Both versions of a picture in `width` columns; nothing where neither is one that can be read. For a worker.
-pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> Vec<DocLine<'static>> {
+/// Both versions of a picture as rows.
+#[derive(Debug, Default, PartialEq)]
+pub struct DrawnPictures {
+    /// A title, and the rows below it; none where neither version can be read.
+    pub lines: Arc<Vec<DocLine<'static>>>,
+    /// Width and height in pixels of the version that comments are on: the new one, if it is there.
+    pub size: (u32, u32),
+    /// The rows that this version takes.
+    pub rows: u16,
+}
+
+/// Draws both versions of a picture in `width` columns. For a worker.
+pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> DrawnPictures {
     let half = width.saturating_sub(GAP) / 2;
     let read = |bytes: Option<&[u8]>| bytes.and_then(|bytes| Some((Image::read(bytes).ok()?, bytes.len())));
     let sides = [(glyph::open(), read(old)), (glyph::alive(), read(new))];
     if half == 0 || sides.iter().all(|(_, side)| side.is_none()) {
-        return Vec::new();
+        return DrawnPictures::default();
     }
     let area = Rect::new(0, 0, width, ROWS);
     let mut buf = Buffer::empty(area);
-    let (mut rows, mut title) = (0, String::new());
+    let (mut rows, mut title, mut drawn) = (0, String::new(), DrawnPictures::default());
     for (at, (mark, side)) in sides.iter().enumerate() {
         let x = at as u16 * (half + GAP);
         title = text::pad(&title, usize::from(x));
@@ -35,6 +47,7 @@ pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Them
         title.push_str(&text::fit(&words, usize::from(half)));
         let fitted = picture.fit(half, ROWS, Screen::default());
         rows = rows.max(fitted.rows);
+        (drawn.size, drawn.rows) = ((picture.width, picture.height), fitted.rows);
         image::draw(&mut buf, Rect { x, width: half, ..area }, theme, &fitted);
     }
     let mut lines = vec![DocLine::new(title, theme.style(Role::Dim))];
@@ -48,5 +61,5 @@ pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Them
         }
         lines.push(DocLine { spans, ..DocLine::default() });
     }
-    lines
+    DrawnPictures { lines: Arc::new(lines), ..drawn }
 }

@@ -414,11 +414,12 @@ fn pictures_stand_beside_each_other() {
     bmp.resize(54, 0);
     bmp.extend([0, 0, 255, 0]);
     let theme = Theme::for_background(Background::Dark);
-    let lines = pictures(None, Some(&bmp), 63, &theme);
+    let DrawnPictures { lines, size, rows } = pictures(None, Some(&bmp), 63, &theme);
+    assert_eq!((lines.len(), size.0 > 0 && size.1 > 0), (usize::from(rows) + 1, true));
     assert!(lines[0].spans[0].0.ends_with("1 × 1 BMP 58 B"), "{lines:?}");
     assert!(lines.len() > 1);
-    assert!(pictures(Some(b"no picture"), None, 63, &theme).is_empty());
-    assert!(pictures(Some(&bmp), Some(&bmp), 2, &theme).is_empty());
+    assert!(pictures(Some(b"no picture"), None, 63, &theme).lines.is_empty());
+    assert!(pictures(Some(&bmp), Some(&bmp), 2, &theme).lines.is_empty());
 }
 
 #[test]
