@@ -305,14 +305,14 @@ impl Started {
 impl App {
     /// The commands of the configuration that are offered here.
     pub(super) fn custom_commands(&self) -> impl Iterator<Item = &CustomCommand> {
-        let pane = self.panes.last().map_or("", |pane| pane.id());
+        let pane = self.nav.id();
         self.session.commands.iter().filter(move |command| command.is_in(pane))
     }
 
     /// Returns what the thing under the cursor, and the place, have of the values.
     pub(super) fn values(&self) -> Values {
         let mut values = Values::new();
-        let Some(pane) = self.panes.last() else { return values };
+        let Some(pane) = self.nav.top() else { return values };
         let view = self.view_of();
         let mut put = |name: &'static str, value: Option<String>| {
             if let Some(value) = value.filter(|value| !value.is_empty()) {

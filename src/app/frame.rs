@@ -74,14 +74,14 @@ impl App {
         self.hits.clear();
         spot::take();
         hyperlink::take();
-        if let Some((_, seen)) = self.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
+        if let Some((_, seen)) = self.presses.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
             seen.set(true);
         }
-        self.pictures.begin(!(self.overlays.is_empty() && self.pressed.is_empty()));
+        self.pictures.begin(!(self.overlays.is_empty() && self.presses.keys.is_empty()));
         self.top_line(&view, Rect { height: 1, ..area }, buf);
         let tabs = self.tabs_line(&view, Rect { y: area.y + 1, height: 1, ..area }, buf);
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
-        match self.panes.last() {
+        match self.nav.top() {
             Some(pane) => pane.view(&view, content, buf),
             None => crate::ui::state::empty(
                 buf,
@@ -108,7 +108,7 @@ impl App {
         let dim = theme.style(Role::Dim);
         let mut left = Pieces::default();
         left.push(" ", dim);
-        let pane = self.panes.last();
+        let pane = self.nav.top();
         let here = pane.map(|pane| pane.place());
         let breadcrumbs: Vec<Breadcrumb> = pane.map(|p| p.breadcrumbs(view)).unwrap_or_default();
         for (index, breadcrumb) in breadcrumbs.into_iter().enumerate() {
@@ -165,7 +165,7 @@ impl App {
         match self.store.last_contact() {
             // How old the oldest is of what is shown, not when anything at all was last heard.
             Some(heard) => {
-                let wants = self.panes.last().map(|pane| pane.wants(view)).unwrap_or_default();
+                let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
                 match self.store.is_outlived(&wants) {
                     true => (format!("{} {at}", glyph::wrong()), theme.style(Role::Warning)),
@@ -187,14 +187,14 @@ impl App {
 
     /// From when the oldest is of what is shown without a server.
     fn known_since(&self) -> String {
-        let wants = self.panes.last().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
+        let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
         self.store.oldest(&wants).map_or(String::new(), |at| format!(" · as of {}", self.clock(at)))
     }
 
     /// Draws the tabs, each a number and a title; how many rows they took. If there is no room for all, those before the
     /// selected one give way.
     fn tabs_line(&self, view: &View, area: Rect, buf: &mut Buffer) -> u16 {
-        let Some(pane) = self.panes.last() else { return 0 };
+        let Some(pane) = self.nav.top() else { return 0 };
         let tabs = pane.tabs();
         if tabs.titles.is_empty() {
             return 0;
@@ -225,7 +225,7 @@ impl App {
 
     /// What the keys pressed so far can go on to, in columns above the last line.
     fn continuations(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(pane) = self.panes.last().filter(|_| !self.pressed.is_empty()) else { return };
+        let Some(pane) = self.nav.top().filter(|_| !self.presses.keys.is_empty()) else { return };
         let theme = view.theme;
         let infos: Vec<_> = {
             let custom = self.custom_commands().map(super::custom::CustomCommand::info);
@@ -233,7 +233,7 @@ impl App {
         };
         let rows: Vec<(String, &super::command::Info)> = self
             .bindings
-            .continuations(pane.id(), &self.pressed)
+            .continuations(pane.id(), &self.presses.keys)
             .into_iter()
             .filter_map(|(keys, id)| Some((keys, infos.iter().find(|i| i.id == id)?)))
             .collect();
@@ -263,11 +263,11 @@ impl App {
         right.clickable(from, Hit::Run("help"));
         let mut left = Pieces::default();
         left.push(" ", dim);
-        let pane = self.panes.last();
+        let pane = self.nav.top();
         if let Some(message) = &self.message {
             left.push(text::sanitize(&message.words), theme.style(tone_role(message.tone)));
-        } else if !self.pressed.is_empty() {
-            left.push(super::keymap::show(&self.pressed), key);
+        } else if !self.presses.keys.is_empty() {
+            left.push(super::keymap::show(&self.presses.keys), key);
             left.push(" …", dim);
         } else if let Some(pane) = pane {
             let mut hints: Vec<(&'static str, String, String)> = Vec::new();

@@ -4,10 +4,8 @@
 use super::App;
 use super::action::{Action, Effect, Tone};
 use super::outbox::Draft;
-use super::overlay::composer::Composer;
-use super::overlay::picker::{Item, Picker};
 use super::state::{Change, Kept, State, StateFile};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The account of what is typed before it is known who is signed in.
 const NOBODY: &str = "";
@@ -24,23 +22,78 @@ fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, 
     kept.iter().filter_map(own).collect()
 }
 
-impl App {
+/// What is kept of the current account.
+#[derive(Default)]
+pub(super) struct Saved {
+    /// What somebody typed, by key.
+    pub drafts: HashMap<String, String>,
+    /// Settings, recents and what was seen.
+    pub state: State,
+    /// What was kept at the start, of all accounts, until the account is known.
+    others: Kept,
+    /// What was typed, or dropped, while the account was not known.
+    unowned: BTreeMap<String, Option<String>>,
+    /// How the state changed while the account was not known.
+    unowned_state: State,
+    /// The name of the account; until that is known, of the one that was at hand last.
+    account: String,
+    account_is_known: bool,
+    /// Why the disk does not take texts, while it does not.
+    pub failure: Option<String>,
+}
+
+impl Saved {
+    /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was typed into
+    /// it, and what was typed while nobody was known.
+    pub fn new(kept: Kept) -> Saved {
+        let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
+        let mut saved = Saved {
+            drafts: of_account(&kept.texts, &kept.account),
+            state: if kept.account == NOBODY { State::default() } else { state(&kept.account) },
+            unowned_state: state(NOBODY),
+            account: kept.account.clone(),
+            ..Saved::default()
+        };
+        saved.state.absorb(&saved.unowned_state);
+        for (key, text) in of_account(&kept.texts, NOBODY) {
+            let text = Some(text).filter(|text| !text.is_empty());
+            saved.set(&key, text.as_ref());
+            saved.unowned.insert(key, text);
+        }
+        saved.others = kept;
+        saved
+    }
+
+    /// Returns whether it is known whose all of this is.
+    pub fn has_owner(&self) -> bool {
+        self.account_is_known
+    }
+
     /// Whose the texts are that are kept now.
     fn owner(&self) -> &str {
         if self.account_is_known { &self.account } else { NOBODY }
     }
 
     /// Under which the text `key` is on disk from now on.
-    pub(super) fn key_on_disk(&self, key: &str) -> String {
+    pub fn key_on_disk(&self, key: &str) -> String {
         whole(self.owner(), key)
     }
 
-    /// Keeps a text, or drops it.
-    pub(super) fn keep(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
-        match &text {
-            Some(text) => self.drafts.insert(key.clone(), text.clone()),
-            None => self.drafts.remove(&key),
+    /// The comment that is kept under a key, if there is one.
+    pub fn draft(&self, key: &str) -> Option<Draft> {
+        Draft::read(self.drafts.get(key)?)
+    }
+
+    fn set(&mut self, key: &str, text: Option<&String>) {
+        match text {
+            Some(text) => self.drafts.insert(key.to_owned(), text.clone()),
+            None => self.drafts.remove(key),
         };
+    }
+
+    /// Keeps a text, or drops it.
+    pub fn keep(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
+        self.set(&key, text.as_ref());
         let on_disk = self.key_on_disk(&key);
         if self.account_is_known {
             return effects.push(Effect::Keep(on_disk, text));
@@ -52,7 +105,7 @@ impl App {
     }
 
     /// Changes the state.
-    pub(super) fn change(&mut self, change: &Change, effects: &mut Vec<Effect>) {
+    pub fn change(&mut self, change: &Change, effects: &mut Vec<Effect>) {
         let mut file = self.state.apply(change);
         if !self.account_is_known {
             file = self.unowned_state.apply(change);
@@ -60,31 +113,9 @@ impl App {
         effects.extend(file.map(|file| Effect::KeepState(self.owner().to_owned(), file)));
     }
 
-    /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was typed into
-    /// it, and what was typed while nobody was known.
-    pub(super) fn begin_with(&mut self, kept: Kept) {
-        self.account.clone_from(&kept.account);
-        let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
-        self.unowned_state = state(NOBODY);
-        self.state = if self.account == NOBODY { State::default() } else { state(&self.account) };
-        self.state.absorb(&self.unowned_state);
-        self.drafts = of_account(&kept.texts, &self.account);
-        for (key, text) in of_account(&kept.texts, NOBODY) {
-            let text = Some(text).filter(|text| !text.is_empty());
-            match &text {
-                Some(text) => self.drafts.insert(key.clone(), text.clone()),
-                None => self.drafts.remove(&key),
-            };
-            self.unowned.insert(key, text);
-        }
-        self.others = kept;
-    }
-
-    /// Once it is known who is signed in: takes what that account kept before, and what was typed while nobody was known, now
-    /// or before the program ended.
-    pub(super) fn claim(&mut self, effects: &mut Vec<Effect>) {
-        let known = || self.view_of().me().map(|me| me.username.clone());
-        let Some(account) = (!self.account_is_known).then(known).flatten() else { return };
+    /// Once it is known who is signed in on `server`: takes what that account kept before, and what was typed while nobody was
+    /// known, now or before the program ended.
+    fn claim(&mut self, account: String, server: &str, effects: &mut Vec<Effect>) {
         self.account_is_known = true;
         let (others, unowned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.unowned));
         let unowned_state = std::mem::take(&mut self.unowned_state);
@@ -94,7 +125,8 @@ impl App {
             self.drafts = of_account(&others.texts, &self.account);
             self.state = others.states.get(&self.account).cloned().unwrap_or_default();
             self.state.absorb(&unowned_state);
-            effects.push(Effect::Keep(self.account_key(), Some(self.account.clone())));
+            // Whoever was signed in last.
+            effects.push(Effect::Keep(format!("account {server}"), Some(self.account.clone())));
         }
         for (key, text) in unowned {
             // It is on disk in its new place before the old one is given up. What was dropped was not this account's, where
@@ -112,38 +144,16 @@ impl App {
             let names = StateFile::NAMES.iter();
             effects.extend(names.map(|name| Effect::Keep(StateFile::key(name, NOBODY), None)));
         }
+    }
+}
+
+impl App {
+    /// Takes what belongs to whoever is signed in, once that is known.
+    pub(super) fn claim(&mut self, effects: &mut Vec<Effect>) {
+        let known = || self.view_of().me().map(|me| me.username.clone());
+        let Some(account) = (!self.saved.has_owner()).then(known).flatten() else { return };
+        self.saved.claim(account, &self.session.server, effects);
         self.resolve_all();
-    }
-
-    /// Every comment that is kept, to open it: where its place is gone or out of reach, this is the way to its words.
-    pub(super) fn all_drafts(&mut self) {
-        let mut drafts: Vec<(&String, Draft)> = self
-            .drafts
-            .iter()
-            .filter(|(key, _)| key.starts_with("draft "))
-            .filter_map(|(key, kept)| Some((key, Draft::read(kept)?)))
-            .collect();
-        if drafts.is_empty() {
-            return self.say(Tone::Info, "No drafts.".into());
-        }
-        drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a).cmp(&(second.on.name(), b)));
-        let item = |(key, draft): (&String, Draft)| {
-            let place = draft.spot.as_ref().map(|spot| format!(" {}", spot.label())).unwrap_or_default();
-            let name = format!("{}{place}", draft.on.name());
-            let words = draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
-            if self.outbox.progress(key).is_some() {
-                return Item::act(name, Action::Say(Tone::Warning, "It is being sent.".into())).detail(words);
-            }
-            let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft);
-            Item::act(name, Action::Open(Box::new(composer))).detail(words)
-        };
-        let items = drafts.into_iter().map(item).collect();
-        self.overlays.push(Box::new(Picker::new("All drafts", items)));
-    }
-
-    /// Under which it is kept who was signed in last.
-    fn account_key(&self) -> String {
-        format!("account {}", self.session.server)
     }
 
     /// News of the disk.
@@ -154,7 +164,7 @@ impl App {
                 self.say(Tone::Bad, format!("Drafts are kept only in memory, writing to disk failed: {why}"))
             }
         }
-        self.unkept = outcome.err();
+        self.saved.failure = outcome.err();
     }
 
     /// Asks before quitting if that would lose texts, and says why; returns whether it does.

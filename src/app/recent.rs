@@ -37,11 +37,11 @@ impl App {
     /// Until it is known who is here, nobody's list is touched.
     fn note_place(&mut self, exists: bool, effects: &mut Vec<Effect>) {
         let place = Place { tab: None, line: None, query: None, ..self.place() };
-        if !is_worth_it(self.registry, &place) || self.session.signed_in && !self.account_is_known {
+        if !is_worth_it(self.registry, &place) || self.session.signed_in && !self.saved.has_owner() {
             return;
         }
         let change = if exists { RecentsChange::Visit(place) } else { RecentsChange::Forget(place) };
-        self.change(&Change::Recents(change), effects);
+        self.saved.change(&Change::Recents(change), effects);
     }
 }
 

@@ -41,11 +41,11 @@ impl App {
         self.tell_ends(effects);
         self.tell_expiry();
         self.tell_refresh();
-        if let Some(mut pane) = self.panes.pop() {
+        if let Some(mut pane) = self.nav.panes.pop() {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             pane.changed(&mut cx);
             let actions = cx.actions;
-            self.panes.push(pane);
+            self.nav.panes.push(pane);
             for action in actions {
                 self.act(action, effects);
             }
@@ -110,10 +110,10 @@ impl App {
 
     /// A place named by a target that does not exist gives way to the nearest that does, and says so.
     fn give_way(&mut self, effects: &mut Vec<Effect>) {
-        if !self.named || self.elsewhere.away {
+        if !self.nav.named || self.elsewhere.away {
             return;
         }
-        let Some(pane) = self.panes.last() else { return };
+        let Some(pane) = self.nav.top() else { return };
         let view = self.view_of();
         let missing = pane.wants(&view).iter().find_map(|want| match want {
             Want::Load(load) if load.request.host.is_none() => {
@@ -127,9 +127,9 @@ impl App {
         let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !thing);
         let what = within.map_or_else(|| registry::label(self.registry, &place), Id::to_string);
         self.forget(effects);
-        self.panes.pop();
+        self.nav.panes.pop();
         self.open(above);
-        self.named = true;
+        self.nav.named = true;
         self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest that exists."));
     }
 
@@ -229,7 +229,7 @@ impl App {
         let view = self.view_of();
         // What could not be read again may have ended long ago.
         let ticks = |pane: &dyn AnyPane| pane.ticks(&view) && !self.store.is_outlived(&pane.wants(&view));
-        self.transfers.running().next().is_some() || self.panes.last().is_some_and(|pane| ticks(pane.as_ref()))
+        self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
     }
 
     /// Returns how many requests are on their way.

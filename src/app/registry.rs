@@ -121,6 +121,12 @@ impl Entry {
         Entry { needs, ..self }
     }
 
+    /// Returns whether it can be about a group as a whole.
+    pub fn is_of_groups(&self) -> bool {
+        let pages = self.routes.iter().filter_map(|route| route.strip_prefix("groups/{group:rest}/-/"));
+        pages.into_iter().any(|page| page != ".." && !page.contains("{item"))
+    }
+
     /// Shows that.
     pub const fn shows(self, thing: Subject) -> Entry {
         Entry { thing: Some(thing), ..self }

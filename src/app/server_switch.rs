@@ -78,7 +78,7 @@ impl App {
         self.elsewhere.away = true;
         // Whoever is in front looks after the others.
         self.elsewhere.unkept = None;
-        self.pressed.clear();
+        self.presses.keys.clear();
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
         let goes_on = match (saves, watched) {
             (0, 0) => None,
@@ -100,12 +100,12 @@ impl App {
             Some(place) => {
                 self.go(place);
                 self.remember(&mut effects);
-                self.named = true;
+                self.nav.named = true;
             }
-            None if self.panes.is_empty() => self.open(registry::place_of(self.registry, Subject::Home)),
+            None if self.nav.panes.is_empty() => self.open(registry::place_of(self.registry, Subject::Home)),
             None => {}
         }
-        self.elsewhere.doors.push(self.panes.len().max(1));
+        self.elsewhere.doors.push(self.nav.panes.len().max(1));
         effects.extend(self.settled_in());
         effects
     }
@@ -140,7 +140,7 @@ impl App {
 
     /// Returns why texts that were typed are in memory alone, while they are.
     pub fn at_risk(&self) -> Option<&String> {
-        self.unkept.as_ref().filter(|_| !self.drafts.is_empty()).or(self.elsewhere.unkept.as_ref())
+        self.saved.failure.as_ref().filter(|_| !self.saved.drafts.is_empty()).or(self.elsewhere.unkept.as_ref())
     }
 
     /// The same of the servers that one is not at.
@@ -150,7 +150,7 @@ impl App {
 
     /// Returns whether going back from the place at hand leads to another server; the way is used up.
     pub(super) fn goes_out(&mut self) -> bool {
-        let out = self.elsewhere.doors.last().is_some_and(|door| self.panes.len() <= *door);
+        let out = self.elsewhere.doors.last().is_some_and(|door| self.nav.panes.len() <= *door);
         if out {
             self.elsewhere.doors.pop();
         }

@@ -365,7 +365,7 @@ async fn the_palette_finds_places_and_commands_by_other_words() {
 async fn a_whole_name_is_what_the_palette_means() {
     // Others begin with the same letters.
     let mut harness = merge_request().await;
-    harness.reply("GET /user", &json!({ "id": 1, "username": "ada" })).settle().await;
+    harness.reply("GET /user", json!({ "id": 1, "username": "ada" })).settle().await;
     harness.press(":").type_text("me").press("Enter");
     assert_eq!(harness.app.place().pane, "me");
 }

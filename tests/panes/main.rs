@@ -8,8 +8,6 @@ mod clicks;
 mod clock;
 mod columns;
 mod core;
-// Other kinds of tests use the rest of it.
-#[allow(dead_code)]
 #[path = "../support/cost.rs"]
 mod cost;
 mod custom;

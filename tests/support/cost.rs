@@ -1,5 +1,8 @@
 //! What a piece of work costs in memory: an allocator that counts.
 
+// Each kind of tests uses a part of it.
+#![allow(dead_code)]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

@@ -8,9 +8,10 @@ use crate::api::discussions::Discussion;
 use crate::api::draft_notes::PublishDraftNote;
 use crate::api::notes::{Note, NoteReply};
 use crate::api::{Error, Fault};
+use crate::app::App;
 use crate::app::action::{Action, Effect, Tone};
 use crate::app::pane::View;
-use crate::app::{App, KeptKey};
+use crate::app::writes::KeptKey;
 use crate::store::{Load, Rows, Value, Want, Write};
 
 /// Pages that are looked through for a comment at most.
@@ -127,7 +128,7 @@ impl App {
     /// Puts drafts in line to be sent.
     pub(in crate::app) fn post(&mut self, keys: &[String]) {
         for key in keys {
-            if let Some(draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) {
+            if let Some(draft) = self.saved.draft(key) {
                 self.outbox.post(key, &draft);
             }
         }
@@ -136,7 +137,7 @@ impl App {
     /// Finds out what became of drafts that went out, and may have arrived.
     pub(in crate::app) fn resolve(&mut self, keys: &[String]) {
         for key in keys {
-            if let Some(draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) {
+            if let Some(draft) = self.saved.draft(key) {
                 self.outbox.resolve(key, &draft);
             }
         }
@@ -145,23 +146,23 @@ impl App {
     /// The same of all of them, wherever they are: once it is known whose notes would be one's own.
     pub(in crate::app) fn resolve_all(&mut self) {
         if !self.session.offline {
-            let keys: Vec<String> = self.drafts.keys().filter(|key| key.starts_with("draft ")).cloned().collect();
+            let keys: Vec<String> = self.saved.drafts.keys().filter(|key| key.starts_with("draft ")).cloned().collect();
             self.resolve(&keys);
         }
     }
 
     /// What the outbox needs of the server.
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
-        let draft = self.outbox.looking().and_then(|key| Draft::read(self.drafts.get(key)?));
+        let draft = self.outbox.looking().and_then(|key| self.saved.draft(key));
         draft.and_then(|draft| look_of(view, &draft)).map(Want::from).into_iter().collect()
     }
 
     /// Submits a review. What is on its way already, or has arrived since the review was looked at, is not sent again.
     pub(in crate::app) fn submit(&mut self, review: Submission, effects: &mut Vec<Effect>) {
         let Submission { mut keys, summary, as_draft_notes, then } = review;
-        keys.retain(|key| self.drafts.contains_key(key));
+        keys.retain(|key| self.saved.drafts.contains_key(key));
         let unsent = |key: &String| {
-            let draft = self.drafts.get(key).and_then(|kept| Draft::read(kept))?;
+            let draft = self.saved.draft(key)?;
             // What may have arrived is looked for as what it was sent as.
             let waits = self.outbox.progress(key).is_none() && draft.state.before().is_none();
             waits.then(|| (key.clone(), draft))
@@ -187,7 +188,7 @@ impl App {
         for (keys, then) in std::mem::take(&mut self.after_posting) {
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
                 self.after_posting.push((keys, then));
-            } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.drafts.contains_key(key)) {
+            } else if keys.iter().all(|key| self.outbox.has_sent(key) || !self.saved.drafts.contains_key(key)) {
                 self.act(then, effects);
             } else {
                 self.say(
@@ -211,7 +212,7 @@ impl App {
             let looked = looking.is_some();
             let steps = match looking {
                 Some(key) => {
-                    let Some(draft) = self.drafts.get(&key).and_then(|kept| Draft::read(kept)) else {
+                    let Some(draft) = self.saved.draft(&key) else {
                         self.outbox.forget();
                         continue;
                     };
@@ -222,8 +223,8 @@ impl App {
                     }
                 }
                 None => {
-                    let drafts = &self.drafts;
-                    self.outbox.begin(self.now, |key| drafts.get(key).is_some_and(|kept| Draft::read(kept).is_some()))
+                    let saved = &self.saved;
+                    self.outbox.begin(self.now, |key| saved.draft(key).is_some())
                 }
             };
             if steps.is_empty() && !looked {
@@ -236,10 +237,10 @@ impl App {
     }
 
     fn step(&mut self, step: Step, effects: &mut Vec<Effect>) {
-        let draft = |app: &App, key: &str| app.drafts.get(key).and_then(|kept| Draft::read(kept));
+        let draft = |app: &App, key: &str| app.saved.draft(key);
         match step {
             Step::Claim(key) => {
-                let on_disk = self.key_on_disk(&key);
+                let on_disk = self.saved.key_on_disk(&key);
                 effects.push(Effect::Claim(key, on_disk));
             }
             Step::Look(key) => {
@@ -279,7 +280,7 @@ impl App {
 
     /// Whether the draft `key` is ours to send was found out. What is on disk of it is what holds.
     pub(in crate::app) fn claimed(&mut self, key: &str, claim: Claim, effects: &mut Vec<Effect>) {
-        let Some(known) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) else {
+        let Some(known) = self.saved.draft(key) else {
             return self.outbox.forget_claim(key);
         };
         let claimed = match claim {
@@ -290,7 +291,7 @@ impl App {
                 Some(there) => {
                     let same = there.body() == known.body() && there.edits == known.edits;
                     let state = there.state.clone();
-                    self.drafts.insert(key.to_owned(), there.to_json());
+                    self.saved.drafts.insert(key.to_owned(), there.to_json());
                     if same { Claimed::Ours(state) } else { Claimed::Other }
                 }
             },
@@ -302,7 +303,7 @@ impl App {
 
     /// The draft `key` was refused: what is wrong with its thread, or with being a draft note, is left out the next time.
     fn refused(&mut self, key: &str, error: &Error, effects: &mut Vec<Effect>) {
-        let Some(mut draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) else { return };
+        let Some(mut draft) = self.saved.draft(key) else { return };
         let next = match (&error.fault, &draft.draft_note, &draft.thread) {
             (Fault::Unsupported(_), Some(DraftNoteChange::Create), _)
             | (Fault::Missing(_), Some(DraftNoteChange::Update { .. }), _) => {
@@ -337,7 +338,7 @@ impl App {
 
     /// The write that sent the draft `key` ended.
     pub(in crate::app) fn delivered(&mut self, key: &str, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
-        let state = self.drafts.get(key).and_then(|kept| Draft::read(kept)).map(|draft| draft.state);
+        let state = self.saved.draft(key).map(|draft| draft.state);
         let outcome = outcome.as_ref().map(number_of);
         let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
         for step in steps {

@@ -1,0 +1,187 @@
+//! Overlays that the app itself opens: the search line, the palette, help, actions, what can be copied, all drafts.
+
+use super::action::{Action, Effect, Tone};
+use super::command::{self, Disabled};
+use super::outbox::Draft;
+use super::overlay::Overlay;
+use super::overlay::composer::Composer;
+use super::overlay::picker::{Item, Picker};
+use super::overlay::prompt::Prompt;
+use super::overlay::query::QueryLine;
+use super::{App, Needs, SearchMode, global, quick_open, registry, synonyms};
+
+impl App {
+    pub(super) fn open_search(&mut self) {
+        let Some(pane) = self.nav.top() else { return };
+        let label = match pane.search_mode() {
+            Some(SearchMode::Filter) => "filter",
+            Some(SearchMode::Search) => "search",
+            None => return self.say(Tone::Info, "There is nothing to search here.".into()),
+        };
+        let overlay: Box<dyn Overlay> = match pane.grammar() {
+            Some(grammar) => Box::new(QueryLine::new(label, pane.filter_text(), grammar)),
+            None => Box::new(Prompt::seek(label, pane.filter_text())),
+        };
+        self.overlays.push(overlay);
+    }
+
+    pub(super) fn copies(&mut self, effects: &mut Vec<Effect>) {
+        let mut copies = self.nav.top().map(|p| p.copies(&self.view_of())).unwrap_or_default();
+        if let Some(url) = self.nav.top().and_then(|p| p.url(&self.view_of())) {
+            copies.push(("URL", url));
+        }
+        match copies.len() {
+            0 => self.say(Tone::Warning, "There is nothing to copy here.".into()),
+            1 => {
+                if let Some((what, text)) = copies.pop() {
+                    self.act(Action::Copy(what, text), effects);
+                }
+            }
+            _ => {
+                let items = copies
+                    .into_iter()
+                    .map(|(what, text)| Item::act(what, Action::Copy(what, text.clone())).detail(text))
+                    .collect();
+                self.overlays.push(Box::new(Picker::new("Copy", items)));
+            }
+        }
+    }
+
+    /// A command as a thing to choose.
+    pub(super) fn command_item(&self, id: &'static str, title: &'static str) -> Item {
+        Item::act(title, Action::Run(id)).note(self.bindings.shown(id)).synonyms(synonyms::of(self.registry, id))
+    }
+
+    /// The commands of the pane at hand, as things to choose.
+    pub(super) fn command_items(&self) -> Vec<Item> {
+        let Some(pane) = self.nav.top() else { return Vec::new() };
+        let view = self.view_of();
+        let item = |info: command::Info| {
+            let item = self.command_item(info.id, info.title).group(if info.writes { "Change" } else { "View" });
+            item.unless(pane.can(info.id, &view).and_then(Result::err))
+        };
+        let custom = self.custom_commands().map(|command| {
+            let item = self.command_item(command.id, command.title).group("Your commands");
+            item.unless(self.custom_order(command).err())
+        });
+        pane.commands().into_iter().map(item).chain(custom).collect()
+    }
+
+    /// The commands of every place, as things to choose.
+    pub(super) fn global_items(&self) -> impl Iterator<Item = Item> {
+        global::infos(self.registry).map(|info| {
+            let item = self.command_item(info.id, info.title).group(global::group(self.registry, info.id));
+            item.unless(self.global_refusal(info.id))
+        })
+    }
+
+    /// Returns why a command of every place does nothing here.
+    pub(super) fn global_refusal(&self, id: &str) -> Option<Disabled> {
+        let (pane, view) = (self.nav.top()?, self.view_of());
+        if let Some(entry) = self.registry.iter().find(|entry| entry.go.is_some_and(|go| go.id == id)) {
+            // Where no project is at hand, it asks for one.
+            return self.place_named(entry).err().filter(|_| entry.needs != Needs::Project).map(Disabled::Owned);
+        }
+        if let Some(number) = id.strip_prefix("tab.").and_then(|number| number.parse::<usize>().ok()) {
+            return match pane.tabs().titles.len() {
+                0 => Some("there are no tabs here".into()),
+                1 => Some("there is one tab here".into()),
+                count if number > count => Some(format!("there are {count} tabs here").into()),
+                _ => None,
+            };
+        }
+        match id {
+            "seek" | "seek.next" | "seek.prev" if pane.search_mode().is_none() => {
+                Some("there is nothing to search here".into())
+            }
+            "clone.edit" => self.file_in_clone().err(),
+            "forward" if self.nav.ahead.is_empty() => Some("no forward history".into()),
+            "browse" if pane.url(&view).is_none() => Some("nothing here has a page of its own".into()),
+            "copy" if pane.url(&view).is_none() && pane.copies(&view).is_empty() => {
+                Some("there is nothing to copy here".into())
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn menu(&mut self) {
+        let items = self.command_items();
+        if items.is_empty() {
+            return self.say(Tone::Info, "There are no actions here.".into());
+        }
+        self.overlays.push(Box::new(Picker::new("Actions", items).of_commands()));
+    }
+
+    pub(super) fn place_items(&self) -> Vec<Item> {
+        self.registry
+            .iter()
+            .map(|entry| {
+                let item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title).group("Places");
+                let refusal = self.place_named(entry).err().filter(|_| entry.needs != Needs::Project);
+                item.synonyms(entry.synonyms).unless(refusal)
+            })
+            .collect()
+    }
+
+    pub(super) fn palette(&mut self) {
+        let mut items = self.place_items();
+        items.extend(self.command_items());
+        items.extend(self.global_items());
+        // What other places can do is found, too, with where.
+        let here = self.nav.id();
+        for entry in self.registry.iter().filter(|entry| entry.id != here) {
+            for info in (entry.commands)() {
+                items.push(self.command_item(info.id, info.title).unless(Some(format!("in \"{}\"", entry.id))));
+            }
+        }
+        let free = |text: &str| Action::GoTo(text.to_owned());
+        let picker = Picker::new("Command", items)
+            .of_commands()
+            .free(free, "a place, a command, or a target such as group/project!12");
+        self.overlays.push(Box::new(picker));
+    }
+
+    pub(super) fn anything(&mut self) {
+        let source = Box::new(quick_open::QuickOpen::new(&self.place()));
+        let free = |text: &str| Action::GoTo(text.to_owned());
+        let picker = Picker::of("Go to anything", source, &self.view_of())
+            .free(free, "project, group, merge request, job, ref, file, user");
+        self.overlays.push(Box::new(picker));
+    }
+
+    /// The keys of the place at hand and of every place, to find one and to run it.
+    pub(super) fn help(&mut self) {
+        let here = self.nav.id();
+        let place = registry::find(self.registry, here).map_or("", |entry| entry.title);
+        let mut items = self.command_items();
+        items.extend(self.global_items());
+        self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), items).of_keys()));
+    }
+
+    /// Every comment that is kept, to open it: where its place is gone or out of reach, this is the way to its words.
+    pub(super) fn all_drafts(&mut self) {
+        let mut drafts: Vec<(&String, Draft)> = self
+            .saved
+            .drafts
+            .iter()
+            .filter(|(key, _)| key.starts_with("draft "))
+            .filter_map(|(key, kept)| Some((key, Draft::read(kept)?)))
+            .collect();
+        if drafts.is_empty() {
+            return self.say(Tone::Info, "No drafts.".into());
+        }
+        drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a).cmp(&(second.on.name(), b)));
+        let item = |(key, draft): (&String, Draft)| {
+            let place = draft.spot.as_ref().map(|spot| format!(" {}", spot.label())).unwrap_or_default();
+            let name = format!("{}{place}", draft.on.name());
+            let words = draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
+            if self.outbox.progress(key).is_some() {
+                return Item::act(name, Action::Say(Tone::Warning, "It is being sent.".into())).detail(words);
+            }
+            let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft);
+            Item::act(name, Action::Open(Box::new(composer))).detail(words)
+        };
+        let items = drafts.into_iter().map(item).collect();
+        self.overlays.push(Box::new(Picker::new("All drafts", items)));
+    }
+}

@@ -1,0 +1,71 @@
+//! What stands in the footer for a moment.
+
+use super::App;
+use super::action::{Effect, Tone};
+use super::command::{self, Disabled};
+use super::state::{Change, SettingsChange};
+use crate::ui::glyph;
+use jiff::{SignedDuration, Timestamp};
+
+/// Seconds that a message stays in the footer.
+const MESSAGE_SECONDS: i64 = 6;
+
+/// What stands in the footer for a moment.
+pub(super) struct Message {
+    pub tone: Tone,
+    pub words: String,
+    /// `None`: it goes with the first key.
+    pub until: Option<Timestamp>,
+    /// The turn in which it was said.
+    pub turn: u64,
+    /// The command that it refuses, and why: it goes when that holds no longer.
+    pub refusal: Option<(&'static str, Disabled)>,
+}
+
+impl App {
+    pub(super) fn say(&mut self, tone: Tone, text: String) {
+        if self.elsewhere.away {
+            return self.elsewhere.tell(tone, text);
+        }
+        let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
+        // Who listens needs longer than who reads: there it stays until the next key.
+        let until = Some(until).filter(|_| !glyph::words());
+        self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None });
+        self.dirty = true;
+    }
+
+    /// Names three keys that lead to all others, once; until the first key is pressed.
+    pub(super) fn greet(&mut self, effects: &mut Vec<Effect>) {
+        let [help, palette, close] = ["help", "palette", "close"].map(|id| self.bindings.first(id).to_owned());
+        self.say(Tone::Info, format!("{help} lists the keys here, {palette} runs any command, {close} goes back"));
+        if let Some(message) = &mut self.message {
+            message.until = None;
+        }
+        self.saved.change(&Change::Settings(SettingsChange::Greeted), effects);
+    }
+
+    /// Says why a command of the place cannot be run.
+    pub(super) fn refuse(&mut self, command: &command::Info, why: Disabled) {
+        self.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…')));
+        if let Some(message) = &mut self.message {
+            message.refusal = Some((command.id, why));
+        }
+    }
+
+    /// Removes a refusal whose reason holds no longer: what was still loading has arrived.
+    pub(super) fn check_refusal(&mut self) {
+        let Some((id, why)) = self.message.as_ref().and_then(|message| message.refusal.as_ref()) else { return };
+        let view = self.view_of();
+        let still = self.nav.top().and_then(|pane| pane.can(id, &view)).and_then(Result::err);
+        if still.as_ref() != Some(why) {
+            self.message = None;
+            self.dirty = true;
+        }
+    }
+
+    /// Another place is at hand: what was said before is not about it. What was said as one went there stays.
+    pub(super) fn forget_message(&mut self) {
+        self.message = self.message.take().filter(|message| message.turn == self.turn);
+        self.dirty = true;
+    }
+}

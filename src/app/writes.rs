@@ -1,0 +1,132 @@
+//! Changes on their way to the server, and what follows on their answers.
+
+use super::action::{Action, Effect, FollowUp, Tone};
+use super::overlay::AfterKey;
+use super::past_tense::past_tense;
+use super::{App, Cx, reconcile};
+use crate::api::identity::AccessToken;
+use crate::api::{Error, Fault};
+use crate::store::{Value, Write};
+use std::collections::HashMap;
+
+/// A write that is on its way.
+pub(super) struct Pending {
+    write: Write,
+    carries: KeptKey,
+    /// What follows on the answer.
+    then: Option<FollowUp>,
+}
+
+/// The saved text that a write carries, by its key.
+pub(super) enum KeptKey {
+    Nothing,
+    /// As it was when it was sent.
+    Kept(String, Option<String>),
+    /// A draft of the outbox.
+    Draft(String),
+}
+
+/// The writes on their way, by number.
+#[derive(Default)]
+pub(super) struct Writes {
+    pending: HashMap<u64, Pending>,
+    last: u64,
+}
+
+impl Writes {
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    fn begin(&mut self, pending: Pending) -> u64 {
+        self.last += 1;
+        self.pending.insert(self.last, pending);
+        self.last
+    }
+}
+
+impl App {
+    pub(super) fn carrying(&self, key: Option<String>) -> KeptKey {
+        key.map_or(KeptKey::Nothing, |key| {
+            let text = self.saved.drafts.get(&key).cloned();
+            KeptKey::Kept(key, text)
+        })
+    }
+
+    pub(super) fn send(&mut self, write: Write, carries: KeptKey, then: Option<FollowUp>, effects: &mut Vec<Effect>) {
+        // What the outbox sends is nothing that an overlay waits for.
+        let is_draft = matches!(carries, KeptKey::Draft(_));
+        let number = self.writes.begin(Pending { write: write.clone(), carries, then });
+        if let Some(overlay) = self.overlays.last_mut().filter(|_| !is_draft) {
+            overlay.sending(number);
+        }
+        let refused = match (self.session.read_only, self.session.offline) {
+            (true, _) => Some(Fault::ReadOnly),
+            (_, true) => Some(reconcile::offline()),
+            _ => self
+                .view_of()
+                .token()
+                .and_then(AccessToken::missing_scope)
+                .map(|scope| Fault::Scope(vec![scope.into()])),
+        };
+        if let Some(fault) = refused {
+            let error = Error { tried: write.request.line(), fault };
+            return self.sent(number, Err(error), effects);
+        }
+        effects.push(Effect::Send(number, write));
+    }
+
+    pub(super) fn sent(&mut self, number: u64, outcome: Result<Value, Error>, effects: &mut Vec<Effect>) {
+        let Some(pending) = self.writes.pending.remove(&number) else { return };
+        self.store.note_reach(outcome.as_ref().err(), self.now);
+        let mut shown = false;
+        let mut overlays = std::mem::take(&mut self.overlays);
+        let before = overlays.len();
+        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+        overlays.retain_mut(|overlay| {
+            let stay = overlay.sent(number, &outcome, &mut cx);
+            shown |= stay == Some(AfterKey::Open);
+            stay != Some(AfterKey::Close)
+        });
+        let actions = cx.actions;
+        self.set_overlays(overlays, before);
+        if outcome.is_ok() {
+            self.store.touch(pending.write.touches);
+        }
+        match &outcome {
+            // The outbox says what became of all that it sent.
+            _ if matches!(pending.carries, KeptKey::Draft(_)) => {}
+            Ok(_) => {
+                // What was typed after it was sent is another text, and stays.
+                if let KeptKey::Kept(key, sent) = &pending.carries
+                    && self.saved.drafts.get(key) == sent.as_ref()
+                {
+                    self.act(Action::Keep(key.clone(), None), effects);
+                }
+                let undo = pending.write.undo.map(|(command, words)| (self.bindings.first(command), words));
+                let undo = undo.filter(|(key, _)| !key.is_empty()).map(|(key, words)| format!(". {key} {words}"));
+                self.say(Tone::Good, format!("{}{}", past_tense(&pending.write.what), undo.unwrap_or_default()));
+            }
+            Err(error) if !shown => {
+                let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " Your text is saved." } else { "" };
+                let said = error.message();
+                self.say(Tone::Bad, format!("Could not {}: {said}.{kept} {}", pending.write.what, error.next()));
+            }
+            Err(_) => {}
+        }
+        for action in actions {
+            self.act(action, effects);
+        }
+        if let KeptKey::Draft(key) = &pending.carries {
+            self.delivered(key, &outcome, effects);
+        }
+        if let Some(then) = pending.then {
+            let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+            then(&outcome, &mut cx);
+            for action in cx.actions {
+                self.act_behind(action, effects);
+            }
+        }
+    }
+}
