@@ -144,97 +144,64 @@ struct Step {
     b: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
-    SetVisibility,
-    CreateIssue,
-    EditIssue,
-    CloseIssue,
-    LabelIssue,
-    PlanIssue,
-    DeleteIssue,
-    Comment,
-    EditComment,
-    DeleteComment,
-    React,
-    TakeBack,
-    CreateLabel,
-    RenameLabel,
-    DeleteLabel,
-    CreateMilestone,
-    CloseMilestone,
-    DeleteMilestone,
-    CreateSnippet,
-    EditSnippet,
-    DeleteSnippet,
-    CommentOnSnippet,
-    ListProjects,
-    GetProject,
-    ListIssues,
-    ListAllIssues,
-    GetIssue,
-    ListComments,
-    ListReactions,
-    ListLabels,
-    ListMilestones,
-    ListIssuesOfMilestone,
-    ListSnippets,
-    GetSnippet,
-    ListCommentsOnSnippet,
-    SearchIssues,
+/// What is done, and how often beside the others.
+macro_rules! calls {
+    ($($what:ident $times:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        enum What {
+            $($what,)*
+        }
+
+        const TIMES: &[(What, usize)] = &[$((What::$what, $times),)*];
+    };
+}
+
+calls! {
+    SetVisibility 1,
+    CreateIssue 3,
+    EditIssue 1,
+    CloseIssue 1,
+    LabelIssue 2,
+    PlanIssue 1,
+    DeleteIssue 1,
+    Comment 2,
+    EditComment 1,
+    DeleteComment 1,
+    React 1,
+    TakeBack 1,
+    CreateLabel 1,
+    RenameLabel 1,
+    DeleteLabel 1,
+    CreateMilestone 1,
+    CloseMilestone 1,
+    DeleteMilestone 1,
+    CreateSnippet 2,
+    EditSnippet 1,
+    DeleteSnippet 1,
+    CommentOnSnippet 1,
+    ListProjects 1,
+    GetProject 1,
+    ListIssues 1,
+    ListAllIssues 1,
+    GetIssue 1,
+    ListComments 1,
+    ListReactions 1,
+    ListLabels 1,
+    ListMilestones 1,
+    ListIssuesOfMilestone 1,
+    ListSnippets 1,
+    GetSnippet 1,
+    ListCommentsOnSnippet 1,
+    SearchIssues 1,
 }
 
 use What::*;
 
-/// What is done, the more often the more often it stands here.
-const WHAT: &[What] = &[
-    SetVisibility,
-    CreateIssue,
-    CreateIssue,
-    CreateIssue,
-    EditIssue,
-    CloseIssue,
-    LabelIssue,
-    LabelIssue,
-    PlanIssue,
-    DeleteIssue,
-    Comment,
-    Comment,
-    EditComment,
-    DeleteComment,
-    React,
-    TakeBack,
-    CreateLabel,
-    RenameLabel,
-    DeleteLabel,
-    CreateMilestone,
-    CloseMilestone,
-    DeleteMilestone,
-    CreateSnippet,
-    CreateSnippet,
-    EditSnippet,
-    DeleteSnippet,
-    CommentOnSnippet,
-    ListProjects,
-    GetProject,
-    ListIssues,
-    ListAllIssues,
-    GetIssue,
-    ListComments,
-    ListReactions,
-    ListLabels,
-    ListMilestones,
-    ListIssuesOfMilestone,
-    ListSnippets,
-    GetSnippet,
-    ListCommentsOnSnippet,
-    SearchIssues,
-];
-
 impl Step {
     fn of_chance(dice: &mut Dice) -> Step {
         let who = dice.pick(PEOPLE);
-        let what = WHAT[dice.below(WHAT.len())];
+        let all: Vec<What> = TIMES.iter().flat_map(|(what, times)| std::iter::repeat_n(*what, *times)).collect();
+        let what = all[dice.below(all.len())];
         Step { who, what, a: dice.below(1 << 16), b: dice.below(1 << 16) }
     }
 }
@@ -365,11 +332,10 @@ impl Model {
 
     /// The call that a step is now; nothing where there is nothing to call it on.
     fn call(&self, step: Step) -> Option<Call> {
-        let Step { who, what, a, b } = step;
+        let Step { who, what, .. } = step;
         let call = self.signed_call(step)?;
         // What anybody may read needs no token.
         let open = matches!(what, ListProjects | GetProject | ListSnippets | GetSnippet);
-        _ = (a, b);
         if who.is_empty() && !open { Some(call.refused(401)) } else { Some(call) }
     }
 
