@@ -23,6 +23,7 @@ pub mod jobs;
 pub mod json_path;
 pub mod labels;
 pub mod license;
+pub mod members;
 pub mod merge_requests;
 pub mod milestones;
 pub mod notes;
@@ -69,6 +70,7 @@ pub const AREAS: &[(&str, &[Description])] = &[
     ("jobs", jobs::ALL),
     ("labels", labels::ALL),
     ("license", license::ALL),
+    ("members", members::ALL),
     ("merge_requests", merge_requests::ALL),
     ("milestones", milestones::ALL),
     ("notes", notes::ALL),

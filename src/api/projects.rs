@@ -218,24 +218,6 @@ impl Project {
     }
 }
 
-crate::resource! {
-    /// A person's place in a project. Not in the specification; later versions of the API have it.
-    pub struct Member {
-        id: u64,
-        name: String,
-        username: String,
-        /// `active`, `blocked`, and more on newer servers.
-        state: String,
-        avatar_url: Option<String>,
-        web_url: String,
-        /// As in [`Access`].
-        access_level: u64,
-        created_at: Option<Time>,
-        /// The date on which the membership ends.
-        expires_at: Option<Time>,
-    }
-}
-
 crate::endpoints! {
     section "Projects";
 
@@ -297,14 +279,6 @@ crate::endpoints! {
     /// Lists the users of a project.
     GET "/projects/{id}/users" => Vec<User>;
     struct ListProjectUsers { id: Id, search: Option<String> }
-
-    /// Lists the direct members of a project.
-    NEWER GET "/projects/{id}/members" => Vec<Member>;
-    struct ListMembers { id: Id, query: Option<String> }
-
-    /// Lists the members of a project and those it has from groups, each with the highest role.
-    NEWER GET "/projects/{id}/members/all" => Vec<Member>;
-    struct ListAllMembers { id: Id, query: Option<String> }
 
     /// Reads the share of each language in percent; since 10.8. Nothing until it was worked out.
     NEWER GET "/projects/{id}/languages" => BTreeMap<String, f64>;

@@ -10,8 +10,8 @@ use super::records::{
     MergeMethod, MergeOrder, MergeRequest, Note, Noteable, Pipeline, Range, ReviewState, State, Status, level,
 };
 use super::reject::Reject;
-use super::runner;
 use super::world::World;
+use super::{members, runner};
 use crate::api::Nothing;
 use crate::api::decisions::*;
 use crate::api::merge_requests::MergeRequest as View;
@@ -51,7 +51,7 @@ pub fn mount(mount: Mount) -> Mount {
 pub fn advance(call: &mut Writing) -> Option<Timestamp> {
     let active = call.world.own_pipelines().filter(|pipeline| is_active(pipeline.status));
     let active: Vec<u64> = active.map(|pipeline| pipeline.id).collect();
-    let next = runner::advance(call.world, call.now);
+    let next = [runner::advance(call.world, call.now), members::end(call.world, call.now)].into_iter().flatten().min();
     for pipeline in active {
         call.world.tell_failure(pipeline, call.now);
     }

@@ -75,7 +75,13 @@ fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
     call.world.projects.add(fork.clone());
     if matches!(namespace, Namespace::Group(_)) {
         let place = Membership::Project(fork.id);
-        let member = records::Member { place, user: caller.id, level: level::MAINTAINER, created_at: now, id: 0 };
+        let member = records::Member {
+            place,
+            user: caller.id,
+            level: level::MAINTAINER,
+            created_at: now,
+            ..records::Member::default()
+        };
         call.world.members.add(member);
     }
     call.rights = super::auth::Rights::of(call.world, caller.id);

@@ -197,7 +197,13 @@ fn create(call: &mut Writing, input: CreateGroup) -> Outcome<GroupView> {
     check(call.world, &group)?;
     let id = call.world.groups.add(group.clone());
     let place = Membership::Group(id);
-    call.world.members.add(Member { place, user: caller.id, level: level::OWNER, created_at: now, id: 0 });
+    call.world.members.add(Member {
+        place,
+        user: caller.id,
+        level: level::OWNER,
+        created_at: now,
+        ..Member::default()
+    });
     call.rights = super::auth::Rights::of(call.world, caller.id);
     ok(call.show_group_detail(&group, false))
 }

@@ -337,7 +337,7 @@ fn get(call: &Reading, input: GetIssue) -> Outcome<Issue> {
 
 /// Those of `ids` who can be given an issue of a project, each once; 0 is nobody.
 fn assignees(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
-    let people = super::projects::members(call.world, project, true);
+    let people = super::members::of_project(call.world, project, true);
     let is_open = project.visibility != Visibility::Private;
     let fits = |id: &u64| people.contains_key(id) || is_open && call.world.users.get(*id).is_some();
     let mut seen = BTreeSet::new();

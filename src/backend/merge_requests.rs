@@ -513,7 +513,7 @@ pub fn updated_labels(call: &Writing, before: &[String], labels: Option<&str>) -
 
 /// Somebody who can be given a merge request of a project; 0 is nobody.
 fn assignee(call: &Writing, project: &Project, id: u64) -> Option<u64> {
-    let people = super::projects::members(call.world, project, true);
+    let people = super::members::of_project(call.world, project, true);
     let sees = call.world.users.get(id).is_some() && project.visibility != records::Visibility::Private;
     (people.contains_key(&id) || sees).then_some(id)
 }

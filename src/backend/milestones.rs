@@ -158,7 +158,7 @@ fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Owner, id: u64) -> Resu
 }
 
 /// The day that an input names; `None` where it is empty.
-fn day(name: &str, text: &str) -> Result<Option<Date>, Reject> {
+pub fn day(name: &str, text: &str) -> Result<Option<Date>, Reject> {
     if text.is_empty() {
         return Ok(None);
     }

@@ -31,6 +31,7 @@ mod languages;
 mod license;
 pub mod limits;
 mod listener;
+mod members;
 mod merge_requests;
 mod milestones;
 pub mod mount;

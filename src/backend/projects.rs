@@ -10,12 +10,11 @@ use super::users::{attributes, is_path};
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
 use crate::api::Id;
+use crate::api::projects::Project as ProjectView;
 use crate::api::projects::{
-    Access, Common, CreateProject, CreateUserProject, GetLanguages, GetProject, Links, ListAllMembers, ListMembers,
-    ListProjectUsers, ListProjects, Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject,
-    UnstarProject, UpdateProject,
+    Access, Common, CreateProject, CreateUserProject, GetLanguages, GetProject, Links, ListProjectUsers, ListProjects,
+    Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject, UnstarProject, UpdateProject,
 };
-use crate::api::projects::{Member as MemberView, Project as ProjectView};
 use crate::api::users::User as UserView;
 use crate::backend::presenters::{holds, there, time};
 use crate::backend::ref_updates::RefUpdates;
@@ -29,11 +28,9 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListProjects>(list)
         .read::<GetProject>(get)
         .read::<ListProjectUsers>(users)
-        .read::<ListMembers>(direct_members)
         .read::<GetLanguages>(super::languages::languages)
         .write::<StarProject>(|call, e| set_star(call, &e.id, true))
         .write::<UnstarProject>(|call, e| set_star(call, &e.id, false))
-        .read::<ListAllMembers>(all_members)
         .write::<CreateProject>(create)
         .write::<CreateUserProject>(create_for_user)
         .write::<UpdateProject>(update)
@@ -327,49 +324,6 @@ fn get(call: &Reading, input: GetProject) -> Outcome<ProjectView> {
     ok(call.show_project(project, input.statistics == Some(true) && is_member, with_attributes))
 }
 
-/// Everybody with a place in a project, by user: the membership with the highest role. An owner of the namespace has one.
-pub fn members(world: &World, project: &Project, inherited: bool) -> BTreeMap<u64, records::Member> {
-    let own = Membership::Project(project.id);
-    let mut places = vec![own];
-    let mut out = BTreeMap::new();
-    let mut add = |member: &records::Member| {
-        let kept = out.entry(member.user).or_insert_with(|| member.clone());
-        if member.level > kept.level {
-            kept.clone_from(member);
-        }
-    };
-    match project.namespace {
-        Namespace::User(user) => {
-            let (level, created_at) = (level::OWNER, project.created_at);
-            add(&records::Member { id: 0, place: own, user, level, created_at });
-        }
-        Namespace::Group(group) if inherited => {
-            places.extend(world.group_chain(group).iter().map(|g| Membership::Group(g.id)));
-        }
-        Namespace::Group(_) => {}
-    }
-    world.members.iter().filter(|member| places.contains(&member.place)).for_each(add);
-    out
-}
-
-fn list_members(call: &Reading, id: &Id, query: Option<&str>, inherited: bool) -> Outcome<Vec<MemberView>> {
-    let members = members(call.world, call.project(id)?, inherited);
-    let part = query.unwrap_or_default();
-    let rows = members.into_values().map(|member| (call.person(member.user), member));
-    let rows = rows.filter(|(user, _)| holds(&user.name, part) || holds(&user.username, part)).collect();
-    call.page(rows, |(user, member)| MemberView {
-        id: user.id,
-        name: user.name,
-        username: user.username,
-        state: user.state,
-        avatar_url: user.avatar_url,
-        web_url: user.web_url,
-        access_level: member.level.into(),
-        created_at: Some(time(member.created_at)),
-        expires_at: None,
-    })
-}
-
 fn set_star(call: &mut Writing, id: &Id, starred: bool) -> Outcome<Option<ProjectView>> {
     let (project, user) = (call.project(id)?.id, call.signed_in()?.id);
     let Some(found) = call.world.projects.get_mut(project) else { return Err(Reject::not_found("Project")) };
@@ -381,21 +335,13 @@ fn set_star(call: &mut Writing, id: &Id, starred: bool) -> Outcome<Option<Projec
     Ok(Answer::new(Some(call.show_project(project, false, false))))
 }
 
-fn direct_members(call: &Reading, input: ListMembers) -> Outcome<Vec<MemberView>> {
-    list_members(call, &input.id, input.query.as_deref(), false)
-}
-
-fn all_members(call: &Reading, input: ListAllMembers) -> Outcome<Vec<MemberView>> {
-    list_members(call, &input.id, input.query.as_deref(), true)
-}
-
 fn users(call: &Reading, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
     let project = call.project(&input.id)?;
     let matches = |user: &&User| {
         let part = input.search.as_deref().unwrap_or_default();
         holds(&user.name, part) || holds(&user.username, part)
     };
-    let people = members(call.world, project, true);
+    let people = super::members::of_project(call.world, project, true);
     let rows: Vec<&User> = people.keys().filter_map(|id| call.world.users.get(*id)).filter(matches).collect();
     call.page(rows, |user| call.person(user.id))
 }
@@ -552,7 +498,13 @@ fn make(
     // The creator of a project in a group runs it, whatever the group says.
     if matches!(namespace, Namespace::Group(_)) {
         let place = Membership::Project(id);
-        let member = records::Member { place, user: creator, level: level::MAINTAINER, created_at: now, id: 0 };
+        let member = records::Member {
+            place,
+            user: creator,
+            level: level::MAINTAINER,
+            created_at: now,
+            ..records::Member::default()
+        };
         call.world.members.add(member);
     }
     if let Some(user) = call.rights.user {

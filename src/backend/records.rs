@@ -277,6 +277,8 @@ record! {
         /// One of [`level`].
         level: u8,
         created_at: Timestamp,
+        /// The day on which it ends.
+        expires_at: Option<Date>,
     }
 }
 

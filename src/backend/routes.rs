@@ -3,9 +3,9 @@
 use super::mount::Mount;
 use super::{
     award_emoji, blame, branches, commits, decisions, deployments, discussions, draft_notes, environments, forks,
-    groups, hooks, identity, issues, jobs, keys, labels, license, merge_requests, milestones, notes, notifications,
-    pipelines, projects, protected_branches, releases, repository, runners, search, snippets, tags, test_reports,
-    todos, users, versions,
+    groups, hooks, identity, issues, jobs, keys, labels, license, members, merge_requests, milestones, notes,
+    notifications, pipelines, projects, protected_branches, releases, repository, runners, search, snippets, tags,
+    test_reports, todos, users, versions,
 };
 
 /// The areas, in the order of their names.
@@ -28,6 +28,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     keys::mount,
     labels::mount,
     license::mount,
+    members::mount,
     merge_requests::mount,
     milestones::mount,
     notes::mount,

@@ -14,7 +14,8 @@ use crate::parts::list::age;
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
-use crate::parts::{breadcrumbs, forms, issues, rendered_markdown};
+use crate::parts::owner::Owner;
+use crate::parts::{forms, issues, rendered_markdown};
 use crate::store::{ListQuery, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -54,8 +55,7 @@ const COLUMNS: Columns<Issue> = Columns {
 
 /// The issues of a project, of a group, or those assigned to the user.
 pub struct IssueSource {
-    project: Option<Id>,
-    group: Option<Id>,
+    owner: Owner,
 }
 
 /// The list of issues.
@@ -64,7 +64,7 @@ pub type Issues = ListPane<IssueSource>;
 impl IssueSource {
     fn scope(&self, tab: usize, order: ServerOrder) -> IssueScope {
         let state = STATES.get(tab).copied().unwrap_or_default();
-        IssueScope { project: self.project.clone(), group: self.group.clone(), state, order }
+        IssueScope { project: self.owner.project().cloned(), group: self.owner.group().cloned(), state, order }
     }
 
     /// The index in [`STATES`] of the state that is listed: the one that the filter names, else that of the tab.
@@ -74,7 +74,7 @@ impl IssueSource {
     }
 
     fn project_of(&self, issue: &Issue, view: &View) -> Id {
-        self.project.clone().unwrap_or_else(|| issues::project(issue, view))
+        self.owner.project().cloned().unwrap_or_else(|| issues::project(issue, view))
     }
 }
 
@@ -104,7 +104,7 @@ impl Issues {
     }
 
     fn create(&mut self, cx: &mut Cx) {
-        if let Some(project) = &self.source.project {
+        if let Some(project) = self.source.owner.project() {
             forms::issue::create(project).open(cx);
         }
     }
@@ -127,7 +127,7 @@ impl ListSource for IssueSource {
         Command::new("issues.create", &["+"], "Create issue…", Issues::create).writes().footer("new").when(
             |pane, view| {
                 forms::signed_in(view)?;
-                match &pane.source.project {
+                match pane.source.owner.project() {
                     Some(_) => Ok(()),
                     None => Err("select a project first".into()),
                 }
@@ -138,24 +138,16 @@ impl ListSource for IssueSource {
     ];
 
     fn open(place: &Place, _view: &View) -> IssueSource {
-        let group = place.group.clone().filter(|_| place.project.is_none());
-        IssueSource { project: place.project.clone(), group }
+        IssueSource { owner: Owner::of(place) }
     }
 
     fn place(&self) -> Place {
-        Place { project: self.project.clone(), group: self.group.clone(), ..Place::new(Self::ID) }
+        self.owner.place(Self::ID)
     }
 
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        let mut out = match &self.project {
-            Some(project) => breadcrumbs::project(Some(project)),
-            None => breadcrumbs::group(self.group.as_ref()),
-        };
-        match out.is_empty() {
-            true => out.push(Breadcrumb::new("issues assigned to you", Role::Title)),
-            false => out.push(Breadcrumb::new("issues", Role::Text)),
-        }
-        out
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let is_own = self.owner == Owner::User;
+        self.owner.breadcrumbs(view, if is_own { "issues assigned to you" } else { "issues" })
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -188,7 +180,7 @@ impl ListSource for IssueSource {
     }
 
     fn row(&self, view: &View, _: usize, issue: &Issue) -> Row {
-        let project = match self.project {
+        let project = match self.owner.project() {
             Some(_) => String::new(),
             None => issues::project(issue, view).as_str().to_owned(),
         };
@@ -222,7 +214,7 @@ impl ListSource for IssueSource {
     }
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
-        let is_own = self.project.is_none() && self.group.is_none();
+        let is_own = self.owner == Owner::User;
         match (input.filter.is_empty(), input.tab) {
             (false, _) => ("No issue matches the filter.", "/ changes it, Esc clears it"),
             (true, 0) if is_own => ("No open issue is assigned to you.", "/ scope:all lists all that you can see"),

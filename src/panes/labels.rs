@@ -8,9 +8,10 @@ use crate::app::command::{Command, Disabled};
 use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
 use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::forms;
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
-use crate::parts::{breadcrumbs, forms, project};
+use crate::parts::owner::Owner;
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -44,8 +45,7 @@ const COLUMNS: Columns<Label> = Columns {
 
 /// The labels of a project, or of a group.
 pub struct LabelSource {
-    project: Option<Id>,
-    group: Option<Id>,
+    owner: Owner,
 }
 
 /// The list of labels.
@@ -54,13 +54,12 @@ pub type Labels = ListPane<LabelSource>;
 impl LabelSource {
     /// The project or group, and whether it is a group.
     fn owner(&self) -> Option<(&Id, bool)> {
-        let project = self.project.as_ref().map(|id| (id, false));
-        project.or_else(|| self.group.as_ref().map(|id| (id, true)))
+        Some((self.owner.id()?, self.owner.group().is_some()))
     }
 
     /// Returns whether a label belongs to a group above the project.
     fn is_inherited(&self, label: &Label) -> bool {
-        self.project.is_some() && label.is_project_label == Some(false)
+        self.owner.project().is_some() && label.is_project_label == Some(false)
     }
 }
 
@@ -68,8 +67,7 @@ impl Labels {
     fn go(&mut self, pane: &str, cx: &mut Cx) {
         let Some(label) = self.current(&cx.view) else { return };
         let query = format!("label:\"{}\"", label.name.replace('"', ""));
-        let (project, group) = (self.source.project.clone(), self.source.group.clone());
-        cx.go(Place { project, group, ..Place::new(pane) }.query(query));
+        cx.go(self.source.owner.place(pane).query(query));
     }
 
     fn create(&mut self, cx: &mut Cx) {
@@ -141,21 +139,15 @@ impl ListSource for LabelSource {
     ];
 
     fn open(place: &Place, _view: &View) -> LabelSource {
-        let group = place.group.clone().filter(|_| place.project.is_none());
-        LabelSource { project: place.project.clone(), group }
+        LabelSource { owner: Owner::of(place) }
     }
 
     fn place(&self) -> Place {
-        Place { project: self.project.clone(), group: self.group.clone(), ..Place::new(Self::ID) }
+        self.owner.place(Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut out = match &self.project {
-            Some(id) => project::breadcrumbs(view, id),
-            None => breadcrumbs::group(self.group.as_ref()),
-        };
-        out.push(Breadcrumb::new("labels", Role::Text));
-        out
+        self.owner.breadcrumbs(view, "labels")
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Label>> {
@@ -218,7 +210,7 @@ impl ListSource for LabelSource {
     }
 
     fn wants(pane: &Labels, _view: &View) -> Vec<Want> {
-        pane.source.project.iter().map(project::want).collect()
+        pane.source.owner.wants()
     }
 
     fn answer(pane: &mut Labels, answer: Answer, _cx: &mut Cx) {
@@ -228,10 +220,7 @@ impl ListSource for LabelSource {
     }
 
     fn url(&self, view: &View, _: &Label) -> Option<String> {
-        match self.owner()? {
-            (id, false) => Some(project::page(view, id, "/-/labels")),
-            (id, true) => Some(format!("{}/groups/{}/-/labels", view.session.web_url, project::path(id.as_str()))),
-        }
+        self.owner.page(view, "/-/labels")
     }
 
     fn copies(&self, _view: &View, label: &Label) -> Vec<(&'static str, String)> {

@@ -1,21 +1,28 @@
-//! Members of a project, with the role of each.
+//! Members of a project or a group, with the role of each.
 
-use crate::api::projects::{ListAllMembers, ListMembers, Member};
-use crate::api::{Id, Time};
-use crate::app::command::Command;
+use crate::api::Time;
+use crate::api::members::{
+    ListAllGroupMembers, ListAllMembers, ListGroupMembers, ListMembers, Member, RemoveGroupMember, RemoveMember,
+};
+use crate::app::App;
+use crate::app::action::{Action, Answer};
+use crate::app::command::{Command, Disabled};
 use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::{age, day};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource, NoDetail};
-use crate::parts::{people, profile, project};
-use crate::store::{ListQuery, Want};
+use crate::parts::owner::Owner;
+use crate::parts::{forms, people, profile};
+use crate::store::{ListQuery, Want, Write};
 use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
+use std::time::Duration;
 
-/// The tab of those who are members of the project itself.
+/// The tab of those who are members of the project or group itself.
 const DIRECT: usize = 1;
 
 const COLUMNS: Columns<Member> = Columns {
@@ -42,13 +49,37 @@ fn at(time: Option<&Time>) -> Option<Timestamp> {
     time.and_then(Time::instant)
 }
 
-/// The members of a project.
+/// The members of a project, or of a group.
 pub struct MemberSource {
-    project: Id,
+    owner: Owner,
 }
 
 /// The list of members.
 pub type Members = ListPane<MemberSource>;
+
+impl MemberSource {
+    fn direct(&self, query: Option<String>) -> Option<ListQuery<Member>> {
+        let id = self.owner.id()?.clone();
+        Some(match self.owner {
+            Owner::Group(_) => ListQuery::new(&ListGroupMembers { id, query }),
+            _ => ListQuery::new(&ListMembers { id, query }),
+        })
+    }
+
+    fn all(&self, query: Option<String>) -> Option<ListQuery<Member>> {
+        let id = self.owner.id()?.clone();
+        Some(match self.owner {
+            Owner::Group(_) => ListQuery::new(&ListAllGroupMembers { id, query }),
+            _ => ListQuery::new(&ListAllMembers { id, query }),
+        })
+    }
+
+    /// Returns whether somebody is a member by a group above alone, as far as that is known.
+    fn is_inherited(&self, member: &Member, view: &View) -> bool {
+        let Some(rows) = self.direct(None).map(|query| view.store.rows(&query)) else { return false };
+        rows.known && !rows.more && !rows.iter().any(|direct| direct.id == member.id)
+    }
+}
 
 impl Members {
     fn open_user(&mut self, cx: &mut Cx) {
@@ -56,32 +87,73 @@ impl Members {
             cx.go(Place::new("user").item(member.username.as_str()));
         }
     }
+
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        forms::signed_in(view)?;
+        let member = self.need_row(view)?;
+        match self.source.is_inherited(member, view) {
+            true => Err("the role comes from a group above; change it there".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn add(&mut self, cx: &mut Cx) {
+        if let Some(form) = forms::member::add(&self.source.owner) {
+            form.open(cx);
+        }
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        let form = self.current(&cx.view).and_then(|member| forms::member::edit(&self.source.owner, member));
+        if let Some(form) = form {
+            form.open(cx);
+        }
+    }
+
+    fn remove(&mut self, cx: &mut Cx) {
+        let (Some(member), Some(id)) = (self.current(&cx.view), self.source.owner.id().cloned()) else { return };
+        let (user_id, name) = (member.id, sanitize(&member.username).into_owned());
+        let question = format!("Remove {name} from {id}? What {name} wrote stays.");
+        let what = format!("remove {name}");
+        let write = match self.source.owner {
+            Owner::Group(_) => Write::new(&RemoveGroupMember { id, user_id }, what),
+            _ => Write::new(&RemoveMember { id, user_id }, what),
+        };
+        cx.act(App::confirm("Remove member", question, Action::Send(write)));
+    }
 }
 
 impl ListSource for MemberSource {
     type Row = Member;
     type Detail = NoDetail;
     const ID: &'static str = "members";
-    const TITLE: &'static str = "Members of a project";
+    const TITLE: &'static str = "Members";
     const NEEDS: Needs = Needs::Project;
     const COLUMNS: Columns<Member> = COLUMNS;
     const COMMANDS: &'static [Command<Members>] = &[
         Command::new("members.open", &["Enter"], "Open user", Members::open_user).footer("open").when(Members::has_row),
+        Command::new("members.add", &["+"], "Add member…", Members::add)
+            .writes()
+            .footer("add")
+            .when(|_, view| forms::signed_in(view)),
+        Command::new("members.edit", &["e"], "Change role…", Members::edit)
+            .writes()
+            .footer("role")
+            .when(Members::can_change),
+        Command::new("members.remove", &["D"], "Remove member…", Members::remove).writes().when(Members::can_change),
         Members::columns_command("members.columns"),
     ];
 
     fn open(place: &Place, _view: &View) -> MemberSource {
-        MemberSource { project: place.project.clone().unwrap_or_default() }
+        MemberSource { owner: Owner::of(place) }
     }
 
     fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+        self.owner.place(Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new("members", Role::Dim));
-        breadcrumbs
+        self.owner.breadcrumbs(view, "members")
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -89,11 +161,8 @@ impl ListSource for MemberSource {
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Member>> {
-        let (id, query) = (self.project.clone(), Some(input.filter.to_owned()).filter(|text| !text.is_empty()));
-        Some(match input.tab {
-            DIRECT => ListQuery::new(&ListMembers { id, query }),
-            _ => ListQuery::new(&ListAllMembers { id, query }),
-        })
+        let query = Some(input.filter.to_owned()).filter(|text| !text.is_empty());
+        if input.tab == DIRECT { self.direct(query) } else { self.all(query) }
     }
 
     fn filter(&self, _input: &Input<'_>) -> Filter<Member> {
@@ -119,8 +188,8 @@ impl ListSource for MemberSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter, input.tab) {
-            ("", DIRECT) => ("The project has no direct members.", "1 shows those of its groups, too"),
-            ("", _) => ("The project has no members.", "2 shows direct members"),
+            ("", DIRECT) => ("There are no direct members.", "+ adds one, 1 shows those of groups above, too"),
+            ("", _) => ("There are no members.", "+ adds one"),
             _ => ("No member matches the filter.", "/ changes it, Esc clears it"),
         }
     }
@@ -130,11 +199,21 @@ impl ListSource for MemberSource {
     }
 
     fn wants(pane: &Members, _view: &View) -> Vec<Want> {
-        vec![project::want(&pane.source.project)]
+        let mut wants = pane.source.owner.wants();
+        // Tells who has a role of their own.
+        wants.extend(pane.source.direct(None).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
+        wants
+    }
+
+    fn answer(pane: &mut Members, answer: Answer, _cx: &mut Cx) {
+        if let Ok(forms::member::NewMember(id)) = answer.take() {
+            pane.list.reveal_new(id.to_string());
+        }
     }
 
     fn url(&self, view: &View, _: &Member) -> Option<String> {
-        Some(project::page(view, &self.project, "/-/project_members"))
+        let page = if self.owner.group().is_some() { "/-/group_members" } else { "/-/project_members" };
+        self.owner.page(view, page)
     }
 
     fn copies(&self, _view: &View, member: &Member) -> Vec<(&'static str, String)> {

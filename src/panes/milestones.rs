@@ -19,7 +19,8 @@ use crate::parts::list::{age, ago};
 use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
-use crate::parts::{breadcrumbs, forms, gradual, issues, project, review};
+use crate::parts::owner::Owner;
+use crate::parts::{forms, gradual, issues, review};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
 use crate::ui::panels::PanelRequest;
@@ -77,8 +78,7 @@ fn is_late(milestone: &Milestone, now: Timestamp) -> bool {
 
 /// The milestones of a project, or of a group.
 pub struct MilestoneSource {
-    project: Option<Id>,
-    group: Option<Id>,
+    owner: Owner,
 }
 
 /// The list of milestones.
@@ -87,11 +87,9 @@ pub type Milestones = ListPane<MilestoneSource>;
 impl MilestoneSource {
     /// Where a milestone of the list is changed: the project or group, and whether it is a group.
     fn owner(&self, milestone: Option<&Milestone>) -> Option<(Id, bool)> {
-        match (milestone.and_then(|milestone| milestone.group_id), &self.project, &self.group) {
-            (Some(group), Some(_), _) => Some((group.into(), true)),
-            (_, Some(project), _) => Some((project.clone(), false)),
-            (_, None, Some(group)) => Some((group.clone(), true)),
-            (_, None, None) => None,
+        match (milestone.and_then(|milestone| milestone.group_id), self.owner.project()) {
+            (Some(group), Some(_)) => Some((group.into(), true)),
+            _ => Some((self.owner.id()?.clone(), self.owner.group().is_some())),
         }
     }
 
@@ -128,8 +126,7 @@ impl Milestones {
     fn go(&mut self, pane: &str, cx: &mut Cx) {
         let Some(milestone) = self.current(&cx.view) else { return };
         let query = format!("state:all milestone:\"{}\"", milestone.title.replace('"', ""));
-        let (project, group) = (self.source.project.clone(), self.source.group.clone());
-        cx.go(Place { project, group, ..Place::new(pane) }.query(query));
+        cx.go(self.source.owner.place(pane).query(query));
     }
 
     fn open_selection(&mut self, cx: &mut Cx) {
@@ -221,21 +218,15 @@ impl ListSource for MilestoneSource {
     ];
 
     fn open(place: &Place, _view: &View) -> MilestoneSource {
-        let group = place.group.clone().filter(|_| place.project.is_none());
-        MilestoneSource { project: place.project.clone(), group }
+        MilestoneSource { owner: Owner::of(place) }
     }
 
     fn place(&self) -> Place {
-        Place { project: self.project.clone(), group: self.group.clone(), ..Place::new(Self::ID) }
+        self.owner.place(Self::ID)
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut out = match &self.project {
-            Some(id) => project::breadcrumbs(view, id),
-            None => breadcrumbs::group(self.group.as_ref()),
-        };
-        out.push(Breadcrumb::new("milestones", Role::Text));
-        out
+        self.owner.breadcrumbs(view, "milestones")
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -267,7 +258,7 @@ impl ListSource for MilestoneSource {
     fn row(&self, view: &View, _: usize, milestone: &Milestone) -> Row {
         let date = |time: &Option<Time>| time.as_ref().map(Time::to_string).unwrap_or_default();
         let sign = glyph::status(if is_active(milestone) { "opened" } else { "closed" });
-        let is_inherited = self.project.is_some() && milestone.group_id.is_some();
+        let is_inherited = self.owner.project().is_some() && milestone.group_id.is_some();
         Row::new(vec![
             Cell::from(sign),
             Cell::from((milestone.title.clone(), Role::Text)),
@@ -296,7 +287,7 @@ impl ListSource for MilestoneSource {
     }
 
     fn wants(pane: &Milestones, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = pane.source.project.iter().map(project::want).collect();
+        let mut wants = pane.source.owner.wants();
         if let Some(milestone) = pane.current(view) {
             let (issues, requests) = (pane.source.issues(milestone), pane.source.requests(milestone));
             wants.extend(issues.iter().flat_map(|query| query.wants(1, PAUSE, None)));
@@ -315,8 +306,9 @@ impl ListSource for MilestoneSource {
 
     fn url(&self, view: &View, milestone: &Milestone) -> Option<String> {
         let known = milestone.web_url.clone().filter(|url| !url.is_empty());
-        let page = |id| project::page(view, id, &format!("/-/milestones/{}", milestone.iid));
-        known.or_else(|| self.project.as_ref().filter(|_| milestone.group_id.is_none()).map(page))
+        let is_own = self.owner.project().is_some() && milestone.group_id.is_none();
+        let page = || self.owner.page(view, &format!("/-/milestones/{}", milestone.iid));
+        known.or_else(|| page().filter(|_| is_own))
     }
 
     fn copies(&self, _view: &View, milestone: &Milestone) -> Vec<(&'static str, String)> {

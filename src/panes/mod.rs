@@ -54,6 +54,7 @@ pub const PANES: &[Entry] = &[
         .at(&[
             "merge_requests",
             "dashboard/merge_requests",
+            "groups/{group:rest}/-/merge_requests/..",
             "{project}/-/merge_requests/..",
             "{project}/-/merge_requests/..?state={tab}",
         ])
@@ -87,7 +88,7 @@ pub const PANES: &[Entry] = &[
         .lists("overview"),
     Entry::of::<members::Members>()
         .known_as(&["members", "manage", "people", "roles", "access"])
-        .at(&["{project}/-/project_members/.."])
+        .at(&["{project}/-/project_members/..", "groups/{group:rest}/-/group_members/.."])
         .lists("members")
         .reached_by("go.members", &["g a"], "Go to members"),
     Entry::of::<branches::Branches>()

@@ -16,7 +16,8 @@ use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::merge_request_details::{self, Details, Shown};
 use crate::parts::merge_request_query::QueryScope;
-use crate::parts::{breadcrumbs, forms, last_seen, merge_state, rendered_markdown, review};
+use crate::parts::owner::Owner;
+use crate::parts::{forms, last_seen, merge_state, rendered_markdown, review};
 use crate::store::{ListQuery, Rows, Want, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -70,8 +71,7 @@ struct SectionName(String);
 
 /// The merge requests of a project, of a group, or of all projects.
 pub struct MergeRequestSource {
-    project: Option<Id>,
-    group: Option<Id>,
+    owner: Owner,
     /// Those that were marked, as they were then: a query may leave them out.
     marked: Vec<(Id, MergeRequest)>,
     /// The details for which there is room.
@@ -84,7 +84,7 @@ pub type MergeRequests = ListPane<MergeRequestSource>;
 impl MergeRequestSource {
     fn scope(&self, tab: usize, order: ServerOrder) -> QueryScope {
         let state = STATES.get(tab).copied().unwrap_or_default();
-        QueryScope { project: self.project.clone(), group: self.group.clone(), state, order }
+        QueryScope { project: self.owner.project().cloned(), group: self.owner.group().cloned(), state, order }
     }
 
     /// The index in [`STATES`] of the state that is listed: the one that the filter names, else that of the tab.
@@ -94,7 +94,7 @@ impl MergeRequestSource {
     }
 
     fn project_of(&self, merge_request: &MergeRequest, view: &View) -> Id {
-        self.project.clone().unwrap_or_else(|| review::project(merge_request, view))
+        self.owner.project().cloned().unwrap_or_else(|| review::project(merge_request, view))
     }
 }
 
@@ -166,7 +166,7 @@ impl MergeRequests {
             [(project, request)] => forms::merge_request::edit(project, request.iid, &cx.view).open(cx),
             _ => {
                 self.list.state.clear_marks();
-                forms::merge_request::edit_all(chosen, self.source.project.as_ref()).open(cx);
+                forms::merge_request::edit_all(chosen, self.source.owner.project()).open(cx);
             }
         }
     }
@@ -183,7 +183,7 @@ impl MergeRequests {
 fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -> Row {
     let of = source.project_of(merge_request, view);
     let details = Details::new(view, &of, merge_request, source.shown);
-    let project = source.project.as_ref();
+    let project = source.owner.project();
     let (mark, word, role) = review::state(merge_request);
     let mut title = Cell::empty();
     if merge_request.is_draft() {
@@ -263,12 +263,12 @@ impl ListSource for MergeRequestSource {
             false => Ok(()),
         }),
         Command::new("mrs.create", &["+"], "Create merge request…", |pane: &mut MergeRequests, cx| {
-            if let Some(project) = &pane.source.project {
+            if let Some(project) = pane.source.owner.project() {
                 forms::merge_request::create(project, None, None, &cx.view).open(cx);
             }
         })
         .writes()
-        .when(|pane, _| match &pane.source.project {
+        .when(|pane, _| match pane.source.owner.project() {
             Some(_) => Ok(()),
             None => Err("select a project first".into()),
         }),
@@ -283,22 +283,15 @@ impl ListSource for MergeRequestSource {
     ];
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {
-        let group = place.group.clone().filter(|_| place.project.is_none());
-        MergeRequestSource { project: place.project.clone(), group, marked: Vec::new(), shown: Shown::default() }
+        MergeRequestSource { owner: Owner::of(place), marked: Vec::new(), shown: Shown::default() }
     }
 
     fn place(&self) -> Place {
-        Place { project: self.project.clone(), group: self.group.clone(), ..Place::new(Self::ID) }
+        self.owner.place(Self::ID)
     }
 
-    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        let mut out = match &self.project {
-            Some(project) => breadcrumbs::project(Some(project)),
-            None => breadcrumbs::group(self.group.as_ref()),
-        };
-        let role = if out.is_empty() { Role::Title } else { Role::Text };
-        out.push(Breadcrumb::new("merge requests", role));
-        out
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        self.owner.breadcrumbs(view, "merge requests")
     }
 
     fn tabs(&self) -> &'static [&'static str] {
@@ -328,7 +321,7 @@ impl ListSource for MergeRequestSource {
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<MergeRequest> {
-        Filter::Query(QueryScope { project: self.project.clone(), ..QueryScope::default() }.grammar())
+        Filter::Query(QueryScope { project: self.owner.project().cloned(), ..QueryScope::default() }.grammar())
     }
 
     fn key(merge_request: &MergeRequest) -> String {
@@ -365,8 +358,8 @@ impl ListSource for MergeRequestSource {
         if !name.is_empty() {
             let state = STATES.get(Self::state(&pane.input())).copied().unwrap_or_default();
             let query = query::with(pane.list.filter_text(), "state", state);
-            let of = |id: &Option<Id>| id.as_ref().map(Id::to_string);
-            let (project, group) = (of(&pane.source.project), of(&pane.source.group));
+            let of = |id: Option<&Id>| id.map(Id::to_string);
+            let (project, group) = (of(pane.source.owner.project()), of(pane.source.owner.group()));
             cx.act(Action::KeepSection(Section { name, query, project, group }));
         }
     }

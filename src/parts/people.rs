@@ -29,6 +29,14 @@ pub fn role(level: u64) -> String {
     ROLES.iter().find(|(sent, _)| *sent == level).map_or_else(|| level.to_string(), |(_, name)| (*name).to_owned())
 }
 
+/// The names of roles that people are given, the least first.
+pub const ROLE_NAMES: &[&str] = &["Guest", "Planner", "Reporter", "Developer", "Maintainer", "Owner"];
+
+/// Returns the access level of a role.
+pub fn level(role: &str) -> Option<u64> {
+    ROLES.iter().find(|(_, name)| *name == role).map(|(level, _)| *level)
+}
+
 /// The users of a project.
 pub struct Members {
     pub project: Id,

@@ -20,6 +20,7 @@ mod labels;
 mod limits;
 mod listen;
 mod local;
+mod members;
 mod milestones;
 mod model;
 mod oauth;

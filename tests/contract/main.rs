@@ -25,6 +25,7 @@ mod issues;
 mod jobs;
 mod labels;
 mod license;
+mod members;
 mod merge_requests;
 mod milestones;
 #[path = "../support/mutate.rs"]

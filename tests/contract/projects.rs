@@ -27,8 +27,6 @@ requests! {
     GetProject { id: acme(), statistics: Some(true), with_custom_attributes: Some(false) } =>
         "GET /projects/acme%2Fui?statistics=true&with_custom_attributes=false";
     ListProjectUsers { id: 1.into(), search: word("jo") } => "GET /projects/1/users?search=jo";
-    ListMembers { id: acme(), query: word("jo") } => "GET /projects/acme%2Fui/members?query=jo";
-    ListAllMembers { id: acme(), query: None } => "GET /projects/acme%2Fui/members/all";
     GetLanguages { id: acme() } => "GET /projects/acme%2Fui/languages";
     StarProject { id: acme() } => "POST /projects/acme%2Fui/star";
     ForkProject {
@@ -105,8 +103,6 @@ samples! {
         "_links": {"self": "http://h/api/v4/projects", "issues": "i", "merge_requests": "m", "repo_branches": "r",
             "labels": "l", "events": "e", "members": "m"}
     }"#;
-    Member => r#"{"id": 1, "username": "ada", "name": "Ada", "state": "active", "avatar_url": null, "web_url": "http://h/ada",
-        "access_level": 30, "created_at": "2012-10-22T14:13:35Z", "expires_at": "2012-10-30"}"#;
     Project => r#"{"id": 6, "topics": ["a"], "empty_repo": true, "default_branch": null,
         "forked_from_project": {"id": 1, "path_with_namespace": "a/b"}}"#;
 }

@@ -228,14 +228,54 @@ async fn members_are_shown_with_their_roles_and_open_as_users() {
         harness.asked
     );
     harness.press("Esc 2").settle().await;
+    harness.expect("There are no direct members.").press("1 y").expect("username").press("Esc Enter").settle().await;
+    assert_eq!(harness.app.place(), Place::new("user").item("gus"));
+}
+
+#[tokio::test]
+async fn a_member_is_added_gets_another_role_and_is_removed() {
+    let member = |id: u64, name: &str, level: u64| {
+        let mut member = user(id, name, "active");
+        member["access_level"] = level.into();
+        member
+    };
+    let mut harness = Begin::at(Place::new("members").group("acme")).size(100, 30).open();
     harness
-        .expect("The project has no direct members.")
-        .press("1 y")
-        .expect("username")
-        .press("Esc Enter")
+        .reply("GET /groups/acme/members/all", [member(2, "bo", 40), member(3, "gus", 30)])
+        .reply("GET /groups/acme/members", [member(3, "gus", 30)])
+        .reply("GET /users?username=jo", [user(7, "jo", "active")])
+        .reply("POST /groups/acme/members", member(7, "jo", 20))
+        .reply("PUT /groups/acme/members/3", member(3, "gus", 40))
+        .reply("DELETE /groups/acme/members/3", json!(null))
         .settle()
         .await;
-    assert_eq!(harness.app.place(), Place::new("user").item("gus"));
+    harness.press("e").expect("Change role: the role comes from a group above; change it there");
+    harness.press("+").expect("Add member to acme").type_text("jo").settle().await;
+    harness.press("Tab Left C-s").settle().await;
+    let last = |harness: &Harness| harness.asked.iter().rfind(|line| !line.starts_with("GET ")).cloned();
+    assert_eq!(last(&harness).as_deref(), Some("POST /groups/acme/members access_level=20 user_id=7"));
+    harness.expect("Added the member").press("G e").expect("Change role of gus in acme").expect("Developer");
+    harness.press("Right C-s").settle().await.expect("Changed the role of gus");
+    assert_eq!(last(&harness).as_deref(), Some("PUT /groups/acme/members/3 access_level=40"));
+    harness.press("D").expect("Remove gus from acme?").press("y").settle().await.expect("Removed gus");
+    assert_eq!(last(&harness).as_deref(), Some("DELETE /groups/acme/members/3"));
+}
+
+#[tokio::test]
+async fn a_place_opens_for_the_group_under_the_cursor() {
+    let mut harness = Begin::at(Place::new("groups")).size(120, 30).open();
+    let group = json!({ "id": 4, "name": "Acme", "path": "acme", "full_path": "acme", "web_url": "https://demo.test/groups/acme" });
+    harness.reply("GET /groups", [group]).settle().await;
+    harness.expect("acme");
+    for (keys, pane) in [("g a", "members"), ("g u", "issues"), ("g m", "mrs")] {
+        harness.press(keys);
+        assert_eq!(harness.app.place(), Place::new(pane).group("acme"), "{keys}");
+        harness.press("C-o");
+    }
+    harness.press(":").type_text("labels").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("labels").group("acme"));
+    harness.press(":").type_text("milestones").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("milestones").group("acme"));
 }
 
 /// The first answer says it of every project: nobody is left waiting for a second one.
@@ -246,7 +286,7 @@ async fn a_list_that_the_server_does_not_have_says_so_for_the_next_project_too()
     harness.expect("Not supported by this server");
     harness.press(": a / c Enter").settle().await.press("g a").settle().await;
     harness.expect("Not supported by this server").expect("/projects/a%2Fc/members/all");
-    assert!(!harness.asked.iter().any(|line| line.contains("a%2Fc/members")), "{:?}", harness.asked);
+    assert!(!harness.asked.iter().any(|line| line.contains("a%2Fc/members/all")), "{:?}", harness.asked);
     harness.reply("GET /projects/a%2Fc/members/all", [user(2, "bo", "active")]);
     harness.press("r").settle().await.expect("BO");
 }

@@ -5,6 +5,7 @@ pub mod group;
 pub mod hook;
 pub mod issue;
 pub mod label;
+pub mod member;
 pub mod merge_request;
 pub mod milestone;
 pub mod notification;

@@ -1,0 +1,116 @@
+//! Members of projects and groups. Not in the specification; servers of its age have them.
+
+use crate::api::projects::ListProjectUsers;
+use crate::api::{Id, Nothing, Time};
+
+crate::resource! {
+    /// A person's place in a project or a group.
+    pub struct Member {
+        id: u64,
+        name: String,
+        username: String,
+        /// `active`, `blocked`, and more on newer servers.
+        state: String,
+        avatar_url: Option<String>,
+        web_url: String,
+        /// 10 for guests, 20 reporters, 30 developers, 40 maintainers and 50 owners; newer servers know more.
+        access_level: u64,
+        created_at: Option<Time>,
+        /// The date on which the membership ends.
+        expires_at: Option<Time>,
+    }
+}
+
+crate::endpoints! {
+    newer section "Members";
+
+    /// Lists the direct members of a project.
+    GET "/projects/{id}/members" => Vec<Member>;
+    struct ListMembers {
+        id: Id,
+        /// Part of the name or username.
+        query: Option<String>,
+    }
+
+    /// Lists the members of a project and those it has from groups, each with the highest role; since 12.4.
+    GET "/projects/{id}/members/all" => Vec<Member>;
+    struct ListAllMembers {
+        id: Id,
+        /// Part of the name or username.
+        query: Option<String>,
+    }
+
+    /// Adds a member to a project.
+    POST "/projects/{id}/members" => Member,
+    touches [ListMembers, ListAllMembers, ListProjectUsers];
+    struct AddMember {
+        id: Id,
+        user_id: u64,
+        /// As in [`Member`].
+        access_level: u64,
+        /// A date.
+        expires_at: Option<String>,
+    }
+
+    /// Changes the role of a direct member of a project.
+    PUT "/projects/{id}/members/{user_id}" => Member,
+    touches [ListMembers, ListAllMembers];
+    struct UpdateMember {
+        id: Id,
+        user_id: u64,
+        /// As in [`Member`].
+        access_level: u64,
+        /// Nothing takes the date away.
+        expires_at: Option<String>,
+    }
+
+    /// Removes a direct member from a project.
+    DELETE "/projects/{id}/members/{user_id}" => Nothing,
+    touches [ListMembers, ListAllMembers, ListProjectUsers];
+    struct RemoveMember { id: Id, user_id: u64 }
+
+    /// Lists the direct members of a group.
+    GET "/groups/{id}/members" => Vec<Member>;
+    struct ListGroupMembers {
+        id: Id,
+        /// Part of the name or username.
+        query: Option<String>,
+    }
+
+    /// Lists the members of a group and those it has from groups above, each with the highest role; since 12.4.
+    GET "/groups/{id}/members/all" => Vec<Member>;
+    struct ListAllGroupMembers {
+        id: Id,
+        /// Part of the name or username.
+        query: Option<String>,
+    }
+
+    /// Adds a member to a group.
+    POST "/groups/{id}/members" => Member,
+    touches [ListGroupMembers, ListAllGroupMembers, ListAllMembers, ListProjectUsers];
+    struct AddGroupMember {
+        id: Id,
+        user_id: u64,
+        /// As in [`Member`].
+        access_level: u64,
+        /// A date.
+        expires_at: Option<String>,
+    }
+
+    /// Changes the role of a direct member of a group.
+    PUT "/groups/{id}/members/{user_id}" => Member,
+    touches [ListGroupMembers, ListAllGroupMembers, ListAllMembers];
+    struct UpdateGroupMember {
+        id: Id,
+        user_id: u64,
+        /// As in [`Member`].
+        access_level: u64,
+        /// Nothing takes the date away.
+        expires_at: Option<String>,
+    }
+
+    /// Removes a direct member from a group.
+    DELETE "/groups/{id}/members/{user_id}" => Nothing,
+    touches [ListGroupMembers, ListAllGroupMembers, ListAllMembers, ListProjectUsers];
+    struct RemoveGroupMember { id: Id, user_id: u64 }
+}

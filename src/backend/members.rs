@@ -1,0 +1,216 @@
+//! Members of projects and groups: who they are, and the role of each.
+
+use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::milestones::day;
+use super::mount::Mount;
+use super::presenters::{date, holds, time};
+use super::records::{self, Membership, Namespace, Project, level};
+use super::reject::Reject;
+use super::world::World;
+use crate::api::members::*;
+use crate::api::{Id, Nothing};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+/// The levels that can be given.
+const LEVELS: &[u8] = &[5, 10, 15, 20, 30, 40, 50];
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListMembers>(|call, e| list(call, of_project(call.world, call.project(&e.id)?, false), e.query))
+        .read::<ListAllMembers>(|call, e| list(call, of_project(call.world, call.project(&e.id)?, true), e.query))
+        .write::<AddMember>(|call, e| {
+            let manager = Manager::of_project(call, &e.id)?;
+            add(call, manager, e.user_id, e.access_level, e.expires_at)
+        })
+        .write::<UpdateMember>(|call, e| {
+            let manager = Manager::of_project(call, &e.id)?;
+            update(call, manager, e.user_id, e.access_level, e.expires_at)
+        })
+        .write::<RemoveMember>(|call, e| {
+            let place = Membership::Project(call.project(&e.id)?.id);
+            if call.signed_in()?.id != e.user_id {
+                Manager::of_project(call, &e.id)?;
+            }
+            remove(call, place, e.user_id)
+        })
+        .read::<ListGroupMembers>(|call, e| list(call, of_group(call.world, call.group(&e.id)?.id, false), e.query))
+        .read::<ListAllGroupMembers>(|call, e| list(call, of_group(call.world, call.group(&e.id)?.id, true), e.query))
+        .write::<AddGroupMember>(|call, e| {
+            let manager = Manager::of_group(call, &e.id)?;
+            add(call, manager, e.user_id, e.access_level, e.expires_at)
+        })
+        .write::<UpdateGroupMember>(|call, e| {
+            let manager = Manager::of_group(call, &e.id)?;
+            update(call, manager, e.user_id, e.access_level, e.expires_at)
+        })
+        .write::<RemoveGroupMember>(|call, e| {
+            let place = Membership::Group(call.group(&e.id)?.id);
+            if call.signed_in()?.id != e.user_id {
+                Manager::of_group(call, &e.id)?;
+            }
+            remove(call, place, e.user_id)
+        })
+}
+
+/// Somebody who may say who is a member.
+#[derive(Clone, Copy)]
+struct Manager {
+    place: Membership,
+    /// The manager's own level: nobody gives more, or takes it away.
+    level: u8,
+}
+
+impl Manager {
+    fn of_project(call: &Writing, id: &Id) -> Result<Manager, Reject> {
+        let project = call.project_as(id, level::MAINTAINER)?;
+        Ok(Manager { place: Membership::Project(project.id), level: call.rights.level(call.world, project) })
+    }
+
+    fn of_group(call: &Writing, id: &Id) -> Result<Manager, Reject> {
+        let group = call.group_as(id, level::OWNER)?.id;
+        Ok(Manager { place: Membership::Group(group), level: call.rights.group_level(call.world, group) })
+    }
+}
+
+/// The memberships of some places by user, of each the one with the highest role.
+fn highest<'a>(members: impl Iterator<Item = &'a records::Member>) -> BTreeMap<u64, records::Member> {
+    let mut out: BTreeMap<u64, records::Member> = BTreeMap::new();
+    for member in members {
+        let kept = out.entry(member.user).or_insert_with(|| member.clone());
+        if member.level > kept.level {
+            kept.clone_from(member);
+        }
+    }
+    out
+}
+
+/// Everybody with a place in a project, by user: the membership with the highest role. An owner of the namespace has one.
+pub fn of_project(world: &World, project: &Project, inherited: bool) -> BTreeMap<u64, records::Member> {
+    let own = Membership::Project(project.id);
+    let (owner, groups) = match project.namespace {
+        Namespace::User(user) => {
+            let (level, created_at) = (level::OWNER, project.created_at);
+            (Some(records::Member { place: own, user, level, created_at, ..records::Member::default() }), Vec::new())
+        }
+        Namespace::Group(group) if inherited => (None, world.group_chain(group)),
+        Namespace::Group(_) => (None, Vec::new()),
+    };
+    let places: Vec<Membership> =
+        std::iter::once(own).chain(groups.iter().map(|group| Membership::Group(group.id))).collect();
+    highest(owner.iter().chain(world.members.iter().filter(|member| places.contains(&member.place))))
+}
+
+/// The same of a group, and of those above it.
+fn of_group(world: &World, group: u64, inherited: bool) -> BTreeMap<u64, records::Member> {
+    let chain = world.group_chain(group);
+    let groups = chain.iter().filter(|above| inherited || above.id == group);
+    let places: Vec<Membership> = groups.map(|group| Membership::Group(group.id)).collect();
+    highest(world.members.iter().filter(|member| places.contains(&member.place)))
+}
+
+fn show<W: Deref<Target = World>>(call: &Call<W>, member: &records::Member) -> Member {
+    let user = call.person(member.user);
+    Member {
+        id: user.id,
+        name: user.name,
+        username: user.username,
+        state: user.state,
+        avatar_url: user.avatar_url,
+        web_url: user.web_url,
+        access_level: member.level.into(),
+        created_at: Some(time(member.created_at)),
+        expires_at: date(member.expires_at),
+    }
+}
+
+fn list(call: &Reading, members: BTreeMap<u64, records::Member>, query: Option<String>) -> Outcome<Vec<Member>> {
+    let part = query.unwrap_or_default();
+    let rows = members.values().map(|member| show(call, member));
+    let rows = rows.filter(|member| holds(&member.name, &part) || holds(&member.username, &part)).collect();
+    call.page(rows, |member| member)
+}
+
+/// A level that can be given, and that the manager has.
+fn given_level(manager: Manager, access_level: u64) -> Result<u8, Reject> {
+    let level = u8::try_from(access_level).ok().filter(|level| LEVELS.contains(level));
+    let level = level.ok_or_else(|| Reject::no_valid_value("access_level"))?;
+    if level > manager.level { Err(Reject::forbidden()) } else { Ok(level) }
+}
+
+fn find(world: &World, place: Membership, user: u64) -> Result<&records::Member, Reject> {
+    let found = world.members.iter().find(|member| member.place == place && member.user == user);
+    found.ok_or_else(Reject::no_record)
+}
+
+/// That a group keeps an owner.
+fn check_owners(world: &World, member: &records::Member) -> Result<(), Reject> {
+    let Membership::Group(group) = member.place else { return Ok(()) };
+    let owners = of_group(world, group, true);
+    let others = owners.values().filter(|other| other.user != member.user && other.level >= level::OWNER).count();
+    if member.level >= level::OWNER && others == 0 { Err(Reject::forbidden()) } else { Ok(()) }
+}
+
+fn add(
+    call: &mut Writing,
+    manager: Manager,
+    user: u64,
+    access_level: u64,
+    expires_at: Option<String>,
+) -> Outcome<Member> {
+    let level = given_level(manager, access_level)?;
+    let expires_at = day("expires_at", &expires_at.unwrap_or_default())?;
+    call.world.users.get(user).ok_or_else(|| Reject::not_found("User"))?;
+    let place = manager.place;
+    let owns = match place {
+        Membership::Project(id) => call.world.projects.get(id).map(|project| project.namespace),
+        Membership::Group(_) => None,
+    };
+    if owns == Some(Namespace::User(user)) || find(call.world, place, user).is_ok() {
+        return Err(Reject::conflict("Member already exists"));
+    }
+    call.world.members.add(records::Member { place, user, level, created_at: call.now, expires_at, id: 0 });
+    ok(show(call, find(call.world, place, user)?))
+}
+
+fn update(
+    call: &mut Writing,
+    manager: Manager,
+    user: u64,
+    access_level: u64,
+    expires_at: Option<String>,
+) -> Outcome<Member> {
+    let level = given_level(manager, access_level)?;
+    let member = find(call.world, manager.place, user)?;
+    if member.level > manager.level {
+        return Err(Reject::forbidden());
+    }
+    if level < level::OWNER {
+        check_owners(call.world, member)?;
+    }
+    let ends = match expires_at {
+        Some(text) => day("expires_at", &text)?,
+        None => member.expires_at,
+    };
+    let id = member.id;
+    let member = call.world.members.get_mut(id).ok_or_else(Reject::no_record)?;
+    (member.level, member.expires_at) = (level, ends);
+    ok(show(call, find(call.world, manager.place, user)?))
+}
+
+fn remove(call: &mut Writing, place: Membership, user: u64) -> Outcome<Nothing> {
+    let member = find(call.world, place, user)?;
+    check_owners(call.world, member)?;
+    let id = member.id;
+    call.world.members.remove(id);
+    ok(Nothing)
+}
+
+/// Takes away the memberships that have ended by `now`. When the next one ends.
+pub fn end(world: &mut World, now: Timestamp) -> Option<Timestamp> {
+    let ends = |member: &records::Member| member.expires_at?.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp());
+    world.members.remove_where(|member| ends(member).is_some_and(|at| at <= now));
+    world.members.iter().filter_map(ends).min()
+}

@@ -1,0 +1,64 @@
+//! A new member of a project or a group, and the role of one that it has.
+
+use crate::api::members::{AddGroupMember, AddMember, Member, UpdateGroupMember, UpdateMember};
+use crate::api::{Endpoint, Id, Time};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Form, Widget};
+use crate::parts::owner::Owner;
+use crate::parts::people;
+use serde_json::{Value, json};
+
+/// The number of the user that was added or changed, as the pane hears it.
+pub struct NewMember(pub u64);
+
+fn level(role: &str) -> Result<Value, String> {
+    let level = people::level(role).or_else(|| role.parse().ok());
+    level.map(|level| json!(level)).ok_or_else(|| format!("must be one of {}", people::ROLE_NAMES.join(", ")))
+}
+
+fn fields<E: Endpoint>(id: &Id, title: String, what: String, key: String) -> Form {
+    Form::of::<E>(title, what, key)
+        .fixed("id", id)
+        .first(&["user_id", "access_level", "expires_at"])
+        .field("access_level", |field| {
+            field.label("role").widget(Widget::Choice(people::ROLE_NAMES)).parsed(level);
+        })
+        .field("expires_at", |field| {
+            field.label("expires").widget(Widget::Date).default("never").help("2026-01-31, or 2w for in two weeks.");
+        })
+        .then(|answer| Some(Action::answer(NewMember(answer.downcast_ref::<Member>()?.id))))
+}
+
+/// A new member; `None` where there is nothing to be a member of.
+pub fn add(owner: &Owner) -> Option<Form> {
+    let id = owner.id()?;
+    let (title, what, key) = (format!("Add member to {id}"), "add the member".to_owned(), format!("new member {id}"));
+    let form = match owner {
+        Owner::Group(_) => fields::<AddGroupMember>(id, title, what, key),
+        _ => fields::<AddMember>(id, title, what, key),
+    };
+    Some(
+        form.field("user_id", |field| {
+            field.label("user").widget(Widget::Named(Complete::Users(None))).help("By username.");
+        })
+        .field("access_level", |field| _ = field.text("Developer")),
+    )
+}
+
+/// The role of a member.
+pub fn edit(owner: &Owner, member: &Member) -> Option<Form> {
+    let id = owner.id()?;
+    let title = format!("Change role of {} in {id}", member.username);
+    let (what, key) = (format!("change the role of {}", member.username), format!("member {id} {}", member.id));
+    let form = match owner {
+        Owner::Group(_) => fields::<UpdateGroupMember>(id, title, what, key),
+        _ => fields::<UpdateMember>(id, title, what, key),
+    };
+    let ends = member.expires_at.as_ref().map(Time::to_string).unwrap_or_default();
+    Some(
+        form.fixed("user_id", member.id)
+            .field("access_level", |field| _ = field.required(true).before(people::role(member.access_level)))
+            .field("expires_at", |field| _ = field.before(ends)),
+    )
+}

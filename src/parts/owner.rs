@@ -1,0 +1,70 @@
+//! Whose things a list shows.
+
+use super::{breadcrumbs, project};
+use crate::api::Id;
+use crate::app::pane::{Breadcrumb, View};
+use crate::app::place::Place;
+use crate::store::Want;
+use crate::ui::theme::Role;
+
+/// A project, a group, or the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Project(Id),
+    Group(Id),
+    User,
+}
+
+impl Owner {
+    /// The one that a place names.
+    pub fn of(place: &Place) -> Owner {
+        let project = place.project.clone().map(Owner::Project);
+        project.or_else(|| place.group.clone().map(Owner::Group)).unwrap_or(Owner::User)
+    }
+
+    /// The project, if it is one.
+    pub fn project(&self) -> Option<&Id> {
+        if let Owner::Project(id) = self { Some(id) } else { None }
+    }
+
+    /// The group, if it is one.
+    pub fn group(&self) -> Option<&Id> {
+        if let Owner::Group(id) = self { Some(id) } else { None }
+    }
+
+    /// The project or group.
+    pub fn id(&self) -> Option<&Id> {
+        self.project().or(self.group())
+    }
+
+    /// A place of it.
+    pub fn place(&self, pane: &str) -> Place {
+        Place { project: self.project().cloned(), group: self.group().cloned(), ..Place::new(pane) }
+    }
+
+    /// The way to what is called `title` in it.
+    pub fn breadcrumbs(&self, view: &View, title: &str) -> Vec<Breadcrumb> {
+        let mut way = match self {
+            Owner::Project(id) => project::breadcrumbs(view, id),
+            Owner::Group(id) => breadcrumbs::group(Some(id)),
+            Owner::User => Vec::new(),
+        };
+        let role = if way.is_empty() { Role::Title } else { Role::Text };
+        way.push(Breadcrumb::new(title, role));
+        way
+    }
+
+    /// Returns what its places need.
+    pub fn wants(&self) -> Vec<Want> {
+        self.project().into_iter().map(project::want).collect()
+    }
+
+    /// The web page of `rest` in it: `/-/labels`.
+    pub fn page(&self, view: &View, rest: &str) -> Option<String> {
+        Some(match self {
+            Owner::Project(id) => project::page(view, id, rest),
+            Owner::Group(id) => format!("{}/groups/{}{rest}", view.session.web_url, project::path(id.as_str())),
+            Owner::User => return None,
+        })
+    }
+}
