@@ -131,7 +131,7 @@ impl Overview {
     fn write_what(&mut self, view: &View, project: &Project) {
         let mut kind = vec![(project.visibility().map_or("", |v| v.as_str()).to_owned(), Role::Text)];
         if project.archived.known() == Some(&true) {
-            kind.push((format!(" {} archived", glyph::dot()), Role::Warning));
+            kind.push((format!("{}archived", glyph::between()), Role::Warning));
         }
         self.facts.field("visibility", kind, None);
         match project.import_status.known().map(String::as_str) {
@@ -175,7 +175,7 @@ impl Overview {
             })
             .collect();
         if !said.is_empty() {
-            self.facts.field("", vec![(said.join(&format!(" {} ", glyph::dot())), Role::Dim)], None);
+            self.facts.field("", vec![(said.join(glyph::between()), Role::Dim)], None);
         }
     }
 
@@ -204,7 +204,7 @@ impl Overview {
         ];
         let mut pieces = vec![(text::bytes(sizes.storage_size), Role::Text)];
         for (name, size) in parts.into_iter().filter(|(_, size)| *size > 0) {
-            pieces.push((format!(" {} {name} {}", glyph::dot(), text::bytes(size)), Role::Dim));
+            pieces.push((format!("{}{name} {}", glyph::between(), text::bytes(size)), Role::Dim));
         }
         self.facts.field("storage", pieces, None);
     }

@@ -159,11 +159,11 @@ impl Traces {
         let facts = [again, state, viewer.note(view)];
         let mut facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
         // Where there is little room, how it stands says more than how much there is.
-        while facts.len() > 1 && text::width(&facts.join(" · ")) + 2 > usize::from(area.width) * 2 / 3 {
+        while facts.len() > 1 && text::width(&facts.join(glyph::between())) + 2 > usize::from(area.width) * 2 / 3 {
             facts.pop();
         }
         let title = format!("#{} {}", job.id, job.name);
-        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
+        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::between()));
         viewer.draw_small(view, body, buf, focused);
     }
 }

@@ -160,7 +160,7 @@ impl Board {
         let title = format!("pipeline {}", self.pipeline.unwrap_or_default());
         let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::sanitize(&user.username)));
         let facts: Vec<String> = status.into_iter().chain(by).collect();
-        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
+        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::between()));
         if rows.is_empty() {
             match rows.error {
                 Some(error) => super::list::failure(view, body, buf, error),

@@ -399,7 +399,7 @@ impl Changes {
         let file = at.and_then(|at| doc.files().get(at));
         let mut left = file.map(|file| file.title()).unwrap_or_default();
         if let Some(section) = doc.section(row) {
-            left.push_str(&format!("  {} {}", glyph::dot(), text::fit(section, 60)));
+            left.push_str(&format!(" {}{}", glyph::between(), text::fit(section, 60)));
         }
         let mut facts = Vec::new();
         facts.extend(self.matches(doc));
@@ -407,7 +407,7 @@ impl Changes {
         facts.extend(self.wrap.then(|| "wrapped".to_owned()));
         facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
         facts.push(format!("{}/{}", at.map_or(0, |at| at + 1), text::count(doc.files().len() as u64)));
-        (left, facts.join(&format!(" {} ", glyph::dot())))
+        (left, facts.join(glyph::between()))
     }
 
     /// Returns what the search found, in few words; `None` if nothing is sought.

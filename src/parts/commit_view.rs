@@ -1,6 +1,6 @@
 //! One commit with what it changed: shown whole in its own place, and beside the list of commits.
 
-use super::list::age;
+use super::list::{self, age};
 use super::project;
 use crate::api::commits::{
     Commit, DiffEntry, GetCommit, GetCommitDiff, GetCommitSignature, ListCommitMergeRequests, ListCommitRefs,
@@ -137,10 +137,10 @@ impl CommitView {
     fn facts(&self, view: &View, commit: &Commit) -> Pieces {
         let mut facts: Pieces = vec![(commit.author_name.clone(), Role::User)];
         let mut fact = |words: String, role: Role| {
-            facts.push((format!(" {} ", glyph::dot()), Role::Faint));
+            facts.push((glyph::between().to_owned(), Role::Faint));
             facts.push((words, role));
         };
-        let when = age(view, commit.when());
+        let when = list::beside(age(view, commit.when()));
         if !when.is_empty() {
             fact(when, Role::Dim);
         }
@@ -150,7 +150,7 @@ impl CommitView {
             facts.push((format!(" −{}", text::count(stats.deletions)), Role::Removed));
         }
         if let Some(status) = commit.status.known().filter(|s| !s.is_empty()) {
-            facts.push((format!(" {} ", glyph::dot()), Role::Faint));
+            facts.push((glyph::between().to_owned(), Role::Faint));
             facts.push(glyph::labeled(status));
         }
         facts

@@ -9,7 +9,7 @@ use crate::app::pane::{Breadcrumb, Pointer, View};
 use crate::store::{Derived, Load, Revision, Rows, Want};
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
-use crate::ui::{line, state, text};
+use crate::ui::{glyph, line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
@@ -485,15 +485,32 @@ pub fn day(time: &crate::api::Time) -> String {
     }
 }
 
-/// An [`age`] in a sentence: `3h ago`; empty where there is none.
+/// An [`age`] in a sentence: `3h ago`, or `3 hours ago` where the screen is heard; empty where there is none.
 pub fn ago(age: &str) -> String {
-    match age {
+    let age = if glyph::words() { in_words(age) } else { age.to_owned() };
+    match age.as_str() {
         "" => String::new(),
         "now" => "just now".into(),
         // What is to come, and what is dated ahead, as some commits are.
-        age if age.starts_with("in ") => age.to_owned(),
-        age => format!("{age} ago"),
+        _ if age.starts_with("in ") => age,
+        _ => format!("{age} ago"),
     }
+}
+
+/// An [`age`] beside other words: as short as in a column, or [`ago`] where the screen is heard.
+pub fn beside(age: String) -> String {
+    if glyph::words() { ago(&age) } else { age }
+}
+
+/// Spells out an [`age`]: `3 hours`.
+fn in_words(age: &str) -> String {
+    let (before, age) = age.strip_prefix("in ").map_or(("", age), |age| ("in ", age));
+    let units = [('m', "minute"), ('h', "hour"), ('d', "day"), ('w', "week"), ('y', "year")];
+    let spelled = units.into_iter().find_map(|(letter, unit)| {
+        let number = age.strip_suffix(letter)?.parse().ok()?;
+        Some(text::things(number, unit))
+    });
+    format!("{before}{}", spelled.as_deref().unwrap_or(age))
 }
 
 #[cfg(test)]

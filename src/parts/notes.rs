@@ -434,10 +434,11 @@ impl Notes {
         if line == 0 {
             let author = note.author.as_ref().map(|author| author.name.clone()).unwrap_or_default();
             let when = ago(&age(view, note.created_at.as_ref()));
-            let edited = if note.is_edited() { " · edited" } else { "" };
+            let dot = glyph::between();
+            let edited = if note.is_edited() { format!("{dot}edited") } else { String::new() };
             let mut spans: Vec<(std::borrow::Cow<'static, str>, ratatui::style::Style)> = vec![
                 (author.into(), theme.style(if note.system { Role::Dim } else { Role::User })),
-                (format!(" · {when}{edited}").into(), theme.style(Role::Dim)),
+                (format!("{dot}{when}{edited}").into(), theme.style(Role::Dim)),
             ];
             if note.discussion_id.is_some() && before.is_some_and(|before| before.discussion_id == note.discussion_id) {
                 spans.insert(0, (format!("{} ", glyph::reply()).into(), theme.style(Role::Dim)));

@@ -54,7 +54,7 @@ pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     facts.field("name", vec![(user.name.clone(), Role::Title)], None);
     facts.field("user", vec![(format!("@{}", user.username), Role::User)], None);
     let mut value = vec![(format!("{sign} {word}"), role)];
-    value.extend(marks(user).into_iter().map(|mark| (format!(" {} {mark}", glyph::dot()), Role::Warning)));
+    value.extend(marks(user).into_iter().map(|mark| (format!("{}{mark}", glyph::between()), Role::Warning)));
     facts.field("state", value, None);
     let bio = user.bio.known().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {

@@ -80,7 +80,7 @@ pub fn totals(totals: &TestTotals) -> String {
     if totals.time > 0.0 {
         facts.push(seconds(totals.time));
     }
-    facts.join(" · ")
+    facts.join(glyph::between())
 }
 
 /// Seconds of a test: most take less than one.

@@ -10,6 +10,8 @@ use std::cell::Cell;
 
 /// Rows that a list of what may be typed shows at most.
 const OFFERED: u16 = 8;
+/// Columns that suffice to tell one of them on the line of the cursor.
+const OFFER_WIDTH: u16 = 32;
 
 /// What stands in a field.
 pub enum Shown<'a> {
@@ -201,7 +203,7 @@ pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offer
     } else {
         (anchor.y - wanted.min(above), wanted.min(above))
     };
-    let x = anchor.x.saturating_sub(2).min(screen.right().saturating_sub(width)).max(screen.x);
+    let x = anchor.x.saturating_sub(1).min(screen.right().saturating_sub(width)).max(screen.x);
     let area = Rect { x, y, width, height }.intersection(screen);
     popup::clear(buf, area, theme);
     let rows = usize::from(area.height);
@@ -216,11 +218,27 @@ pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offer
         line::pair(buf, at, &left, &right);
         if index == chosen {
             buf.set_style(at, theme.style(Role::Selected));
-            spot::select(at.x, at.y);
         }
     }
     table::thumb(buf, area, theme, first, offers.len());
     area
+}
+
+/// In accessible mode: writes on the line of the cursor which of the offers is chosen, of how many. The rest of the line may be
+/// covered, but not the word before the cursor.
+pub fn tell_offer(buf: &mut Buffer, screen: Rect, theme: &Theme, cursor: (u16, u16), offers: &[Offer], chosen: usize) {
+    let Some(offer) = offers.get(chosen).filter(|_| glyph::words()) else { return };
+    let note = if offer.note.is_empty() { String::new() } else { format!(", {}", text::sanitize(offer.note)) };
+    let words = format!("offer {} of {}: {}{note}", chosen + 1, offers.len(), text::sanitize(offer.value));
+    let behind = cursor.0.saturating_add(2);
+    let line = Rect { y: cursor.1, height: 1, ..screen };
+    let place = match screen.right().saturating_sub(behind) {
+        room if room >= OFFER_WIDTH => Rect { x: behind, width: room, ..line },
+        _ => Rect { width: OFFER_WIDTH.min(screen.width), ..line },
+    };
+    let place = place.intersection(screen);
+    popup::clear(buf, place, theme);
+    line::draw(buf, place, &[(words, theme.style(Role::Accent))]);
 }
 
 #[cfg(test)]

@@ -46,6 +46,11 @@ pub fn or_word<'a>(glyph: &'a str, word: &'a str) -> &'a str {
     if words() { word } else { glyph }
 }
 
+/// What parts two facts on one line, with the blanks around it.
+pub fn between() -> &'static str {
+    pick(alphabet(), " · ", " . ", ", ")
+}
+
 /// The glyph and the role of a status word: of a job, a pipeline, a deployment, a merge request, a runner.
 /// A word that is not known gets a quiet dot.
 pub fn status(word: &str) -> (&'static str, Role) {
@@ -137,8 +142,8 @@ glyphs! {
     divider = "│", "|", " ";
     /// The thumb of a scroll bar.
     thumb = "▐", "#", " ";
-    /// Between facts on one line.
-    dot = "·", ".", ",";
+    /// Something quiet: beside it stands what it is.
+    dot = "·", ".", "";
     /// Where content will be.
     skeleton = "·", ".", ".";
     /// Something done: a step passed.

@@ -130,17 +130,78 @@ fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
     screen.wait_for_command("c note");
     screen.keys("c");
     screen.wait("the composer", |screen| screen.contents().contains("$EDITOR"));
-    screen.keys("Heard, not seen.");
-    hear(&mut screen, "Heard, not seen.");
+    screen.keys("Heard, not seen. @ad");
+    hear(&mut screen, "Heard, not seen. @ad  offer 1 of 1: @ada, ");
+    screen.keys("\r");
+    screen.wait("the name is taken", |screen| line(screen).ends_with("Heard, not seen. @ada"));
     screen.keys("\x13");
     screen.wait("it is posted", |screen| screen.contents().contains("Commented on !1"));
     screen.wait("it is among the notes", |screen| {
         let shown = screen.contents();
         !shown.contains("Note on") && shown.contains("Notes 1") && shown.contains("Heard, not seen.")
     });
-    screen.keys("G");
-    screen.wait_for_command("R reply");
-    go_to(&mut screen, "k", "Heard, not seen.");
+    // The cursor goes to what was posted.
+    hear(&mut screen, "ada, ");
+    go_to(&mut screen, "j", "Heard, not seen.");
+    screen.keys("P");
+    screen.wait("the form", |screen| screen.contents().contains("C-s"));
+    go_to(&mut screen, "\t", "reviewers");
+    screen.keys("ad");
+    hear(&mut screen, "offer 1 of 1: ada");
+    screen.keys("\x1b");
+    screen.wait("the offers are closed", |screen| !line(screen).contains("offer"));
+    screen.keys("\x1b");
+    screen.wait("the form is closed", |screen| !screen.contents().contains("C-s"));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn a_line_of_a_diff_is_commented_on_by_the_line_of_the_cursor() {
+    let home = Home::new();
+    let served = serve(&home);
+    let mut screen = start(&home, &served, &["ada/garden/-/merge_requests/1/diffs"]);
+    hear(&mut screen, "plan.txt");
+    screen.keys("\r");
+    screen.wait("the diff", |screen| screen.contents().contains("first roses") && !line(screen).is_empty());
+    screen.wait_for_command("C comment");
+    go_to(&mut screen, "j", "first roses");
+    screen.keys("C");
+    screen.wait("the composer", |screen| screen.contents().contains("$EDITOR"));
+    screen.keys("Which ones?\x13");
+    screen.wait("it is a thread below its line", |screen| {
+        let shown = screen.contents();
+        !shown.contains("$EDITOR") && shown.contains("ada, ") && shown.contains("Which ones?")
+    });
+    hear(&mut screen, "first roses");
+    go_to(&mut screen, "j", "ada, ");
+    go_to(&mut screen, "j", "Which ones?");
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn the_sections_of_home_are_heard() {
+    let home = Home::new();
+    let served = serve(&home);
+    let mut screen = start(&home, &served, &[]);
+    screen.wait("all of it", |screen| {
+        ["To-dos", "grow", "Recent projects"].iter().all(|words| screen.contents().contains(words))
+    });
+    for words in [
+        "To-dos",
+        "There is nothing to do.",
+        "Mine",
+        "Plan the year",
+        "Running",
+        "grow",
+        "Recent projects",
+        "ada/garden",
+    ] {
+        go_to(&mut screen, "j", words);
+    }
+    screen.keys("\r");
+    screen.wait("its files", |screen| screen.contents().contains("Files"));
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }
@@ -150,7 +211,8 @@ fn a_job_is_watched_by_the_line_of_the_cursor() {
     let home = Home::new();
     let served = serve(&home);
     let mut screen = start(&home, &served, &["ada/garden/-/jobs"]);
-    hear(&mut screen, "grow");
+    hear(&mut screen, "pipeline");
+    go_to(&mut screen, "j", "grow");
     hear(&mut screen, "running");
     screen.keys("\r");
     hear(&mut screen, "it begins");

@@ -11,7 +11,7 @@ use crate::store::Want;
 use crate::ui::form::{self, Offer};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, text};
+use crate::ui::{line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -110,8 +110,10 @@ impl Overlay for QueryLine {
         anchor.x += column.min(at.width.saturating_sub(1));
         let offers: Vec<Offer> = self.offers.iter().map(|o| Offer { value: &o.value, note: &o.note }).collect();
         self.area.set(form::offers(buf, screen, theme, anchor, &offers, self.chosen));
-        // Who chooses among the offers reads the one that is chosen.
-        cursor.filter(|_| !(glyph::words() && self.moved))
+        if let Some(cursor) = cursor {
+            form::tell_offer(buf, screen, theme, cursor, &offers, self.chosen);
+        }
+        cursor
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {

@@ -179,7 +179,7 @@ fn facts(archive: &Archive) -> String {
         0 => text::things(files, "file"),
         _ => format!("{}+ files", text::count(files)),
     };
-    format!("{files} · {}", text::bytes(archive.tree.size()))
+    format!("{files}{}{}", glyph::between(), text::bytes(archive.tree.size()))
 }
 
 /// Returns what is wrong with an archive as a whole.

@@ -9,7 +9,7 @@ use crate::app::overlay::composer::rows_on_lines;
 use crate::app::pane::{Cx, View};
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::facts::Pieces;
-use crate::parts::list::age;
+use crate::parts::list::{self, age};
 use crate::parts::review;
 use crate::parts::review::diff_comments::{self, quoting_spot_of, spot_of};
 use crate::parts::review::drafts::CommentPlace;
@@ -107,9 +107,9 @@ impl CommitPane {
         for comment in comments {
             let (spot, body) = threads::comment_place(&sha, comment);
             let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
-            let when = age(view, comment.created_at.as_ref());
+            let when = list::beside(age(view, comment.created_at.as_ref()));
             let mut heading: Pieces =
-                vec![(author.to_owned(), Role::User), (format!(" {} {when}", glyph::dot()), Role::Dim)];
+                vec![(author.to_owned(), Role::User), (format!("{}{when}", glyph::between()), Role::Dim)];
             heading.extend(spot.map(|spot| (format!("  {}", spot.label()), Role::Link)));
             lines.extend([Vec::new(), heading]);
             lines.extend(body.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));

@@ -23,8 +23,8 @@ use crate::store::Want;
 use crate::ui::doc::DocState;
 use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
-use crate::ui::text;
 use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 use lines::{Line, Section};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -56,8 +56,10 @@ impl Home {
         self.lines.get(self.list.selected()).copied()
     }
 
-    fn is_thing(&self, index: usize) -> bool {
+    /// Returns whether the cursor stops at a line: where the screen is heard, at each, so that headings are heard, too.
+    fn is_stop(&self, index: usize) -> bool {
         match self.lines.get(index) {
+            Some(_) if glyph::words() => true,
             None | Some(Line::Heading(..) | Line::Silent(..)) => false,
             // One's own section can be opened and taken away, empty or not.
             Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
@@ -290,7 +292,7 @@ impl Pane for Home {
         } else {
             list.first();
         }
-        list.settle(len, true, |index| self.is_thing(index));
+        list.settle(len, true, |index| self.is_stop(index));
         self.list = list;
         self.preview_changed(&cx.view);
     }
@@ -304,7 +306,7 @@ impl Pane for Home {
             other => other.apply(&mut self.list, len),
         }
         let mut list = std::mem::take(&mut self.list);
-        list.settle(len, list.selected() >= before, |index| self.is_thing(index));
+        list.settle(len, list.selected() >= before, |index| self.is_stop(index));
         self.list = list;
     }
 
@@ -317,7 +319,7 @@ impl Pane for Home {
             }
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
-                if let Some(index) = self.list.row_at(row - area.y).filter(|index| self.is_thing(*index)) {
+                if let Some(index) = self.list.row_at(row - area.y).filter(|index| self.is_stop(*index)) {
                     self.chosen = true;
                     self.list.select(index, self.lines.len());
                     if double {

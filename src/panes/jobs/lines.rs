@@ -4,7 +4,7 @@ use crate::api::jobs::Job;
 use crate::panes::jobs::job_query::JobQuery;
 use crate::parts::ci::{self, Slot};
 use crate::store::{Revision, Rows};
-use crate::ui::text;
+use crate::ui::{glyph, text};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 
@@ -121,9 +121,9 @@ impl Lines {
         }
     }
 
-    /// Returns whether a line can be selected.
-    pub fn is_job(&self, index: usize) -> bool {
-        matches!(self.get(index), Some(Line::Job(..)))
+    /// Returns whether the cursor stops at a line: where the screen is heard, at headings, too.
+    pub fn is_stop(&self, index: usize) -> bool {
+        self.get(index).is_some_and(|line| matches!(line, Line::Job(..)) || glyph::words())
     }
 }
 

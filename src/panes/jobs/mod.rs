@@ -292,7 +292,7 @@ impl Jobs {
                     (false, false) => String::new(),
                 };
                 Row::new(vec![
-                    Cell::from((if first { job.stage.clone() } else { String::new() }, Role::Dim)),
+                    Cell::from((if first || glyph::words() { job.stage.clone() } else { String::new() }, Role::Dim)),
                     ci::status_cell(job),
                     match pipelines::downstream_words(job) {
                         Some((words, role)) => {
@@ -601,7 +601,7 @@ impl Pane for Jobs {
         let len = self.lines.lines.len();
         let lines = &self.lines;
         self.list.sync(len, |index| lines.key(index));
-        self.list.settle(len, true, |index| lines.is_job(index));
+        self.list.settle(len, true, |index| lines.is_stop(index));
         let near = self.list.selected().max(self.list.top()) + self.list.height() * 2;
         let most = if self.looked.is_whole() { u32::MAX } else { FILTERED_PAGES };
         if rows.more && near >= len {
@@ -631,7 +631,7 @@ impl Pane for Jobs {
             other => other.apply(&mut self.list, len),
         }
         let lines = &self.lines;
-        self.list.settle(len, self.list.selected() >= before, |index| lines.is_job(index));
+        self.list.settle(len, self.list.selected() >= before, |index| lines.is_stop(index));
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
@@ -643,7 +643,7 @@ impl Pane for Jobs {
                     let area = self.area.get();
                     let inside = area.contains((column, row).into());
                     let Some(index) = inside.then(|| self.list.row_at(row - area.y)).flatten() else { return };
-                    if !self.lines.is_job(index) {
+                    if !self.lines.is_stop(index) {
                         return;
                     }
                     self.panels.set_focus(LIST);

@@ -132,7 +132,9 @@ pub(super) fn page_of(hit: &Hit) -> Option<String> {
 /// Returns what stands over the text of a hit.
 pub(super) fn title(hit: &Hit) -> String {
     match hit {
-        Hit::Blob(b) => format!("{} · {}", b.path.as_deref().unwrap_or(&b.filename), project::short_ref(&b.r#ref)),
+        Hit::Blob(b) => {
+            format!("{}{}{}", b.path.as_deref().unwrap_or(&b.filename), glyph::between(), project::short_ref(&b.r#ref))
+        }
         Hit::Project(p) => p.path_with_namespace.clone(),
         Hit::MergeRequest(r) => format!("!{} {}", r.iid, r.title),
         Hit::Issue(i) => format!("#{} {}", i.iid, i.title),

@@ -9,7 +9,7 @@ use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code::{self, Block, Content, Highlighter, Highlights};
 use crate::ui::doc::{self, DocState};
 use crate::ui::search::{self, Found};
-use crate::ui::{hex, state, text};
+use crate::ui::{glyph, hex, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -220,7 +220,7 @@ impl SnippetView {
             Some(Content::Binary(bytes)) => facts.push(text::bytes(bytes.len() as u64)),
             None => {}
         }
-        facts.join(" · ")
+        facts.join(glyph::between())
     }
 
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {

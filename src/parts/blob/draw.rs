@@ -38,7 +38,7 @@ impl BlobView {
         if let Some(blame) = self.blame.as_ref().filter(|_| self.mode(view) == Some(Mode::Source)) {
             facts.extend(self.author(view).map(|step| text::fit(&step.title, 50)));
             facts.push(blame.message());
-            return text::sanitize(&facts.join(" · ")).into_owned();
+            return text::sanitize(&facts.join(glyph::between())).into_owned();
         }
         match self.content(view) {
             Some(Content::Text(lines)) => {
@@ -67,7 +67,7 @@ impl BlobView {
         if self.chosen == Some(Mode::Hex) {
             facts.push("hex".into());
         }
-        text::sanitize(&facts.join(" · ")).into_owned()
+        text::sanitize(&facts.join(glyph::between())).into_owned()
     }
 
     /// Draws the file below its title.

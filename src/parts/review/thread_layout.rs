@@ -5,6 +5,7 @@ use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, Thread
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft, DraftThread};
 use crate::app::pane::View;
+use crate::parts::list;
 use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::diff::{At, FileDiff, Inset};
 use crate::ui::doc::DocLine;
@@ -394,10 +395,10 @@ impl LayOutThreads {
         let when = said.at.as_ref().and_then(crate::api::Time::instant);
         if let Some(when) = when {
             let seconds = self.now.duration_since(when).as_secs();
-            spans.push(self.span(format!(" {} {}", glyph::dot(), text::ago(seconds)), Role::Dim));
+            spans.push(self.span(format!("{}{}", glyph::between(), list::beside(text::ago(seconds))), Role::Dim));
         }
         if said.is_edited {
-            spans.push(self.span(format!(" {} edited", glyph::dot()), Role::Dim));
+            spans.push(self.span(format!("{}edited", glyph::between()), Role::Dim));
         }
         if said.is_resolved {
             spans.push(self.span(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success));
@@ -435,7 +436,7 @@ impl LayOutThreads {
         let words = first.and_then(|said| said.body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
         let count = match thread.said.len() {
             1 => String::new(),
-            count => format!(" {} {count} comments", glyph::dot()),
+            count => format!("{}{count} comments", glyph::between()),
         };
         let version = self.version_of(&thread.spot).unwrap_or_default();
         let elsewhere = format!("{}, {}{version}", why_elsewhere(thread), thread.spot.label());

@@ -152,7 +152,7 @@ impl Viewer {
 
     fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, beside: Option<(String, Role)>) {
         let theme = view.theme;
-        let (dim, dot) = (theme.style(Role::Dim), format!(" {} ", glyph::dot()));
+        let (dim, dot) = (theme.style(Role::Dim), glyph::between());
         let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];
         let fresh = trace.len_lines().saturating_sub(self.seen);
         if !job.status.is_finished() {
@@ -164,7 +164,7 @@ impl Viewer {
                 (false, 0) => ("paused".into(), Role::Warning),
                 (false, n) => (format!("paused, {}", text::things(n as u64, "new line")), Role::Warning),
             };
-            left.extend([(words, theme.style(role)), (dot.clone(), dim)]);
+            left.extend([(words, theme.style(role)), (dot.into(), dim)]);
         }
         if let Some(chosen) = self.chosen() {
             let more = if chosen.len() >= crate::ui::trace::FILTERED { "+" } else { "" };

@@ -8,15 +8,12 @@ use crate::app::outbox::Noteable;
 use crate::app::pane::View;
 use crate::store::{Load, Want};
 use crate::ui::emoji;
-use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::form::{self, Offer};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Names that are shown at once.
-const ROWS: usize = 6;
 /// Names that are kept in the list.
 const MOST: usize = 50;
 /// The longest name that is completed.
@@ -195,33 +192,12 @@ impl Completer {
 
     /// Draws the names beside the cursor at `at`, within `area`.
     pub fn draw(&self, view: &View, area: Rect, at: (u16, u16), buf: &mut Buffer) {
-        let names = self.names();
-        let first = (self.selected + 1).saturating_sub(ROWS);
-        let shown: Vec<&Name> = names.iter().skip(first).take(ROWS).collect();
-        let wide = |name: &&Name| text::width(&name.text) + text::width(&name.beside) + 4;
-        let width = shown.iter().map(wide).max().unwrap_or(0).min(usize::from(area.width)).min(60) as u16;
-        let height = (shown.len() as u16).min(area.height.saturating_sub(1));
-        if width == 0 || height == 0 {
-            return;
-        }
-        let below = area.bottom().saturating_sub(at.1 + 1);
-        let y = if below >= height { at.1 + 1 } else { at.1.saturating_sub(height) };
-        let x =
-            at.0.saturating_sub(self.typed.chars().count() as u16).min(area.right().saturating_sub(width)).max(area.x);
-        let list = Rect { x, y, width, height };
-        popup::clear(buf, list, view.theme);
-        buf.set_style(list, view.theme.style(Role::Input));
-        for (row, name) in shown.iter().take(usize::from(height)).enumerate() {
-            let place = Rect { y: y + row as u16, height: 1, ..list };
-            if first + row == self.selected {
-                buf.set_style(place, view.theme.style(Role::Selected));
-            }
-            let spans = [
-                (format!(" {}", text::sanitize(&name.text)), view.theme.style(Role::Accent)),
-                (format!("  {}", text::sanitize(&name.beside)), view.theme.style(Role::Dim)),
-            ];
-            line::draw(buf, place, &spans);
-        }
+        let names = self.names().iter();
+        let offers: Vec<Offer> = names.map(|name| Offer { value: &name.text, note: &name.beside }).collect();
+        let typed = self.typed.chars().count() as u16;
+        let anchor = Rect { x: at.0.saturating_sub(typed), y: at.1, width: 1, height: 1 };
+        form::offers(buf, area, view.theme, anchor, &offers, self.selected);
+        form::tell_offer(buf, area, view.theme, at, &offers, self.selected);
     }
 }
 

@@ -8,8 +8,8 @@ use crate::ui::code::{self, Language, Spans};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::layers::blend;
 use crate::ui::search::{self, Match};
-use crate::ui::text;
 use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -161,7 +161,7 @@ impl TextBuffer {
             };
             facts.insert(0, words);
         }
-        facts.join(" · ")
+        facts.join(glyph::between())
     }
 
     /// Returns what is selected.

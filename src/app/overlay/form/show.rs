@@ -5,7 +5,7 @@ use crate::app::complete::{Candidate, Complete};
 use crate::app::pane::View;
 use crate::ui::form::{self, Offer, Row, Shown};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, text};
+use crate::ui::{line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
@@ -180,10 +180,12 @@ impl Form {
             let texts: Vec<(String, String)> = self.offers.items.iter().map(offer).collect();
             let offers: Vec<Offer> = texts.iter().map(|(value, note)| Offer { value, note }).collect();
             self.offers.area.set(form::offers(buf, screen, theme, drawn.value, &offers, self.offers.chosen));
+            if let Some(cursor) = cursor {
+                form::tell_offer(buf, inner, theme, cursor, &offers, self.offers.chosen);
+            }
         }
         *self.drawn.borrow_mut() = drawn;
-        // Who chooses among the offers reads the one that is chosen.
-        cursor.filter(|_| !(glyph::words() && self.offers.open && self.offers.moved))
+        cursor
     }
 }
 

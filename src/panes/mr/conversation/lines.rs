@@ -117,11 +117,11 @@ pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
     }
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
     spans.push((author.to_owned().into(), theme.style(Role::User)));
-    let mut facts = vec![age(view, note.created_at.as_ref())];
+    let mut facts = vec![list::beside(age(view, note.created_at.as_ref()))];
     facts.push(if note.is_edited() { "edited".into() } else { String::new() });
     facts.push(if note.confidential == Some(true) { "confidential".into() } else { String::new() });
     for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
-        spans.push((format!(" {} {fact}", glyph::dot()).into(), theme.style(Role::Dim)));
+        spans.push((format!("{}{fact}", glyph::between()).into(), theme.style(Role::Dim)));
     }
     if note.resolved == Some(true) {
         spans.push((format!("  {} resolved", glyph::or_word(glyph::done(), "")).into(), theme.style(Role::Success)));
@@ -139,7 +139,7 @@ pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: us
     ];
     spans.extend(spot.map(|spot| (format!("  {}", spot.label()).into(), theme.style(Role::Link))));
     let resolver = note.resolved_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
-    let comments = if count == 1 { String::new() } else { format!(" {} {count} comments", glyph::dot()) };
+    let comments = if count == 1 { String::new() } else { format!("{}{count} comments", glyph::between()) };
     let end = format!("  {} resolved{resolver}{comments}", glyph::or_word(glyph::done(), ""));
     let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
     let room = width.saturating_sub(used + text::width(&end) + 2);
@@ -151,8 +151,8 @@ pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: us
 
 /// Returns what the system noted.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
-    let when = age(view, note.created_at.as_ref());
-    let words = format!("{} {} {} {when}", glyph::open(), event(note), glyph::dot());
+    let when = list::beside(age(view, note.created_at.as_ref()));
+    let words = format!("{} {}{}{when}", glyph::open(), event(note), glyph::between());
     DocLine::new(words, view.theme.style(Role::Dim))
 }
 
@@ -169,8 +169,8 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
     if run.len() == 1 {
         return system(view, last);
     }
-    let when = age(view, last.created_at.as_ref());
-    let (start, end) = (format!("{} {} events: ", glyph::folded(), run.len()), format!(" {} {when}", glyph::dot()));
+    let when = list::beside(age(view, last.created_at.as_ref()));
+    let (start, end) = (format!("{} {} events: ", glyph::folded(), run.len()), format!("{}{when}", glyph::between()));
     let mut events = String::new();
     for note in run.iter().filter_map(of) {
         if !events.is_empty() {
