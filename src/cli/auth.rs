@@ -2,7 +2,7 @@
 
 mod device;
 mod identity;
-mod input;
+pub mod input;
 
 use super::args::{Auth, Global};
 use super::failure::Failure;
@@ -34,28 +34,40 @@ pub fn run(global: &Global, what: Auth) -> Result<(), Failure> {
 
 fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     let name = host::display_name(url);
-    if io::stdin().is_terminal() {
+    let asks = io::stdin().is_terminal();
+    if asks {
         show_token_page(global, url)?;
     }
-    let text = input::read_token(&name)?;
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(Failure::failed("no token given; nothing was stored"));
-    }
-    let secret = SecretString::from(text.to_owned());
-    let mut server = Server::new(url.clone());
-    server.token = Some(secret);
-    server.ca_cert = global.ca_cert.clone();
-    let username = match global.offline {
-        true => None,
-        false => Some(threads()?.block_on(async { identity::username(&Client::new(server)?).await })?),
+    let (text, username) = loop {
+        let text = input::read_token(&name)?;
+        let text = text.trim();
+        match owner(global, url, text) {
+            Ok(username) => break (text.to_owned(), username),
+            // Who mistyped it tries again, or leaves.
+            Err(failure) if asks => failure.report(),
+            Err(failure) => return Err(failure),
+        }
     };
-    let place = store(config, url, text)?;
+    let place = store(config, url, &text)?;
     let message = match username {
         Some(username) => format!("Signed in to {name} as {username}.\n{place}\n"),
         None => format!("Stored the token for {name}. {UNTRIED}\n{place}\n"),
     };
     print(message.as_bytes())
+}
+
+/// Asks the server whose token it is; nobody under `--offline`.
+fn owner(global: &Global, url: &Url, token: &str) -> Result<Option<String>, Failure> {
+    if token.is_empty() {
+        return Err(Failure::failed("no token given; nothing was stored"));
+    }
+    if global.offline {
+        return Ok(None);
+    }
+    let mut server = Server::new(url.clone());
+    server.token = Some(SecretString::from(token.to_owned()));
+    server.ca_cert = global.ca_cert.clone();
+    threads()?.block_on(async { identity::username(&Client::new(server)?).await }).map(Some)
 }
 
 fn login_device(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {

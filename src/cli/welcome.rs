@@ -1,6 +1,7 @@
 //! The screen of `labscope` where no server is configured: what one can begin with, and how.
 
 use super::args::{Auth, Global};
+use super::auth::input;
 use super::failure::Failure;
 use super::interface::{self, Preferences};
 use super::{auth, embedded_server, open, threads};
@@ -10,7 +11,6 @@ use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, popup, spot, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::io::{self, Write};
 use std::path::Path;
 
 /// A way to begin: its command, and what it does.
@@ -22,6 +22,9 @@ const WAYS: [Way; 3] = [
     ("labscope auth login --host HOST", "Sign in to a server such as git.example.com"),
 ];
 
+/// The question for a server.
+const SERVER: &str = "Server, such as git.example.com (Esc goes back): ";
+
 /// Asks what to begin with, and begins.
 ///
 /// # Errors
@@ -32,32 +35,37 @@ pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
     let theme = &preferences.appearance.theme;
     let here = backend::local_project(Path::new(".")).is_ok();
     let draw = |selected: usize, area: Rect, buf: &mut Buffer| draw(theme, here, selected, area, buf);
-    let threads = threads()?;
-    let chosen = threads.block_on(welcome::choose(WAYS.len(), draw));
-    let chosen = chosen.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))?;
-    drop(threads);
-    match chosen {
-        Some(0) => embedded_server::demo(global, None, None),
-        Some(1) => embedded_server::local(global, Path::new("."), None),
-        Some(_) => sign_in(global),
-        None => Ok(()),
+    loop {
+        let threads = threads()?;
+        let chosen = threads.block_on(welcome::choose(WAYS.len(), draw));
+        let chosen = chosen.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))?;
+        drop(threads);
+        return match chosen {
+            Some(0) => embedded_server::demo(global, None, None),
+            Some(1) => embedded_server::local(global, Path::new("."), None),
+            Some(_) => match sign_in(global)? {
+                Some(signed_in) => open::run(&signed_in, None),
+                None => continue,
+            },
+            None => Ok(()),
+        };
     }
 }
 
-/// Asks for the server, signs in, and opens it.
-fn sign_in(global: &Global) -> Result<(), Failure> {
-    let mut out = io::stdout();
-    write!(out, "Server (such as git.example.com): ")?;
-    out.flush()?;
-    let mut line = String::new();
-    io::stdin().read_line(&mut line)?;
-    let host = line.trim();
-    if host.is_empty() {
-        return Err(Failure::failed("no server given; nothing was stored"));
+/// Asks for a server and signs in, again until it succeeds; `None` if the user went back.
+fn sign_in(global: &Global) -> Result<Option<Global>, Failure> {
+    while let Some(line) = input::ask(SERVER, true)? {
+        let host = line.trim();
+        if host.is_empty() {
+            continue;
+        }
+        let global = Global { host: Some(host.to_owned()), ..global.clone() };
+        match auth::run(&global, Auth::Login { device: false }) {
+            Ok(()) => return Ok(Some(global)),
+            Err(failure) => failure.report(),
+        }
     }
-    let global = Global { host: Some(host.to_owned()), ..global.clone() };
-    auth::run(&global, Auth::Login { device: false })?;
-    open::run(&global, None)
+    Ok(None)
 }
 
 /// Draws the ways to begin, and says where the cursor stands if it is to be seen.

@@ -45,9 +45,12 @@ pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
             }
         }
     }
-    let Some(default) = &sources.config.host else { return Ok(None) };
-    let url = sources.config.server(default.get_ref())?;
-    Ok(Some(FoundHost { url, project: None }))
+    let url = match &sources.config.host {
+        Some(default) => Some(sources.config.server(default.get_ref())?),
+        // Who signed in to one server means that one.
+        None => token::servers(sources.config).find_map(|host| address(&host).ok()),
+    };
+    Ok(url.map(|url| FoundHost { url, project: None }))
 }
 
 /// Lists the servers that the configuration, stored tokens and glab name.

@@ -93,6 +93,50 @@ fn signing_in_opens_the_page_that_creates_a_token() {
 }
 
 #[test]
+fn without_a_server_one_signs_in_to_one_and_every_mistake_can_be_mended() {
+    let home = Home::new();
+    std::fs::write(home.path("config/labscope/config.toml"), "keyring = false\n").expect("written");
+    program(&home, "xdg-open", "exit 0\n");
+    let served = Served::start(&home, &[]);
+    let shows = |words: &'static str| move |screen: &vt100::Screen| screen.contents().contains(words);
+    let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &[], &[]);
+    screen.wait("the ways to begin", shows("No server is configured yet."));
+    screen.keys("3");
+    screen.wait("the server is asked for", shows("(Esc goes back): "));
+    screen.keys("gut\x7f\x1b");
+    screen.wait("Esc goes back", |screen| screen.alternate_screen() && screen.contents().contains("labscope demo"));
+    screen.keys("3");
+    screen.wait("the server is asked for again", |screen| {
+        !screen.alternate_screen() && screen.contents().matches("(Esc goes back): ").count() == 2
+    });
+    screen.keys("not a server\r");
+    screen.wait("a wrong address is refused", shows("invalid server address \"not a server\""));
+    let address = served.url().trim_end_matches('/');
+    screen.keys(&format!("x\x15{}\r", address.trim_start_matches("http://")));
+    screen.wait("what is missing", shows("did you mean"));
+    screen.keys(&format!("{address}\r"));
+    screen.wait("the token is asked for", shows("Token for 127.0.0.1"));
+    screen.keys("\x1b");
+    screen.wait("Esc goes back to the server", shows("canceled; nothing was stored"));
+    screen.keys(&format!("{address}\r"));
+    let asked = |screen: &vt100::Screen| screen.contents().matches("(not shown").count();
+    screen.wait("the token is asked for again", |screen| asked(screen) == 2);
+    screen.keys("wrong\r");
+    screen.wait("a wrong token is refused", |screen| {
+        screen.contents().contains("401 Unauthorized") && asked(screen) == 3
+    });
+    screen.keys(&format!("{}\r", served.token("ada")));
+    screen.wait("home opens", |screen| screen.alternate_screen() && screen.contents().contains("To-dos"));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    given_back(&mut screen);
+    let mut again = start(&home, env!("CARGO_BIN_EXE_labscope"), &[], &[]);
+    again.wait("the server is remembered", shows("To-dos"));
+    again.keys("Q");
+    assert_eq!(again.exit_code(), 0);
+}
+
+#[test]
 fn a_signal_during_the_editor_ends_both_and_keeps_what_was_written() {
     // One that ends when it is told to, and one that does not, each with the terminal in hand.
     for ends in ["exec sleep 1000", "trap '' TERM HUP; while :; do sleep 1; done"] {

@@ -1,6 +1,7 @@
-//! Reads a token from the terminal without showing it, or from a pipe.
+//! Reads a token from the terminal without showing it, or from a pipe; asks for other lines.
 
 use crate::cli::failure::Failure;
+use crate::ui::text;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io::{self, IsTerminal, Write};
 
@@ -11,34 +12,54 @@ pub fn read_token(name: &str) -> Result<String, Failure> {
         io::stdin().read_line(&mut line)?;
         return Ok(line);
     }
-    // Before the prompt: whoever answers it at once is not shown either.
-    crossterm::terminal::enable_raw_mode()?;
-    // If the prompt cannot be written, the token can still be read.
-    let mut prompt = io::stderr();
-    let _ = write!(prompt, "Token for {name} (not shown; Enter confirms, Ctrl-C cancels): ");
-    let typed = read_hidden_line();
-    crossterm::terminal::disable_raw_mode()?;
-    let _ = writeln!(prompt);
-    match typed? {
+    let prompt = format!("Token for {name} (not shown; Enter confirms, Esc cancels): ");
+    match ask(&prompt, false)? {
         Some(text) => Ok(text),
         None => Err(Failure::failed("canceled; nothing was stored")),
     }
 }
 
-fn read_hidden_line() -> io::Result<Option<String>> {
-    let mut text = String::new();
+/// Asks for a line on the terminal, and shows it or not while it is typed; `None` if the user left with Esc or Ctrl-C.
+pub fn ask(prompt: &str, shown: bool) -> io::Result<Option<String>> {
+    // Before the prompt: whoever answers it at once is not shown either.
+    crossterm::terminal::enable_raw_mode()?;
+    // If the prompt cannot be written, the line can still be read.
+    let mut out = io::stderr();
+    let _ = write!(out, "{prompt}").and_then(|()| out.flush());
+    let typed = read_line(&mut out, shown);
+    crossterm::terminal::disable_raw_mode()?;
+    let _ = writeln!(out);
+    typed
+}
+
+fn read_line(out: &mut impl Write, shown: bool) -> io::Result<Option<String>> {
+    let mut typed = String::new();
     loop {
         let Event::Key(key) = crossterm::event::read()? else { continue };
         if key.kind == KeyEventKind::Release {
             continue;
         }
         match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
-            (KeyCode::Enter, _) => return Ok(Some(text)),
+            // What is typed before the terminal is ready ends with a line feed.
+            (KeyCode::Enter, _) | (KeyCode::Char('j'), true) => return Ok(Some(typed)),
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'd'), true) => return Ok(None),
-            (KeyCode::Char('u'), true) => text.clear(),
-            (KeyCode::Backspace, _) => drop(text.pop()),
-            (KeyCode::Char(c), false) => text.push(c),
+            (KeyCode::Char('u'), true) => erase(out, &std::mem::take(&mut typed), shown),
+            (KeyCode::Backspace, _) => erase(out, &typed.pop().map(String::from).unwrap_or_default(), shown),
+            (KeyCode::Char(c), false) => {
+                typed.push(c);
+                if shown {
+                    let _ = write!(out, "{}", text::sanitize(c.encode_utf8(&mut [0; 4]))).and_then(|()| out.flush());
+                }
+            }
             _ => {}
         }
+    }
+}
+
+/// Takes the end of what was typed off the line.
+fn erase(out: &mut impl Write, end: &str, shown: bool) {
+    if shown {
+        let back = "\u{8} \u{8}".repeat(text::width(&text::sanitize(end)));
+        let _ = write!(out, "{back}").and_then(|()| out.flush());
     }
 }
