@@ -170,7 +170,7 @@ pub const SETTINGS: &[Setting] = &[
         "show",
         "`\"pane\"`",
         "\"pane\"",
-        "Where its output goes: `pane` beside the place, `terminal` if it needs the screen, `silent` for a message at its end.",
+        "Where its output goes: `pane` beside the place, `terminal` if it needs the screen, until you press Enter, `silent` for a message at its end.",
     ),
     setting(
         "[keys]",

@@ -241,7 +241,7 @@ impl Interface<'_> {
             }
             Effect::Run(number, order) => {
                 self.lend(input).await?;
-                let (ended, ends) = open::in_terminal(&order, &mut self.signals).await;
+                let (ended, ends) = open::in_terminal(&order, &mut self.signals, input).await;
                 self.tell(host, Msg::Ran(number, RunEvent::Ended(ended)));
                 self.after(Ok(ends), host, input)?;
             }
@@ -276,7 +276,9 @@ impl Interface<'_> {
     /// Takes the terminal back after another program.
     fn take_back(&mut self, input: &mut Input) -> io::Result<()> {
         self.terminal.reclaim()?;
-        *input = Input::open();
+        if input.task.is_finished() {
+            *input = Input::open();
+        }
         // Signals for the other program (C-c, C-g) must not end labscope.
         self.signals = Signals::of_terminal(self.signals.heard.clone())?;
         Ok(())

@@ -1,12 +1,15 @@
 //! Other programs: the browser, and the user's editor and pager, which have the terminal for a while.
 
+use super::Input;
 use super::run;
 use super::signals::{self, Signal, Signals, StopsBySystem};
 use super::terminal;
 use crate::app::action::PagerText;
 use crate::app::custom::{FileOfClone, RunOrder};
+use crate::app::keymap::Key;
 use crate::system::programs;
 use crate::ui::text::sanitize;
+use crossterm::event::{Event, KeyCode, KeyEventKind};
 use std::ffi::OsString;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -171,14 +174,57 @@ pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<
 }
 
 /// Runs a command of the configuration, which has the terminal; how it ended, and whether labscope is to end, too.
-pub async fn in_terminal(order: &RunOrder, signals: &mut Signals) -> (Result<(), String>, bool) {
+pub(super) async fn in_terminal(
+    order: &RunOrder,
+    signals: &mut Signals,
+    input: &mut Input,
+) -> (Result<(), String>, bool) {
     match wait_for(run::command(order), signals).await {
-        Ok((status, ends)) => (run::outcome(status), ends),
+        Ok((status, true)) => (run::outcome(status), true),
+        Ok((status, false)) => {
+            let ended = run::outcome(status);
+            let how = ended.as_ref().err().map(|why| format!("{} {why}. ", sanitize(&order.title))).unwrap_or_default();
+            let ends = pause(&how, signals, input).await;
+            (ended, ends)
+        }
         Err(error) => {
             let program = order.program.first().map(String::as_str).unwrap_or_default();
             (Err(format!("could not be started: {program}: {error}")), false)
         }
     }
+}
+
+/// Lets the user read what a program printed, until Enter; whether labscope is to end, too. The input stays open: what is
+/// typed after Enter is for the interface.
+async fn pause(how: &str, signals: &mut Signals, input: &mut Input) -> bool {
+    // A terminal that refuses it is gone: the loop finds that out.
+    let _ = crossterm::terminal::enable_raw_mode();
+    let mut out = io::stdout();
+    let _ = write!(out, "\r\n{how}Press Enter to return to labscope").and_then(|()| out.flush());
+    *input = Input::open();
+    let ends = loop {
+        tokio::select! {
+            signal = signals.next() => if signal == Signal::End { break true },
+            event = input.events.recv() => match event {
+                Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release && returns(Key::of(key)) => break false,
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => break false,
+            },
+        }
+    };
+    let _ = write!(out, "\r\n").and_then(|()| out.flush());
+    if ends {
+        let _ = crossterm::terminal::disable_raw_mode();
+    }
+    ends
+}
+
+/// Returns whether a key ends the pause after a program.
+fn returns(key: Key) -> bool {
+    matches!(
+        (key.code, key.ctrl),
+        (KeyCode::Enter | KeyCode::Esc, _) | (KeyCode::Char('q'), false) | (KeyCode::Char('c' | 'd' | 'j'), true)
+    )
 }
 
 /// Lets the user write `text` in `$VISUAL`, `$EDITOR` or `vi`, in a file whose name ends with `suffix`; gives back

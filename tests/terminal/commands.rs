@@ -73,6 +73,10 @@ fn own_commands_show_what_they_print_and_a_sentence_for_what_fails() {
         !screen.alternate_screen() && screen.contents().contains("it has the terminal")
     });
     screen.keys("typed\r");
+    screen.wait("what it printed can be read", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("\nPress Enter to return to labscope")
+    });
+    screen.keys("j\r");
     screen.wait("the interface is back", |screen| screen.alternate_screen() && screen.contents().contains("README.md"));
     assert_eq!(std::fs::read_to_string(home.path("read")).expect("written"), "typed\n");
 
@@ -98,7 +102,12 @@ fn own_commands_show_what_they_print_and_a_sentence_for_what_fails() {
     screen.wait("what is missing", shows("Need a job: there is no job_id here"));
 
     screen.keys("\x1b8");
-    screen.wait("how it failed", shows("Fail in the terminal failed with exit status: 4"));
+    screen.wait("how it failed, before it returns", |screen| {
+        let shown = screen.contents();
+        !screen.alternate_screen() && shown.contains("Fail in the terminal failed with exit status: 4. Press Enter to")
+    });
+    screen.keys("\r");
+    screen.wait("how it failed, afterwards", shows("Fail in the terminal failed with exit status: 4"));
 
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
