@@ -37,7 +37,7 @@ const COLUMNS: Columns<Branch> = Columns {
             .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
         Field::new("pipeline", Column::new("Pipeline", Size::Fit { min: 0, max: 12 }).priority(3)),
         Field::new("behind ahead", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
-        Field::new("title", Column::new("Last commit", Size::Fill { min: 8, weight: 1 }).priority(4))
+        Field::new("title", Column::new("Last commit", Size::Fill { min: 24, weight: 1 }).priority(4))
             .loaded(|a, b| commit_text(a, |c| &c.title).cmp(&commit_text(b, |c| &c.title))),
         Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(5))
             .loaded(|a, b| commit_text(a, |c| &c.author_name).cmp(&commit_text(b, |c| &c.author_name))),

@@ -24,7 +24,7 @@ const COLUMNS: Columns<Label> = Columns {
         Field::new("swatch", Column::new("", Size::Fixed(2))),
         Field::new("name", Column::new("Label", Size::Fit { min: 10, max: 32 }))
             .loaded(|a: &Label, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
-        Field::new("description", Column::new("Description", Size::Fill { min: 16, weight: 1 }).priority(3)),
+        Field::new("description", Column::new("Description", Size::Fill { min: 24, weight: 1 }).priority(3)),
         Field::new("color", Column::new("Color", Size::Fixed(7)).priority(4))
             .loaded(|a: &Label, b| a.color.cmp(&b.color)),
         Field::new("open", Column::new("Open", Size::Fit { min: 4, max: 7 }).right().priority(1))

@@ -32,7 +32,7 @@ const COLUMNS: Columns<Todo> = Columns {
         Field::new("state", Column::new("", Size::Fixed(1))),
         Field::new("reason", Column::new("Reason", Size::Fit { min: 8, max: 18 }))
             .loaded(|a: &Todo, b| todos::reason(a).cmp(&todos::reason(b))),
-        Field::new("title", Column::new("Title", Size::Fill { min: 16, weight: 1 }))
+        Field::new("title", Column::new("Title", Size::Fill { min: 24, weight: 1 }))
             .loaded(|a: &Todo, b| a.title().to_lowercase().cmp(&b.title().to_lowercase())),
         Field::new("project", Column::new("Project", Size::Fit { min: 8, max: 26 }).middle().priority(2))
             .loaded(|a: &Todo, b| a.within().cmp(b.within())),

@@ -151,7 +151,7 @@ impl Board {
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool) {
         self.hide();
         let Some(rows) = self.rows(view, project) else {
-            panels::title(buf, area, view.theme, focused, "pipeline", "");
+            panels::title(buf, area, view.theme, focused, "Pipeline", "");
             return;
         };
         let first = rows.get(0);

@@ -263,10 +263,16 @@ impl<S: ListSource> ListPane<S> {
         result
     }
 
-    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
+    /// Draws the list; `alone` where no panel is beside it.
+    fn draw_list(&self, view: &View, area: Rect, alone: bool, buf: &mut Buffer) {
         let columns = &self.resolved.columns;
         let focused = !self.on_detail();
-        let body = if S::Detail::PANELS == 1 { area } else { self.draw_heading(view, area, buf, focused) };
+        let (title, note) = self.source.heading(&self.input(), view);
+        // A list without a title has a rule in the place of one only to be level with what is beside it.
+        let body = match S::Detail::PANELS == 1 || alone && title.is_empty() && note.is_empty() {
+            true => area,
+            false => panels::title(buf, area, view.theme, focused, &title, &note),
+        };
         let rows = self.rows(view);
         if let Some(error) = rows.error.filter(|_| rows.is_empty())
             && let Some((why, advice)) = self.source.refused(&self.shown_input(), error)
@@ -278,11 +284,6 @@ impl<S: ListSource> ListPane<S> {
         };
         let empty = self.source.empty(&self.shown_input());
         self.list.draw_indexed(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
-    }
-
-    fn draw_heading(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) -> Rect {
-        let (title, note) = self.source.heading(&self.input(), view);
-        panels::title(buf, area, view.theme, focused, &title, &note)
     }
 }
 
@@ -378,14 +379,16 @@ impl<S: ListSource> Pane for ListPane<S> {
         let mut areas = [Rect::default(); PANELS];
         self.areas.set(areas);
         if let Some((why, advice)) = self.source.hidden(&self.input(), view) {
-            let body = self.draw_heading(view, area, buf, true);
+            let (title, note) = self.source.heading(&self.input(), view);
+            let body = panels::title(buf, area, view.theme, true, &title, &note);
             return state::empty(buf, body, view.theme, &why, &advice);
         }
         let places = if S::Detail::fits(view) { self.panels.layout(area, S::WIDTHS) } else { Self::list_alone(area) };
+        let alone = places.iter().flatten().count() == 1;
         for (panel, place) in places.into_iter().enumerate() {
             let Some(place) = place else { continue };
             if panel == S::Detail::LIST {
-                self.draw_list(view, place, buf);
+                self.draw_list(view, place, alone, buf);
                 continue;
             }
             let at = self.beside(view, panel);

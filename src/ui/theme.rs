@@ -336,10 +336,13 @@ impl Theme {
     }
 
     /// The same theme on a terminal with that background: one that is made for the other and leaves the terminal's would not
-    /// be readable, so it gets the background of its overlays.
+    /// be readable, so it gets the background of its overlays, or in sixteen colors those that are readable there.
     pub fn on(mut self, background: Background) -> Theme {
+        if self.depth == Depth::Sixteen {
+            return self.suited(background);
+        }
         let own = self.style(Role::Overlay).bg.filter(|color| matches!(color, Color::Rgb(..) | Color::Indexed(_)));
-        if self.background != background && matches!(self.depth, Depth::True | Depth::Indexed) {
+        if self.background != background && self.depth != Depth::None {
             self.ground = self.ground.or(own);
         }
         self
@@ -393,7 +396,30 @@ impl Theme {
                 }
             }
         }
+        let background = self.background;
+        if depth == Depth::Sixteen { self.suited(background) } else { self }
+    }
+
+    /// The same theme of sixteen colors with those that can be read on a background.
+    fn suited(mut self, background: Background) -> Theme {
+        for style in &mut self.styles {
+            style.fg = style.fg.map(|color| suited(color, background));
+        }
         self
+    }
+}
+
+/// The color of the same hue that can be read on a background. Terminals agree on sixteen names, not on what they look like:
+/// blue and red are dark in most, gray is close to a light background.
+fn suited(color: Color, background: Background) -> Color {
+    match (color, background) {
+        (Color::Blue | Color::LightBlue, Background::Dark) => Color::LightBlue,
+        (Color::Blue | Color::LightBlue, Background::Light) => Color::Blue,
+        (Color::Red | Color::LightRed, Background::Dark) => Color::LightRed,
+        (Color::Red | Color::LightRed, Background::Light) => Color::Red,
+        (Color::Gray | Color::White, Background::Light) => Color::DarkGray,
+        (Color::Black, _) => Color::Reset,
+        (color, _) => color,
     }
 }
 
@@ -509,6 +535,24 @@ mod tests {
         // One with a background of its own keeps it, and that of the terminal's colors has none.
         assert_eq!(ground("nord", Background::Light), Theme::built_in("nord").expect("a theme").blank().bg);
         assert_eq!(ground("terminal", Background::Light), None);
+    }
+
+    #[test]
+    fn sixteen_colors_are_those_that_can_be_read_on_the_background() {
+        let unreadable = |background| match background {
+            Background::Dark => [Color::Black, Color::Blue, Color::Red],
+            Background::Light => [Color::White, Color::Gray, Color::LightBlue],
+        };
+        for (name, _) in BUILT_IN {
+            let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
+            for background in [Background::Dark, Background::Light] {
+                let theme = theme.clone().on(background);
+                for role in Role::ALL {
+                    let color = theme.style(*role).fg;
+                    assert!(!color.is_some_and(|c| unreadable(background).contains(&c)), "{name}: {role:?}: {color:?}");
+                }
+            }
+        }
     }
 
     #[test]

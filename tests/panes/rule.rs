@@ -17,7 +17,8 @@ async fn at(place: Place, width: u16, height: u16) -> Harness {
         .reply("GET /notification_settings", json!({"level": "watch", "notification_email": "root@x.test"}))
         .reply("GET /groups", [json!({"id": 3, "full_path": "acme", "path": "acme"})])
         .reply("GET /groups/3/notification_settings", json!({"level": "global"}))
-        .reply("GET /projects", [json!({"id": 7, "path_with_namespace": "acme/rocket-ui"})])
+        // A simple listing: no full path.
+        .reply("GET /projects", [json!({"id": 7, "path": "rocket-ui", "web_url": "https://x.test/acme/rocket-ui"})])
         .settle()
         .await;
     harness
@@ -111,7 +112,12 @@ async fn each_group_and_project_shows_its_level_or_why_it_cannot() {
     let events = json!({"new_note": true, "failed_pipeline": null, "brand_new": true});
     harness.reply("GET /projects/7/notification_settings", json!({"level": "custom", "events": events}));
     harness.press("3").settle().await;
-    harness.expect("custom").expect("✓ Somebody comments").expect("○ A pipeline fails").expect("✓ brand new");
+    harness
+        .expect("acme/rocket-ui")
+        .expect("custom")
+        .expect("✓ Somebody comments")
+        .expect("○ A pipeline fails")
+        .expect("✓ brand new");
     harness.fail("GET /projects/7/notification_settings", 403, "403 Forbidden").press("r").settle().await;
     for (width, height) in [(20, 6), (80, 14), (300, 90), (10, 3)] {
         harness.resize(width, height);

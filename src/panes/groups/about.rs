@@ -15,12 +15,8 @@ use crate::ui::{glyph, text};
 const NAMED: usize = 12;
 
 /// The places of a group, and what they show.
-const PAGES: &[(&str, &str)] = &[
-    ("issues", "its issues"),
-    ("mrs", "its merge requests"),
-    ("labels", "its labels"),
-    ("milestones", "its milestones"),
-];
+const PAGES: &[(&str, &str)] =
+    &[("issues", "Issues"), ("mrs", "Merge requests"), ("labels", "Labels"), ("milestones", "Milestones")];
 
 /// Writes what is known of a group.
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
@@ -105,8 +101,7 @@ pub fn project(facts: &mut Details, view: &View, node: &Node) {
     }
     facts.field("active", vec![(ago(&age(view, node.active.as_ref())), Role::Text)], None);
     facts.line(Vec::new());
-    for (name, words) in
-        [("overview", "at a glance"), ("files", "its files"), ("mrs", "its merge requests"), ("issues", "its issues")]
+    for (name, words) in [("overview", "Overview"), ("files", "Files"), ("mrs", "Merge requests"), ("issues", "Issues")]
     {
         let place = Place::new(name).project(node.path.as_str());
         facts.field("", vec![(words.to_owned(), Role::Link)], Some(LinkTarget::Place(place)));

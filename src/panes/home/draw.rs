@@ -29,7 +29,7 @@ impl Home {
         // A path with a server before it is longer.
         let several = self.lines.iter().any(|line| matches!(line, Line::Request(_, Some(_), _) | Line::Silent(..)));
         let max = match (view.size.0 < 100, several) {
-            (true, false) => 20,
+            (true, false) => 16,
             (true, true) => 25,
             (false, false) => 32,
             (false, true) => 48,
@@ -37,7 +37,7 @@ impl Home {
         let columns = [
             Column::new("", Size::Fit { min: 12, max }).middle().priority(1),
             Column::new("", Size::Fit { min: 2, max: 9 }).right(),
-            Column::new("", Size::Fill { min: if several { 24 } else { 16 }, weight: 1 }),
+            Column::new("", Size::Fill { min: 24, weight: 1 }),
             Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
             Column::new("", Size::Fit { min: 3, max: 22 }).priority(7),
             Column::new("", Size::Fit { min: 6, max: 22 }).right().priority(6),

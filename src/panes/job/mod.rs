@@ -348,7 +348,7 @@ impl Pane for JobTrace {
             self.panels.layout(area, &[PanelRequest { min: 80, weight: 7 }, PanelRequest { min: 42, weight: 3 }]);
         let focus = self.panels.focus();
         if let Some(area) = slots.get(TRACE).copied().flatten() {
-            let body = panels::title(buf, area, view.theme, focus == TRACE, "trace", "");
+            let body = panels::title(buf, area, view.theme, focus == TRACE, "Trace", "");
             self.draw_trace(view, body, buf, focus == TRACE);
         }
         if let Some(area) = slots.get(DETAILS).copied().flatten() {

@@ -583,7 +583,7 @@ impl Pane for Jobs {
         let slots =
             self.panels.layout(area, &[PanelRequest { min: 60, weight: 1 }, PanelRequest { min: 44, weight: 1 }]);
         if let Some(area) = slots.get(LIST).copied().flatten() {
-            let body = panels::title(buf, area, view.theme, !self.board_focused(), "jobs", "");
+            let body = panels::title(buf, area, view.theme, !self.board_focused(), "Jobs", "");
             self.draw_list(view, body, buf);
         }
         if let Some(area) = slots.get(BOARD).copied().flatten() {

@@ -150,7 +150,7 @@ impl Pipelines {
             self.board.draw(view, place, buf, project, self.on_board());
         }
         if let Some(place) = places.get(LIST).copied().flatten() {
-            let body = panels::title(buf, place, view.theme, !self.on_board(), "pipelines", "");
+            let body = panels::title(buf, place, view.theme, !self.on_board(), "Pipelines", "");
             self.draw_list(view, body, buf, rows);
         }
     }

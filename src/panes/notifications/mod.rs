@@ -84,7 +84,7 @@ impl Notifications {
         match self.tab {
             GROUPS => self.groups.selected(&self.groups(view)).map(|g| (Id::from(g.id), g.full_path.clone())),
             PROJECTS => {
-                self.projects.selected(&self.projects(view)).map(|p| (Id::from(p.id), p.path_with_namespace.clone()))
+                self.projects.selected(&self.projects(view)).map(|p| (Id::from(p.id), p.full_path().into_owned()))
             }
             _ => None,
         }
@@ -197,7 +197,7 @@ impl Notifications {
             self.groups.draw(view, body, buf, focused, &self.groups(view), &columns, row, empty);
         } else {
             let empty = ("You are not a member of any project.", "g p lists projects");
-            let row = |project: &Project| self.row(view, project.id, &project.path_with_namespace);
+            let row = |project: &Project| self.row(view, project.id, &project.full_path());
             self.projects.draw(view, body, buf, focused, &self.projects(view), &columns, row, empty);
         }
     }
@@ -310,8 +310,8 @@ impl Pane for Notifications {
         let (groups, projects) = (self.groups(&cx.view), self.projects(&cx.view));
         self.groups.narrow(&groups, |group, words| group.full_path.to_lowercase().contains(words));
         self.groups.sync(&groups, |group| group.full_path.clone());
-        self.projects.narrow(&projects, |project, words| project.path_with_namespace.to_lowercase().contains(words));
-        self.projects.sync(&projects, |project| project.path_with_namespace.clone());
+        self.projects.narrow(&projects, |project, words| project.full_path().to_lowercase().contains(words));
+        self.projects.sync(&projects, |project| project.full_path().into_owned());
         self.write(&cx.view);
     }
 

@@ -197,10 +197,6 @@ impl ListSource for RunnerSource {
         detailed(view, runner)
     }
 
-    fn heading(&self, input: &Input<'_>, _view: &View) -> (String, String) {
-        (self.tabs().get(input.tab).map(|title| title.to_lowercase()).unwrap_or_default(), String::new())
-    }
-
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match self.scope(input.tab) {
             Scope::Project => ("No runner serves this project.", "2 shows yours"),
