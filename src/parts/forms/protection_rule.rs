@@ -76,7 +76,7 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
         .fixed("name", &rule.name)
         .field("allow_force_push", |field| {
             field.label("force push").required(true).before(force);
-            field.help("A rule is changed since GitLab 15.6.");
+            field.help("Editing a rule needs GitLab 15.6 or later.");
         });
     let mut before = Vec::new();
     for (input, label, levels) in [
@@ -88,7 +88,7 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
                 before.push((input, label, words));
                 form.field(input, |field| {
                     field.label(label).widget(Widget::Choice(WORDS)).required(true).before(words);
-                    field.help("GitLab changes it only with a Premium license.");
+                    field.help("Changing this needs a Premium license on the server.");
                     field.parsed(move |words| Ok(json!([{ "id": access, "access_level": level(words)? }])));
                 })
             }
