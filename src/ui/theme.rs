@@ -384,7 +384,10 @@ impl Theme {
                     style.bg = style.bg.map(to_indexed);
                 }
                 Depth::Sixteen => {
-                    style.fg = style.fg.map(to_sixteen);
+                    // Labels are orange: red, they would look like failures. Yellow is too pale on a light background.
+                    let dark = self.background == Background::Dark;
+                    let nearest = |color| if dark && is_orange(color) { Color::Yellow } else { to_sixteen(color) };
+                    style.fg = style.fg.map(nearest);
                     // A tint has no counterpart among sixteen colors: selection becomes reverse, other tints go.
                     style.bg = None;
                     attribute_twin(*role, style);
@@ -490,6 +493,12 @@ fn from_indexed(color: Color) -> Color {
     }
 }
 
+fn is_orange(color: Color) -> bool {
+    let Color::Rgb(r, g, b) = color else { return false };
+    let (r, g, b) = (i32::from(r), i32::from(g), i32::from(b));
+    r > g && r - b >= 40 && (g - b) * 3 > r - b
+}
+
 fn to_sixteen(color: Color) -> Color {
     let Color::Rgb(r, g, b) = color else { return color };
     let (max, min) = (r.max(g).max(b), r.min(g).min(b));
@@ -552,6 +561,15 @@ mod tests {
                     assert!(!color.is_some_and(|c| unreadable(background).contains(&c)), "{name}: {role:?}: {color:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn in_sixteen_colors_a_label_does_not_look_like_a_failure() {
+        for name in ["dark", "gruvbox", "tokyo-night", "catppuccin-mocha"] {
+            let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
+            assert_eq!(theme.style(Role::Label).fg, Some(Color::Yellow), "{name}");
+            assert_eq!(theme.style(Role::Failed).fg, Some(Color::LightRed), "{name}");
         }
     }
 
