@@ -182,9 +182,9 @@ impl Error {
         }
     }
 
-    /// Returns whether a decision on a merge request was tried, or a reaction.
+    /// Returns whether a decision on a merge request was tried, or taking back a reaction.
     fn is_decision(&self) -> bool {
-        if self.tried.contains("/award_emoji") {
+        if self.tried.starts_with("DELETE ") && self.tried.contains("/award_emoji/") {
             return true;
         }
         ["/approve", "/unapprove", "/merge", "/cancel_merge_when_pipeline_succeeds"]

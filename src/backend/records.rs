@@ -948,8 +948,24 @@ record! {
         created_at: Timestamp,
         author: Option<u64>,
         /// What there is to download.
+        #[serde(deserialize_with = "asset_links")]
         links: Vec<AssetLink>,
     }
+}
+
+/// Reads links; before they could be changed they were a name and an address.
+fn asset_links<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<AssetLink>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Kept {
+        Pair(String, String),
+        Link(AssetLink),
+    }
+    let link = |(kept, id): (Kept, u64)| match kept {
+        Kept::Pair(name, url) => AssetLink { id, name, url, link_type: "other".into() },
+        Kept::Link(link) => link,
+    };
+    Ok(Vec::<Kept>::deserialize(deserializer)?.into_iter().zip(1..).map(link).collect())
 }
 
 record! {
@@ -1108,5 +1124,19 @@ mod tests {
             let intent: Intent = serde_json::from_str(&text).unwrap();
             assert_eq!(intent.ref_update, update, "{name}");
         }
+    }
+
+    #[test]
+    fn links_of_releases_are_read_as_an_earlier_version_kept_them() {
+        let kept = |links: serde_json::Value| {
+            let text = serde_json::json!({"id": 1, "links": links}).to_string();
+            serde_json::from_str::<Release>(&text).unwrap()
+        };
+        let release = kept(serde_json::json!([["tar", "https://x/a.tar"], ["zip", "https://x/a.zip"]]));
+        assert_eq!(
+            release.links.iter().map(|link| (link.id, link.name.as_str())).collect::<Vec<_>>(),
+            [(1, "tar"), (2, "zip")]
+        );
+        assert_eq!(kept(serde_json::to_value(&release.links).unwrap()).links, release.links);
     }
 }

@@ -40,7 +40,7 @@ pub fn add(owner: &Owner) -> Option<Form> {
     };
     Some(
         form.field("user_id", |field| {
-            field.label("user").widget(Widget::Named(Complete::Users(None))).help("By username.");
+            field.label("user").widget(Widget::Named(Complete::Users(None)));
         })
         .field("access_level", |field| _ = field.text("Developer")),
     )
