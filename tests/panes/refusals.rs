@@ -173,7 +173,7 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_passing();
     let screen = harness.lines().join("\n");
     // Deciding on a merge request, servers refuse with a status of another meaning.
-    let decides = ["/approve", "/unapprove", "/merge", "_succeeds", "/award_emoji", "/award_emoji/:award_id"];
+    let decides = ["/approve", "/unapprove", "/merge", "_succeeds", "/award_emoji/:award_id"];
     let decides = decides.iter().any(|end| change.row.ends_with(end));
     let next = match failure.name {
         "not signed in" if decides => Some("may not"),
