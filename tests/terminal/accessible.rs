@@ -165,7 +165,8 @@ fn a_line_of_a_diff_is_commented_on_by_the_line_of_the_cursor() {
     screen.keys("\r");
     screen.wait("the diff", |screen| screen.contents().contains("first roses") && !line(screen).is_empty());
     screen.wait_for_command("C comment");
-    go_to(&mut screen, "j", "first roses");
+    screen.keys("G");
+    hear(&mut screen, "second beans");
     screen.keys("C");
     screen.wait("the composer", |screen| screen.contents().contains("$EDITOR"));
     screen.keys("Which ones?\x13");
@@ -173,9 +174,11 @@ fn a_line_of_a_diff_is_commented_on_by_the_line_of_the_cursor() {
         let shown = screen.contents();
         !shown.contains("$EDITOR") && shown.contains("ada, ") && shown.contains("Which ones?")
     });
-    hear(&mut screen, "first roses");
-    go_to(&mut screen, "j", "ada, ");
-    go_to(&mut screen, "j", "Which ones?");
+    hear(&mut screen, "second beans");
+    screen.keys("j");
+    hear(&mut screen, "ada, ");
+    screen.keys("j");
+    hear(&mut screen, "Which ones?");
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }
