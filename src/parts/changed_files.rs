@@ -347,11 +347,15 @@ impl Changes {
         let places = self.panels.layout(body, &ASKS);
         self.panels.rules(buf, view.theme);
         let place = |index: usize| places.get(index).copied().flatten();
-        self.areas.set([place(FILES).unwrap_or_default(), place(DIFF).unwrap_or_default()]);
-        if let Some(place) = place(FILES) {
+        let (files, diff) = match (place(FILES), place(DIFF)) {
+            (Some(files), None) => self.stacked(files),
+            places => places,
+        };
+        self.areas.set([files.unwrap_or_default(), diff.unwrap_or_default()]);
+        if let Some(place) = files {
             self.draw_files(view, place, buf);
         }
-        if let Some(place) = place(DIFF) {
+        if let Some(place) = diff {
             self.draw_diff(view, place, buf);
         }
         if let Some(error) = error {
@@ -359,6 +363,16 @@ impl Changes {
             let at = Rect { y: body.bottom(), height: foot, ..area };
             line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
         }
+    }
+
+    /// Where the list stands alone and is short, the diff of its file stands below it.
+    fn stacked(&self, area: Rect) -> (Option<Rect>, Option<Rect>) {
+        let height = 1 + u16::try_from(self.nodes.len()).unwrap_or(u16::MAX);
+        if self.panels.zoomed() || glyph::words() || height > area.height / 2 {
+            return (Some(area), None);
+        }
+        let below = Rect { y: area.y + height, height: area.height - height, ..area };
+        (Some(Rect { height, ..area }), Some(below))
     }
 
     fn draw_diff(&self, view: &View, area: Rect, buf: &mut Buffer) {

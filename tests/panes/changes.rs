@@ -92,6 +92,20 @@ async fn both_sides_stand_beside_each_other_where_there_is_room() {
 }
 
 #[tokio::test]
+async fn a_short_list_has_the_diff_of_its_file_below_it_on_a_narrow_screen() {
+    let mut harness = open(80, 24).await;
+    harness.expect("Files 4").expect("a lock file: folded");
+    harness.press("j j").expect("big.txt").expect("let new = 2;");
+    // Whoever reads has the whole screen.
+    harness.press("Tab").expect("let new = 2;").expect_no("Files 4");
+    harness.press("Esc").expect("Files 4").expect("let new = 2;");
+    harness.click_on("let new = 2;").expect_no("Files 4");
+    harness.press("Esc z").expect("Files 4").expect_no("let new = 2;");
+    let mut low = open(80, 12).await;
+    low.expect("Files 4").expect_no("a lock file: folded");
+}
+
+#[tokio::test]
 async fn the_cursor_stays_on_its_line_when_the_layout_changes() {
     let mut harness = open(200, 30).await;
     harness.press("Tab").press("/").type_text("let new").settle().await;
