@@ -433,6 +433,12 @@ def today():
     true("a release is listed", release.tag_name in [r.tag_name for r in rocket.releases.list(get_all=True)])
     refused(409, rocket.releases.create, {"tag_name": "v99", "name": "Again"})
     same("a changed release", rocket.releases.update("v99", {"name": "99"})["name"], "99")
+    link = rocket.releases.get("v99", lazy=True).links.create({"name": "notes", "url": "https://example.com/notes"})
+    link.name = "read me"
+    link.save()
+    links = rocket.releases.get("v99", lazy=True).links
+    same("a changed link", [made.name for made in links.list(get_all=True)], ["read me"])
+    link.delete()
     rocket.releases.delete("v99")
     true("a deleted release", "v99" not in [r.tag_name for r in rocket.releases.list(get_all=True)])
 
@@ -446,8 +452,23 @@ def today():
     same("nobody pushes", rule.push_access_levels[0]["access_level"], 0)
     true("a rule is listed", "hotfix/*" in [r.name for r in rocket.protectedbranches.list(get_all=True)])
     refused(409, rocket.protectedbranches.create, {"name": "hotfix/*"})
+    rule.allow_force_push = True
+    rule.save()
+    rules = {r.name: r.allow_force_push for r in rocket.protectedbranches.list(get_all=True)}
+    same("a changed rule", rules["hotfix/*"], True)
     rocket.protectedbranches.delete("hotfix/*")
     refused(404, rocket.protectedbranches.delete, "hotfix/*")
+
+    gus = ada.users.list(username="gus")[0].id
+    for owner in [rocket, ada.groups.get("acme")]:
+        member = owner.members.create({"user_id": gus, "access_level": 20, "expires_at": "2999-01-31"})
+        refused(409, owner.members.create, {"user_id": gus, "access_level": 20})
+        member.access_level = 30
+        member.save()
+        true("a member is listed", (gus, 30) in [(m.id, m.access_level) for m in owner.members.list(get_all=True)])
+        true("among all", gus in [m.id for m in owner.members_all.list(get_all=True)])
+        member.delete()
+        true("a removed member", gus not in [m.id for m in owner.members.list(get_all=True)])
 
     fork = rocket.forks.create({"name": "Of a client", "path": "of-a-client"})
     same("a fork", (fork.forked_from_project["id"], fork.path), (rocket.id, "of-a-client"))

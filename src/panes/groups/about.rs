@@ -15,8 +15,13 @@ use crate::ui::{glyph, text};
 const NAMED: usize = 12;
 
 /// The places of a group, and what they show.
-const PAGES: &[(&str, &str)] =
-    &[("issues", "Issues"), ("mrs", "Merge requests"), ("labels", "Labels"), ("milestones", "Milestones")];
+const PAGES: &[(&str, &str)] = &[
+    ("issues", "Issues"),
+    ("mrs", "Merge requests"),
+    ("labels", "Labels"),
+    ("milestones", "Milestones"),
+    ("members", "Members"),
+];
 
 /// Writes what is known of a group.
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
