@@ -6,6 +6,7 @@ pub mod code;
 pub mod csv;
 pub mod diff;
 pub mod doc;
+pub mod edits;
 pub mod emoji;
 pub mod form;
 pub mod glyph;

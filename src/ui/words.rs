@@ -1,12 +1,15 @@
 //! What changed within a line: the words of the old one that are gone, and of the new one that came.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use super::edits::edits;
 use std::ops::Range;
+use std::time::Duration;
 
 /// Longer lines are not compared.
 const LINE: usize = 2 * 1024;
 /// Lines of more words are not compared.
 const WORDS: usize = 600;
+/// How long two lines are compared before the rest counts as changed.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Byte ranges of a line.
 pub type Ranges = Vec<Range<u32>>;
@@ -24,11 +27,10 @@ pub fn changed(old: &str, new: &str) -> Option<(Ranges, Ranges)> {
     let (mut gone, mut came) = (Vec::new(), Vec::new());
     let mut common = 0;
     let mut at = (0, 0);
-    for operation in capture_diff_slices(Algorithm::Myers, &old_words, &new_words) {
-        let (old_part, new_part) = (operation.old_range(), operation.new_range());
-        let (old_text, new_text) = (old_words.get(old_part)?, new_words.get(new_part)?);
+    for edit in edits(&old_words, &new_words, PATIENCE) {
+        let (old_text, new_text) = (old_words.get(edit.old)?, new_words.get(edit.new)?);
         let end = (at.0 + length(old_text), at.1 + length(new_text));
-        if matches!(operation, DiffOp::Equal { .. }) {
+        if edit.is_equal {
             common += old_text.iter().filter(|word| !is_blank(word)).map(|word| word.len()).sum::<usize>();
         } else {
             add(&mut gone, at.0..end.0, old);

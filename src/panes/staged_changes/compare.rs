@@ -8,9 +8,9 @@ use crate::app::pane::View;
 use crate::parts::staging_area::{Change, Kind, StagingKey};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code;
+use crate::ui::edits::unified_diff;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use similar::TextDiff;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,8 +115,7 @@ impl Derive for Compare {
             entry.diff = "Binary files differ\n".into();
         } else {
             let [old, new] = [&old, &new].map(|bytes| String::from_utf8_lossy(bytes));
-            let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old.as_ref(), new.as_ref());
-            entry.diff = diff.unified_diff().context_radius(3).to_string();
+            entry.diff = unified_diff(&old, &new, PATIENCE);
         }
         entry
     }

@@ -11,12 +11,12 @@ use crate::api::{Raw, Time};
 use crate::app::pane::View;
 use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
 use crate::ui::code::Text;
+use crate::ui::edits::edits;
 use crate::ui::{glyph, text};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Commits that are read at most.
 const MOST: usize = 1000;
@@ -63,29 +63,20 @@ impl BlamedLines {
     fn back(&self, step: u32, before: Option<&Text>) -> BlamedLines {
         let mut next = BlamedLines { lines: Vec::new(), ..self.clone() };
         let older: Vec<u64> = before.map(|text| numbers(text).collect()).unwrap_or_default();
-        let newer: Vec<u64> = self.lines.iter().map(|(number, _)| *number).collect();
         next.lines = older.iter().map(|number| (*number, None)).collect();
-        let deadline = Some(Instant::now() + PATIENCE);
-        for op in capture_diff_slices_deadline(Algorithm::Myers, &older, &newer, deadline) {
-            match op {
-                DiffOp::Equal { old_index, new_index, len } => {
-                    for at in 0..len {
-                        if let (Some(old), Some((_, line))) =
-                            (next.lines.get_mut(old_index + at), self.lines.get(new_index + at))
-                        {
-                            old.1 = *line;
-                        }
-                    }
+        let newer = self.lines.iter().map(|(number, _)| *number);
+        for edit in edits(older, newer, PATIENCE) {
+            let lines = self.lines.get(edit.new).unwrap_or_default();
+            if edit.is_equal {
+                let older = next.lines.get_mut(edit.old).unwrap_or_default();
+                older.iter_mut().zip(lines).for_each(|(old, (_, line))| old.1 = *line);
+                continue;
+            }
+            for (_, line) in lines {
+                if let Some(owner) = line.and_then(|line| next.owners.get_mut(line as usize)) {
+                    *owner = Some(step);
+                    next.left -= 1;
                 }
-                DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
-                    for (_, line) in self.lines.iter().skip(new_index).take(new_len) {
-                        if let Some(owner) = line.and_then(|line| next.owners.get_mut(line as usize)) {
-                            *owner = Some(step);
-                            next.left -= 1;
-                        }
-                    }
-                }
-                DiffOp::Delete { .. } => {}
             }
         }
         next

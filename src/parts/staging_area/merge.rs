@@ -1,7 +1,11 @@
 //! A merge of three texts by lines: what one side changed is taken, what both changed in different ways is marked.
 
 use crate::store::{Canceled, Derive};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use crate::ui::edits::edits;
+use std::time::Duration;
+
+/// How long two texts are compared before the rest counts as changed.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Merges what I and others made of the same text.
 pub struct Merge {
@@ -37,12 +41,9 @@ impl Derive for Merge {
 /// For each line of the base, the line of a side that is the same one.
 fn same(base: &[&str], side: &[&str]) -> Vec<Option<usize>> {
     let mut same = vec![None; base.len()];
-    for operation in capture_diff_slices(Algorithm::Patience, base, side) {
-        if let DiffOp::Equal { old_index, new_index, len } = operation {
-            for (offset, line) in same.iter_mut().skip(old_index).take(len).enumerate() {
-                *line = Some(new_index + offset);
-            }
-        }
+    for edit in edits(base, side, PATIENCE).into_iter().filter(|edit| edit.is_equal) {
+        let lines = same.get_mut(edit.old).unwrap_or_default();
+        lines.iter_mut().zip(edit.new).for_each(|(line, at)| *line = Some(at));
     }
     same
 }

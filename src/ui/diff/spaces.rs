@@ -2,10 +2,10 @@
 
 use super::parse::finish;
 use super::{FileDiff, Hunk, Kind, Line};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use crate::ui::edits::edits;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A block that takes longer to compare stays as it is.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -69,12 +69,10 @@ fn block(file: &FileDiff, gone: &mut Vec<Line>, came: &mut Vec<Line>, out: &mut 
         file.text(line).chars().filter(|c| !c.is_whitespace()).for_each(|c| c.hash(&mut hasher));
         hasher.finish()
     };
-    let (old, new): (Vec<u64>, Vec<u64>) = (gone.iter().map(key).collect(), came.iter().map(key).collect());
-    let deadline = Some(Instant::now() + PATIENCE);
-    for operation in capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline) {
-        let (from, to) = (gone.get(operation.old_range()), came.get(operation.new_range()));
+    for edit in edits(gone.iter().map(key), came.iter().map(key), PATIENCE) {
+        let (from, to) = (gone.get(edit.old), came.get(edit.new));
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
-        if matches!(operation, DiffOp::Equal { .. }) {
+        if edit.is_equal {
             out.extend(from.iter().zip(to).map(|(old, new)| Line { kind: Kind::Context, old: old.old, ..*new }));
         } else {
             out.extend(from);

@@ -1,0 +1,146 @@
+//! The edits that turn one sequence into another, and unified diffs of two texts.
+
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffOp, group_diff_ops};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::hash::Hash;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Unchanged lines around a change, as in git.
+const CONTEXT: usize = 3;
+
+/// A part of both sequences: equal in both, or replaced. One range of a replaced part can be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
+    pub is_equal: bool,
+}
+
+impl From<DiffOp> for Edit {
+    fn from(operation: DiffOp) -> Edit {
+        let is_equal = matches!(operation, DiffOp::Equal { .. });
+        Edit { old: operation.old_range(), new: operation.new_range(), is_equal }
+    }
+}
+
+/// Lists the parts of two sequences in order. Together they cover both. If comparing takes longer than `patience`, there
+/// are fewer and larger parts than necessary.
+pub fn edits<T: Eq + Hash>(
+    old: impl IntoIterator<Item = T>,
+    new: impl IntoIterator<Item = T>,
+    patience: Duration,
+) -> Vec<Edit> {
+    let (old, new) = number(old, new);
+    compare(&old, &new, patience).into_iter().map(Edit::from).collect()
+}
+
+/// Returns the hunks of the changes between two texts as git prints them. If comparing takes longer than `patience`, they
+/// are larger than necessary.
+pub fn unified_diff(old: &str, new: &str, patience: Duration) -> String {
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let (old_numbers, new_numbers) = number(&old, &new);
+    let mut out = String::new();
+    for hunk in group_diff_ops(compare(&old_numbers, &new_numbers, patience), CONTEXT) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        let old_lines = span(first.old_range().start..last.old_range().end);
+        let new_lines = span(first.new_range().start..last.new_range().end);
+        // Writing to a string does not fail.
+        _ = writeln!(out, "@@ -{old_lines} +{new_lines} @@");
+        for edit in hunk.into_iter().map(Edit::from) {
+            if edit.is_equal {
+                add(&mut out, ' ', old.get(edit.old));
+            } else {
+                add(&mut out, '-', old.get(edit.old));
+                add(&mut out, '+', new.get(edit.new));
+            }
+        }
+    }
+    out
+}
+
+/// Gives equal items equal numbers, so that the comparison is compiled once for all types of items.
+fn number<T: Eq + Hash>(old: impl IntoIterator<Item = T>, new: impl IntoIterator<Item = T>) -> (Vec<u32>, Vec<u32>) {
+    let mut numbers: HashMap<T, u32> = HashMap::new();
+    let mut number = |item: T| {
+        let next = numbers.len() as u32;
+        *numbers.entry(item).or_insert(next)
+    };
+    (old.into_iter().map(&mut number).collect(), new.into_iter().map(&mut number).collect())
+}
+
+fn compare(old: &[u32], new: &[u32], patience: Duration) -> Vec<DiffOp> {
+    let deadline = Instant::now().checked_add(patience);
+    let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = myers::diff_deadline(&mut hook, old, 0..old.len(), new, 0..new.len(), deadline);
+    hook.into_inner().into_inner().into_ops()
+}
+
+/// The lines of a hunk in its head: the first one, counted from 1, and their number unless it is 1. An empty span is named
+/// by the line before it.
+fn span(lines: Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => lines.end.to_string(),
+        len => format!("{},{len}", lines.start.saturating_add(1)),
+    }
+}
+
+fn add(out: &mut String, sign: char, lines: Option<&[&str]>) {
+    for line in lines.unwrap_or_default() {
+        out.push(sign);
+        out.push_str(line);
+        if !line.ends_with('\n') {
+            out.push_str("\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn edits_cover_both_sequences_in_order() {
+        let edit = |old, new, is_equal| Edit { old, new, is_equal };
+        let found = edits(["a", "b", "c", "d"], ["a", "x", "c", "d", "e"], PATIENCE);
+        let expected =
+            [edit(0..1, 0..1, true), edit(1..2, 1..2, false), edit(2..4, 2..4, true), edit(4..4, 4..5, false)];
+        assert_eq!(found, expected);
+        assert_eq!(edits([0; 0], [0; 0], PATIENCE), []);
+    }
+
+    #[test]
+    fn without_patience_the_edits_still_cover_both_sequences() {
+        let old: Vec<usize> = (0..5000).map(|n| n * 7 % 501).collect();
+        let new: Vec<usize> = (0..5000).map(|n| n * 11 % 503).collect();
+        let (mut at, mut rebuilt) = ((0, 0), Vec::new());
+        for edit in edits(&old, &new, Duration::ZERO) {
+            assert_eq!((edit.old.start, edit.new.start), at);
+            at = (edit.old.end, edit.new.end);
+            rebuilt.extend_from_slice(if edit.is_equal { &old[edit.old] } else { &new[edit.new] });
+        }
+        assert_eq!((at, rebuilt), ((old.len(), new.len()), new));
+    }
+
+    #[test]
+    fn a_unified_diff_is_what_git_prints() {
+        let diff = |old, new| unified_diff(old, new, PATIENCE);
+        assert_eq!(diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+        assert_eq!(diff("", "a\n"), "@@ -0,0 +1 @@\n+a\n");
+        assert_eq!(diff("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");
+        assert_eq!(diff("a\n", "a"), "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n");
+        assert_eq!(diff("same\n", "same\n"), "");
+        // A carriage return alone ends no line.
+        assert_eq!(diff("a\rb\n", "a\rc\n"), "@@ -1 +1 @@\n-a\rb\n+a\rc\n");
+        let old: String = (1..=20).map(|line| format!("{line}\n")).collect();
+        let new = old.replace("5\n6\n", "5\nsix\n").replace("19\n", "");
+        let expected =
+            "@@ -3,7 +3,7 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9\n@@ -16,5 +16,4 @@\n 16\n 17\n 18\n-19\n 20\n";
+        assert_eq!(diff(&old, &new), expected);
+    }
+}
