@@ -21,6 +21,7 @@ mod state_files;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
+mod turn;
 pub mod welcome;
 
 use crate::api::Host;
@@ -44,6 +45,7 @@ use std::time::{Duration, Instant};
 use terminal::{Terminal, TerminalOptions};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+pub use turn::Turn;
 
 /// The minimum time between two frames not caused by a key.
 const FRAME: Duration = Duration::from_millis(16);
@@ -134,7 +136,7 @@ impl Interface<'_> {
             let wake = if dirty { Some(wait_for_frame) } else { self.sessions.wake_at().map(until) };
             let wake = watch.deadline().map_or(wake, |d| Some(wake.map_or(d, |w| w.min(d))));
             let mut batch: Vec<Msg> = Vec::new();
-            let mut heard: Vec<(Host, Msg)> = Vec::new();
+            let mut heard: Option<(Host, Msg)> = None;
             tokio::select! {
                 biased;
                 signal = self.signals.next() => match signal {
@@ -156,7 +158,7 @@ impl Interface<'_> {
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
                 next = self.sessions.heard() => match next {
-                    Incoming::Msg(host, msg) => heard.push((host, msg)),
+                    Incoming::Msg(host, msg) => heard = Some((host, msg)),
                     Incoming::Opened(host, place, ground) => {
                         self.todo.extend(self.sessions.open(host, place, *ground));
                         urgent = true;
@@ -173,10 +175,6 @@ impl Interface<'_> {
             }
             // Keys that were held back are delivered in any case.
             batch.extend(watch.expired().into_iter().map(Msg::Key));
-            while batch.len() + heard.len() < 512 {
-                let Some(next) = self.sessions.try_heard() else { break };
-                heard.push(next);
-            }
             let now = Timestamp::now();
             for msg in std::iter::once(Msg::Now(now)).chain(batch) {
                 urgent |=
@@ -184,7 +182,11 @@ impl Interface<'_> {
                 let front = self.sessions.host();
                 self.todo.extend(self.sessions.receive(&front, msg));
             }
-            for (host, msg) in heard {
+            let (turn, mut messages) = (Turn::start(), 0);
+            while turn.has_room(messages)
+                && let Some((host, msg)) = heard.take().or_else(|| self.sessions.try_heard())
+            {
+                messages += 1;
                 if host != self.sessions.host() {
                     self.todo.extend(self.sessions.receive(&host, Msg::Now(now)));
                 }

@@ -1,0 +1,38 @@
+//! One turn of the loop: how much of what waits is taken in before the next key and frame.
+
+use std::time::{Duration, Instant};
+
+/// Messages that are taken in at most.
+const MESSAGES: usize = 512;
+/// The time in which another message is begun.
+const SLICE: Duration = Duration::from_millis(4);
+
+/// A turn in which a bounded part of what waits is taken in, so that a key never waits for all of it.
+pub struct Turn {
+    end: Instant,
+}
+
+impl Turn {
+    /// Starts a turn.
+    pub fn start() -> Turn {
+        Turn { end: Instant::now() + SLICE }
+    }
+
+    /// Returns whether another message is taken in after so many.
+    pub fn has_room(&self, messages: usize) -> bool {
+        messages == 0 || messages < MESSAGES && Instant::now() < self.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_takes_one_message_in_however_long_it_takes_and_never_too_many() {
+        let over = Turn { end: Instant::now() };
+        assert!(over.has_room(0) && !over.has_room(1));
+        let long = Turn { end: Instant::now() + Duration::from_secs(3600) };
+        assert!(long.has_room(1) && !long.has_room(MESSAGES));
+    }
+}
