@@ -8,10 +8,11 @@ use labscope::api::projects::{ListProjects, Project};
 use labscope::api::{Error, Fault};
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
+use labscope::app::pane::{Section, Session};
 use labscope::app::place::Place;
 use labscope::store::{Arrival, Ticket, Want};
 use std::sync::Arc;
-use support::{Table, key, key_and_frame, shown, start};
+use support::{Table, key, key_and_frame, shown, start, start_as};
 
 /// Rows of a page of a list.
 const PAGE: usize = 100;
@@ -151,7 +152,10 @@ fn reviewed(comments: usize, size: (u16, u16)) -> App {
     let note = |n: usize| {
         let (file, line) = (n % 10, n / 10 % 400 + 1);
         format!(
-            r#"{{"id": {n}, "body": "`f{file}.rs:{line}` at {sha}\n\nA comment of **some** words.", "system": false}}"#
+            r#"{{"id": "{n:040x}", "notes": [{{"id": {n}, "type": "DiffNote", "system": false, "resolvable": true,
+                "resolved": false, "body": "A comment of **some** words.", "author": {{"id": 1, "username": "ada"}},
+                "position": {{"base_sha": "{sha}", "start_sha": "{sha}", "head_sha": "{sha}", "position_type": "text",
+                    "old_path": "f{file}.rs", "new_path": "f{file}.rs", "new_line": {line}}}}}]}}"#
         )
     };
     let notes: Vec<String> = (1..=comments).map(note).collect();
@@ -160,7 +164,9 @@ fn reviewed(comments: usize, size: (u16, u16)) -> App {
         "/projects/{id}/merge_requests/{merge_request_iid}/changes" => {
             request(&format!(r#", "changes": [{}]"#, files.join(",")))
         }
-        "/projects/{id}/merge_requests/{merge_request_iid}/notes" => format!("[{}]", notes.join(",")).into_bytes(),
+        "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => {
+            format!("[{}]", notes.join(",")).into_bytes()
+        }
         route => reply(route, b""),
     };
     let (mut app, effects) = start(Place::new("mr").project("a/p").item(1).tab("changes"), size);
@@ -197,6 +203,39 @@ fn composer(lines: usize, size: (u16, u16)) -> App {
     app
 }
 
+/// Home with `count` sections of the user's own, of 20 merge requests each, among them.
+fn home(count: usize, size: (u16, u16)) -> App {
+    let section = |n: usize| Section {
+        name: format!("Section {n}"),
+        query: format!("label:team-{n} target:main updated:>2w draft:no"),
+        ..Section::default()
+    };
+    let sections = (0..count).map(section).collect();
+    let session = Session { signed_in: true, sections, ..Session::default() };
+    let request = |n: usize| {
+        format!(
+            r#"{{"id": {n}, "iid": {n}, "project_id": 1, "title": "Change {n} of many", "state": "opened",
+                "labels": ["a"], "author": {{"id": 2, "username": "grace"}}, "updated_at": "2026-06-15T09:00:00Z"}}"#
+        )
+    };
+    let requests: Vec<String> = (1..=20).map(request).collect();
+    let answer = |route: &str| match route {
+        "/user" => br#"{"id": 1, "username": "ada"}"#.to_vec(),
+        "/merge_requests" => format!("[{}]", requests.join(",")).into_bytes(),
+        route => reply(route, b""),
+    };
+    let (mut app, effects) = start_as(session, Place::new("home"), size);
+    settle_with(&mut app, effects, &answer);
+    for name in ["C-d", "C-d", "j"] {
+        shown(&mut app, size);
+        let effects = app.update(Msg::Key(key(name)));
+        settle_with(&mut app, effects, &answer);
+    }
+    let shown = shown(&mut app, size);
+    assert!(shown.contains("Section 1") && shown.contains("Change 9 of many"), "sections are shown: {shown}");
+    app
+}
+
 fn both(small: &mut App, large: &mut App, size: (u16, u16)) -> (f64, f64) {
     support::pair(|| key_and_frame(small, size, &KEYS), || key_and_frame(large, size, &KEYS))
 }
@@ -217,6 +256,9 @@ fn main() {
             table.ratio(&format!("{what} 1,000 · 1,000,000  {name}"), pair, 1.5);
         }
     }
+    let size = (160, 45);
+    let (mut few, mut many) = (home(3, size), home(30, size));
+    table.ratio("home 3 · 30 sections", both(&mut few, &mut many, size), 1.2);
     // The text goes to the disk as it is typed, and is laid out as a whole: a key costs what the text is long. It must stay far
     // below what a person notices, with as much text as anybody writes.
     let (mut small, mut large) = (composer(20, (160, 45)), composer(2_000, (160, 45)));

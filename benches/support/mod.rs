@@ -32,10 +32,15 @@ pub fn key(text: &str) -> KeyEvent {
 
 /// An app at a place, on a terminal of columns and rows, and what it asks for.
 pub fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
+    start_as(Session { signed_in: true, ..Session::default() }, place, size)
+}
+
+/// Like [`start`], with another session.
+pub fn start_as(session: Session, place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
     App::new(Setup {
         registry: labscope::panes::PANES,
         bindings: Bindings::new(labscope::panes::PANES, &Default::default()).unwrap_or_default(),
-        session: Session { signed_in: true, ..Session::default() },
+        session,
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: true,
         kept: Default::default(),

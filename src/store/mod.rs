@@ -538,7 +538,7 @@ impl Store {
         arrival.value.downcast_ref()
     }
 
-    /// Returns a number that changes whenever the store does.
+    /// Returns a number that changes whenever a reply or an error does.
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -558,6 +558,10 @@ impl Store {
     /// Returns the page of `load` to request at `now`, or when the next one is due.
     pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
         let resource = self.resources.get(&load.request);
+        // What is wanted is in use, even if nobody reads it in this turn.
+        if let Some(resource) = resource {
+            resource.used.set(self.turn);
+        }
         let first = if load.pages == 0 { 0 } else { 1 };
         let mut wake = None;
         let mut loading = 0;
@@ -661,9 +665,11 @@ impl Store {
         entry.stale = std::mem::take(&mut entry.again);
         let mut changed = false;
         let mut grew = false;
+        // An error that came or went.
+        let news;
         match outcome {
             Ok(arrival) => {
-                entry.error = None;
+                news = entry.error.take().is_some();
                 entry.replies += 1;
                 match &mut entry.known {
                     // An identical body: derived values stay valid.
@@ -677,9 +683,11 @@ impl Store {
                 }
             }
             Err(error) => {
+                news = true;
                 entry.error = Some((error, now));
             }
         }
+        self.generation += u64::from(news);
         if let Some(resource) = self.resources.get_mut(request) {
             // A list that became shorter ends if the server says that it ends.
             let index = page.saturating_sub(1) as usize;
@@ -700,6 +708,7 @@ impl Store {
     pub fn fail_unsupported(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
         let Some(said) = self.unsupported.get(request.route).filter(|_| request.host.is_none()) else { return false };
         let error = Error { tried: request.line(), fault: Fault::Unsupported(said.clone()) };
+        self.generation += 1;
         if let Some(entry) = self.entry(request, page) {
             entry.stale = false;
             entry.error = Some((error, now));
@@ -1059,6 +1068,22 @@ mod tests {
         store.arrived(&load.request, 1, Err(error(Fault::Denied("no".into()))), at(11));
         assert_eq!(store.due(&load, at(1000)), (None, None));
         assert!(store.unreachable().is_none());
+    }
+
+    #[test]
+    fn an_error_is_news_when_it_comes_and_when_it_goes() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let mut store = Store::default();
+        let mut is_news = |outcome| {
+            let (before, revision) = (store.generation(), store.list(&list).revision);
+            store.arrived(&list.request(), 1, outcome, at(0));
+            (store.generation() != before, store.list(&list).revision != revision)
+        };
+        let error = || Err(Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) });
+        assert_eq!(is_news(Ok(rows(&["a"], None))), (true, true));
+        assert_eq!(is_news(Ok(rows(&["a"], None))), (false, false), "the same rows again");
+        assert_eq!(is_news(error()), (true, false), "the rows stay");
+        assert_eq!(is_news(Ok(rows(&["a"], None))), (true, false));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How the lines of home look.
 
 use super::{Home, Line, Section};
+use crate::api::merge_requests::MergeRequest;
 use crate::api::{Fault, Id};
 use crate::app::pane::View;
 use crate::panes::home::queries;
@@ -64,7 +65,7 @@ impl Home {
             Line::Nothing(section) => {
                 let error = match section {
                     Section::Review | Section::Assigned | Section::Mine | Section::Own(_) => {
-                        queries::requests(view, section, None).error
+                        self.own.requests(view, section, None).error
                     }
                     Section::Todos => todos::waiting(view).error,
                     Section::Running | Section::Lately | Section::Recent => queries::projects(view).error,
@@ -76,10 +77,13 @@ impl Home {
                 Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
             }
             Line::Todo(row) => todo(view, row),
-            Line::Request(section, at, row) => request(view, section, at, row, self.area.get().width),
+            Line::Request(section, at, row) => match self.own.requests(view, section, at).get(row) {
+                Some(merge_request) => request(view, at, merge_request, self.area.get().width),
+                None => Row::default(),
+            },
             Line::Silent(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
-                let said = silence(view, section, at);
+                let said = self.silence(view, section, at);
                 Row::new(vec![Cell::from((name.to_owned(), said.1)), Cell::empty(), Cell::from(said)])
             }
             Line::Job(project, row) => {
@@ -140,25 +144,25 @@ impl Home {
         )
         .dim(archived)
     }
+
+    /// Returns what is said of a server that does not answer; the user can do something about some of it.
+    fn silence(&self, view: &View, section: Section, at: OtherServer) -> (String, Role) {
+        let Some(error) = self.own.requests(view, section, at).error else { return (String::new(), Role::Dim) };
+        let (what, role) = match &error.fault {
+            Fault::Unauthorized(_) => ("rejects the token", Role::Warning),
+            Fault::Denied(_) => ("refuses", Role::Warning),
+            Fault::Tls(_) => ("is not trusted", Role::Warning),
+            Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) => ("did not answer", Role::Dim),
+            _ => ("cannot list your work", Role::Dim),
+        };
+        (format!("{what}: {}", error.message()), role)
+    }
 }
 
 /// A row without what only merge requests have: labels, size, approvals and threads.
 fn without_details(start: [Cell; 4], end: [Cell; 3]) -> Row {
     let details = std::iter::repeat_with(Cell::empty).take(4);
     Row::new(start.into_iter().chain(details).chain(end).collect())
-}
-
-/// Returns what is said of a server that does not answer; the user can do something about some of it.
-fn silence(view: &View, section: Section, at: OtherServer) -> (String, Role) {
-    let Some(error) = queries::requests(view, section, at).error else { return (String::new(), Role::Dim) };
-    let (what, role) = match &error.fault {
-        Fault::Unauthorized(_) => ("rejects the token", Role::Warning),
-        Fault::Denied(_) => ("refuses", Role::Warning),
-        Fault::Tls(_) => ("is not trusted", Role::Warning),
-        Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) => ("did not answer", Role::Dim),
-        _ => ("cannot list your work", Role::Dim),
-    };
-    (format!("{what}: {}", error.message()), role)
 }
 
 fn todo(view: &View, row: usize) -> Row {
@@ -179,16 +183,15 @@ fn todo(view: &View, row: usize) -> Row {
     )
 }
 
-fn request(view: &View, section: Section, at: OtherServer, row: usize, width: u16) -> Row {
-    let Some(request) = queries::requests(view, section, at).get(row) else { return Row::default() };
-    let path = queries::path_of(view, at, request).to_string();
+fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> Row {
+    let project = queries::path_of(view, at, request);
+    let path = project.to_string();
     let path = match queries::host(view, at) {
         Some(host) => Cell::from((format!("{} ", host.name()), Role::Dim)).and(path, Role::Text),
         None => Cell::from((path, Role::Dim)),
     };
     // What one looked at is kept for the current server.
     let news = at.is_none().then(|| last_seen::news(view, request)).flatten();
-    let project = queries::path_of(view, at, request);
     let shown = if at.is_none() { Shown::in_width(width) } else { Shown::default() };
     let details = Details::new(view, &project, request, shown);
     let mut title = Cell::empty();

@@ -105,7 +105,7 @@ impl Home {
 
     /// The merge requests of a section on a server, as far as they fit.
     fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
-        let assigned = queries::requests(view, Section::Assigned, at);
+        let assigned = self.own.requests(view, Section::Assigned, at);
         let me = view.me().map(|me| me.id);
         // Servers that know no reviewers pass over the filter.
         let is_to_review = |r: &MergeRequest| r.reviewers.iter().flatten().any(|reviewer| Some(reviewer.id) == me);
@@ -116,7 +116,7 @@ impl Home {
             _ => true,
         };
         let host = queries::host(view, at).map_or("", |host| host.name());
-        let all = queries::requests(view, section, at);
+        let all = self.own.requests(view, section, at);
         let fitting = all.iter().enumerate().filter(|(_, r)| {
             let author = r.author().map_or("", |a| a.username.as_str());
             let fits = || self.fits(&[&r.title, queries::path_of(view, at, r).as_str(), author, host]);
@@ -126,12 +126,12 @@ impl Home {
     }
 
     /// The servers that do not answer what a section asks; where there is one alone, the section itself says so.
-    fn silent(view: &View, section: Section) -> Vec<Line> {
+    fn silent(&self, view: &View, section: Section) -> Vec<Line> {
         let everywhere = queries::everywhere(view);
         if everywhere == [None] || !matches!(section, Section::Assigned | Section::Mine) {
             return Vec::new();
         }
-        let failed = everywhere.into_iter().filter(|at| queries::requests(view, section, *at).error.is_some());
+        let failed = everywhere.into_iter().filter(|at| self.own.requests(view, section, *at).error.is_some());
         failed.map(|at| Line::Silent(section, at)).collect()
     }
 
@@ -160,7 +160,7 @@ impl Home {
                 let mut all: Vec<(&MergeRequest, Line)> = Vec::new();
                 let mut known = false;
                 for at in &everywhere {
-                    let rows = queries::requests(view, section, *at);
+                    let rows = self.own.requests(view, section, *at);
                     known |= rows.known || rows.error.is_some();
                     all.extend(self.requests(view, section, *at));
                 }
@@ -174,7 +174,7 @@ impl Home {
                 .filter(|all| !all.is_empty())
                 .map(|all| all.into_iter().map(|(_, line)| line).collect()),
             Section::Own(_) => {
-                let rows = queries::requests(view, section, None);
+                let rows = self.own.requests(view, section, None);
                 let all = self.requests(view, section, None);
                 (rows.known || rows.error.is_some()).then(|| all.into_iter().map(|(_, line)| line).collect())
             }
@@ -210,13 +210,18 @@ impl Home {
         }
     }
 
-    /// Puts the lines together.
+    /// Puts the lines together, if anything changed that they are made of.
     pub(super) fn arrange(&mut self, view: &View) {
-        self.lately.refresh(view);
+        let is_new = self.lately.refresh(view) | self.own.refresh(view);
+        let made_of = (self.filter.clone(), view.session.signed_in, view.session.others.clone());
+        if !is_new && self.made_of.as_ref() == Some(&made_of) {
+            return;
+        }
+        self.made_of = Some(made_of);
         let mut lines = Vec::new();
         for section in Section::all(view) {
             let Some(rows) = self.section(view, section) else { continue };
-            let silent = Self::silent(view, section);
+            let silent = self.silent(view, section);
             // Where the current server did not answer, nobody knows that there is nothing.
             let nothing = rows.is_empty() && !silent.contains(&Line::Silent(section, None));
             // A server is named once.
@@ -247,7 +252,7 @@ impl Home {
     pub(super) fn key(&self, view: &View, index: usize) -> String {
         match self.lines.get(index) {
             Some(Line::Request(section, at, row)) => {
-                format!("{section:?}{at:?}{}", queries::requests(view, *section, *at).get(*row).map_or(0, |r| r.id))
+                format!("{section:?}{at:?}{}", self.own.requests(view, *section, *at).get(*row).map_or(0, |r| r.id))
             }
             Some(Line::Todo(row)) => format!("todo{}", todos::waiting(view).get(*row).map_or(0, |todo| todo.id)),
             Some(Line::Silent(_, at)) => format!("silent{at:?}"),

@@ -13,7 +13,7 @@ use crate::api::todos::Todo;
 use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Disabled, Motion};
-use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Section as Own, View};
+use crate::app::pane::{Breadcrumb, Cx, OtherServer, Pane, Pointer, SearchMode, Section as Own, View};
 use crate::app::place::Place;
 use crate::app::recent;
 use crate::parts::merge_request_details::{self, Details, Shown};
@@ -26,6 +26,7 @@ use crate::ui::table::ListState;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use lines::{Line, Section};
+use queries::OwnQueries;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use recents::Recents;
@@ -35,6 +36,9 @@ pub struct Home {
     list: ListState,
     lines: Vec<Line>,
     lately: Recents,
+    own: OwnQueries,
+    /// The filter, whether the user is signed in, and the other servers that the lines were made of.
+    made_of: Option<(String, bool, Vec<OtherServer>)>,
     filter: String,
     /// Whether the user chose what is selected; until then it is the first thing, whatever comes in when.
     chosen: bool,
@@ -71,7 +75,7 @@ impl Home {
 
     fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
         match line? {
-            Line::Request(section, at, row) => queries::requests(view, section, at).get(row),
+            Line::Request(section, at, row) => self.own.requests(view, section, at).get(row),
             _ => None,
         }
     }
@@ -81,7 +85,7 @@ impl Home {
         match self.current()? {
             Line::Todo(_) => todos::place(self.todo(view)?, view),
             Line::Request(section, at, row) => {
-                let request = queries::requests(view, section, at).get(row)?;
+                let request = self.own.requests(view, section, at).get(row)?;
                 Some(Place::new("mr").project(queries::path_of(view, at, request)).item(request.iid))
             }
             Line::Job(..) => {
@@ -233,6 +237,8 @@ impl Pane for Home {
             list: ListState::default(),
             lines: Vec::new(),
             lately: Recents::default(),
+            own: OwnQueries::default(),
+            made_of: None,
             filter: String::new(),
             chosen: false,
             area: Default::default(),
@@ -258,12 +264,12 @@ impl Pane for Home {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = queries::wants(view, &self.lately.watched);
+        let mut wants = queries::wants(view, &self.own, &self.lately.watched);
         let (top, shown) = (self.list.top(), Shown::in_width(self.area.get().width));
         let seen = self.lines.iter().skip(top).take(self.list.rows_on(view.size.1));
         let seen: Vec<_> = seen
             .filter_map(|line| match line {
-                Line::Request(section, None, row) => queries::requests(view, *section, None).get(*row),
+                Line::Request(section, None, row) => self.own.requests(view, *section, None).get(*row),
                 _ => None,
             })
             .map(|request| (queries::path_of(view, None, request), request))

@@ -32,7 +32,7 @@ impl Home {
         let name = |user: Option<&crate::api::users::User>| user.map(|user| user.username.clone()).unwrap_or_default();
         Some(match self.current()? {
             Line::Request(section, at, row) => {
-                let request = queries::requests(view, section, at).get(row)?;
+                let request = self.own.requests(view, section, at).get(row)?;
                 let changed = request.updated_at.as_ref().map_or("", |at| at.as_str());
                 let server = queries::host(view, at).map_or("", |host| host.name());
                 Preview {

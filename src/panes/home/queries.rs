@@ -5,13 +5,16 @@ use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Host, Id};
-use crate::app::pane::View;
+use crate::app::pane::{Section as Own, View};
 use crate::app::target;
 use crate::parts::ci::PULSE;
 use crate::parts::merge_request_query::QueryScope;
 use crate::parts::todos;
-use crate::store::{Load, Rows, Want};
+use crate::store::{ListQuery, Load, Rows, Want};
 use std::time::Duration;
+
+/// Seconds of a day.
+const DAY: i64 = 24 * 60 * 60;
 
 /// Returns what a section asks for; `None` while it is not known who asks.
 fn requests_query(view: &View, section: Section) -> Option<ListMergeRequests> {
@@ -37,10 +40,63 @@ fn running_query(project: &str) -> ListJobs {
     ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
 }
 
-/// Returns what a section of one's own asks for.
-fn own(view: &View, section: Section) -> Option<(QueryScope, String)> {
-    let Section::Own(index) = section else { return None };
-    view.session.sections.get(index).map(|section| (QueryScope::of(section), section.query.clone()))
+/// What a section of the user's own asks for.
+struct OwnQuery {
+    scope: QueryScope,
+    /// `None` while it cannot be asked.
+    query: Option<ListQuery<MergeRequest>>,
+    wants: Vec<Want>,
+}
+
+/// What the user's own sections ask for. Queries are parsed when something changed, not for each key and row.
+#[derive(Default)]
+pub struct OwnQueries {
+    all: Vec<OwnQuery>,
+    /// The store's news, the day, by which dates are read, and the sections that this was made of.
+    made_of: Option<(u64, i64, Vec<Own>)>,
+}
+
+impl OwnQueries {
+    /// Makes them again if there is news, and returns whether there is.
+    pub fn refresh(&mut self, view: &View) -> bool {
+        let (news, day) = (view.store.generation(), view.now.as_second().div_euclid(DAY));
+        let sections = &view.session.sections;
+        if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, made_of.1, &made_of.2) == (news, day, sections)) {
+            return false;
+        }
+        self.all = sections.iter().map(|section| OwnQuery::new(section, view)).collect();
+        self.made_of = Some((news, day, sections.clone()));
+        true
+    }
+
+    /// The merge requests of a section on a server. One's own queries are of the current server.
+    pub fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
+        if let Section::Own(index) = section {
+            return match self.all.get(index) {
+                Some(own) => own.scope.rows(own.query.as_ref(), view),
+                None => Rows::chain(Vec::new()),
+            };
+        }
+        match requests_query(view, section) {
+            Some(query) => view.store.list_at(host(view, at), &query),
+            None => Rows::chain(Vec::new()),
+        }
+    }
+
+    fn wants(&self) -> impl Iterator<Item = Want> {
+        self.all.iter().flat_map(|own| own.wants.iter().cloned())
+    }
+}
+
+impl OwnQuery {
+    fn new(section: &Own, view: &View) -> OwnQuery {
+        let scope = QueryScope::of(section);
+        let query = scope.query(&section.query, view);
+        let mut wants = scope.grammar().wants(&section.query);
+        wants.extend(scope.projects_want());
+        wants.extend(query.iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
+        OwnQuery { scope, query, wants }
+    }
 }
 
 /// Another server than the one at hand, by its place among them.
@@ -61,17 +117,6 @@ pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
     view.session.others.get(at?).map(|other| &other.host)
 }
 
-/// The merge requests of a section on a server. One's own queries are of the current server.
-pub fn requests<'a>(view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
-    match own(view, section) {
-        Some((scope, text)) => scope.rows(scope.query(&text, view).as_ref(), view),
-        None => match requests_query(view, section) {
-            Some(query) => view.store.list_at(host(view, at), &query),
-            None => Rows::chain(Vec::new()),
-        },
-    }
-}
-
 /// The user's projects, those that changed last first.
 pub fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
     view.store.list(&projects_query())
@@ -83,7 +128,7 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
 }
 
 /// Returns all of it; the running jobs are those of `watched`.
-pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
+pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
     if view.session.signed_in {
         wants.push(Load::list(&todos::pending(), 1).into());
@@ -95,11 +140,7 @@ pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
         wants.extend(queries.map(|query| Load::list(&query, 1).at(host(view, at)).into()));
     }
     wants.extend(requests_query(view, Section::Review).map(|query| Load::list(&query, 1).into()));
-    for (scope, text) in Section::all(view).filter_map(|section| own(view, section)) {
-        wants.extend(scope.grammar().wants(&text));
-        wants.extend(scope.projects_want());
-        wants.extend(scope.query(&text, view).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
-    }
+    wants.extend(own.wants());
     for project in watched {
         let load = Load::list(&running_query(project), 1);
         let live = !running(view, project).is_empty();

@@ -39,11 +39,11 @@ pub struct Recents {
 }
 
 impl Recents {
-    /// Makes it again, if there is news.
-    pub fn refresh(&mut self, view: &View) {
+    /// Makes it again if there is news, and returns whether there is.
+    pub fn refresh(&mut self, view: &View) -> bool {
         let (news, places, pinned) = (view.store.generation(), &view.recents.places, &view.settings.pinned_projects);
         if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, &made_of.1, &made_of.2) == (news, places, pinned)) {
-            return;
+            return false;
         }
         let made_of = (news, places.clone(), pinned.clone());
         let titles = titles(view, places);
@@ -56,6 +56,7 @@ impl Recents {
             self.watched = latest.iter().take(WATCHED).map(|project| project.path_with_namespace.clone()).collect();
         }
         self.made_of = Some(made_of);
+        true
     }
 }
 
