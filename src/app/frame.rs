@@ -93,13 +93,12 @@ impl App {
         }
         self.bottom_line(&view, Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         self.continuations(&view, content, buf);
-        spot::suggest(content.x, content.y);
         let mut cursor = None;
         for overlay in &self.overlays {
             spot::take();
-            spot::suggest(content.x, content.y);
             cursor = overlay.view(&view, area, buf);
         }
+        spot::suggest(content.x, content.y);
         cursor.or_else(|| spot::take().filter(|_| glyph::words()))
     }
 

@@ -12,6 +12,8 @@ use std::cell::Cell;
 const OFFERED: u16 = 8;
 /// Columns that suffice to tell one of them on the line of the cursor.
 const OFFER_WIDTH: u16 = 32;
+/// Columns that suffice for the end of what is typed behind a long error.
+const TYPED_WIDTH: usize = 16;
 
 /// What stands in a field.
 pub enum Shown<'a> {
@@ -23,6 +25,20 @@ pub enum Shown<'a> {
     Choice(&'a str, &'a str),
     /// Text of several lines; what is said where it is empty.
     Text(&'a str, &'a str),
+}
+
+impl Shown<'_> {
+    /// Columns of what is shown.
+    fn width(&self) -> usize {
+        match self {
+            Shown::Line(input, empty) if input.is_empty() => text::width(empty),
+            Shown::Line(input, _) => text::width(input.text()),
+            Shown::Secret(letters) => *letters,
+            Shown::Choice(word, empty) | Shown::Text(word, empty) => {
+                text::width_up_to(word, 80).max(text::width(empty))
+            }
+        }
+    }
 }
 
 /// One field.
@@ -110,6 +126,10 @@ pub fn draw(
         }
         let x = labels as u16 + 3;
         let value = Rect { x: area.x + x, width: area.width.saturating_sub(x + 1), ..place }.intersection(area);
+        let value = match row.error.filter(|_| focused) {
+            Some(error) => tell_error(buf, value, theme, error, row.shown.width()),
+            None => value,
+        };
         let cursor = draw_value(buf, value, theme, focused, &row.shown);
         if focused {
             drawn.value = value;
@@ -222,6 +242,19 @@ pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offer
     }
     table::thumb(buf, area, theme, first, offers.len());
     area
+}
+
+/// In accessible mode: writes what is wrong where a line begins, of which so many columns are typed; returns what is left for
+/// the line.
+pub fn tell_error(buf: &mut Buffer, area: Rect, theme: &Theme, error: &str, typed: usize) -> Rect {
+    if !glyph::words() {
+        return area;
+    }
+    let words = format!("{} {}", glyph::wrong(), text::sanitize(error));
+    let told = Rect { width: area.width.saturating_sub(typed.saturating_add(3).min(TYPED_WIDTH) as u16), ..area };
+    let used = line::draw(buf, told, &[(words, theme.style(Role::Failed))]);
+    let used = if used == 0 { 0 } else { used + 2 };
+    Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area }
 }
 
 /// In accessible mode: writes on the line of the cursor which of the offers is chosen, of how many. The rest of the line may be

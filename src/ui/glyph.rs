@@ -2,6 +2,7 @@
 //! who hears the screen instead of seeing it.
 
 use crate::ui::theme::Role;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What is drawn besides text.
@@ -23,7 +24,31 @@ pub fn set_alphabet(alphabet: Alphabet) {
     ALPHABET.store(alphabet as u8, Ordering::Relaxed);
 }
 
+thread_local! {
+    static ON_THIS_THREAD: Cell<Option<Alphabet>> = const { Cell::new(None) };
+}
+
+/// An alphabet of this thread alone, until it is dropped: for tests, which run side by side in one process.
+pub struct LocalAlphabet(());
+
+impl LocalAlphabet {
+    /// Draws with `alphabet` on this thread from now on.
+    pub fn new(alphabet: Alphabet) -> LocalAlphabet {
+        ON_THIS_THREAD.set(Some(alphabet));
+        LocalAlphabet(())
+    }
+}
+
+impl Drop for LocalAlphabet {
+    fn drop(&mut self) {
+        ON_THIS_THREAD.set(None);
+    }
+}
+
 fn alphabet() -> Alphabet {
+    if let Some(alphabet) = ON_THIS_THREAD.get() {
+        return alphabet;
+    }
     match ALPHABET.load(Ordering::Relaxed) {
         1 => Alphabet::Ascii,
         2 => Alphabet::Words,

@@ -17,6 +17,7 @@ use labscope::app::transfer::SaveOrder;
 use labscope::app::{App, Entry, Place, Setup};
 use labscope::runtime::executor::Executor;
 use labscope::store::{AnyRangeRead, Arrival, Follow, Load, Parts, Step, Ticket, Want, Write};
+use labscope::ui::glyph::{Alphabet, LocalAlphabet};
 use labscope::ui::text;
 use labscope::ui::theme::{Background, Theme};
 use ratatui::buffer::Buffer;
@@ -69,6 +70,7 @@ pub struct Begin {
     pub greets: bool,
     pub signed_in: bool,
     pub background: Background,
+    accessible: bool,
     pub drafts: HashMap<String, String>,
     /// The account that was signed in last.
     pub account: String,
@@ -97,6 +99,7 @@ impl Begin {
             greets: false,
             signed_in: true,
             background: Background::Dark,
+            accessible: false,
             drafts: HashMap::new(),
             account: String::new(),
             states: HashMap::new(),
@@ -153,6 +156,12 @@ impl Begin {
         self
     }
 
+    /// As with `--accessible`.
+    pub fn accessible(mut self) -> Begin {
+        self.accessible = true;
+        self
+    }
+
     /// Replies come from the server at `url`.
     pub fn server(mut self, url: &str, token: &str) -> Begin {
         let mut server = Server::new(url.parse().expect("the address of a server"));
@@ -165,6 +174,7 @@ impl Begin {
 
     /// Opens the app there.
     pub fn open(self) -> Harness {
+        let alphabet = self.accessible.then(|| LocalAlphabet::new(Alphabet::Words));
         let now: Timestamp = NOW.parse().expect("a time");
         let setup = Setup {
             registry: self.registry,
@@ -225,7 +235,9 @@ impl Begin {
             held: HashMap::new(),
             in_flight: HashSet::new(),
             buffer: Buffer::empty(Rect::default()),
+            cursor: None,
             lines: OnceCell::new(),
+            _alphabet: alphabet,
         };
         harness.take(effects);
         harness.draw();
@@ -289,8 +301,11 @@ pub struct Harness {
     /// Tickets that a server has yet to answer; streams are not among them.
     in_flight: HashSet<Ticket>,
     buffer: Buffer,
+    /// The cell of the terminal's cursor, if it is seen.
+    cursor: Option<(u16, u16)>,
     /// Its lines, once somebody looked at them: most screens are looked at several times, or not at all.
     lines: OnceCell<Vec<String>>,
+    _alphabet: Option<LocalAlphabet>,
 }
 
 impl Harness {
@@ -772,7 +787,7 @@ impl Harness {
     fn draw(&mut self) {
         let area = Rect::new(0, 0, self.size.0, self.size.1);
         self.buffer = Buffer::empty(area);
-        self.app.view(area, &mut self.buffer);
+        self.cursor = self.app.view(area, &mut self.buffer);
         self.lines.take();
     }
 
@@ -854,6 +869,19 @@ impl Harness {
     #[track_caller]
     pub fn expect_no(&mut self, words: &str) -> &mut Harness {
         assert!(!self.shows(words), "{words:?} on\n{}", self.picture());
+        self
+    }
+
+    /// The line that the terminal's cursor is on: what a screen reader speaks.
+    pub fn heard(&self) -> String {
+        let line = self.cursor.and_then(|(_, y)| self.seen().get(usize::from(y)));
+        line.map(|line| line.trim().to_owned()).unwrap_or_default()
+    }
+
+    /// The line that the terminal's cursor is on holds `words`.
+    #[track_caller]
+    pub fn hears(&mut self, words: &str) -> &mut Harness {
+        assert!(self.heard().contains(words), "{:?}, not {words:?}, on\n{}", self.heard(), self.picture());
         self
     }
 

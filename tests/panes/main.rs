@@ -1,5 +1,6 @@
 //! Panes as the user sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
 
+mod accessible;
 mod administrators;
 mod artifacts;
 mod browse;

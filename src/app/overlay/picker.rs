@@ -262,10 +262,10 @@ impl Picker {
         self.settle(true);
     }
 
-    /// Headings cannot be selected.
+    /// Headings cannot be selected, except where the selected row is what is heard.
     fn settle(&mut self, down: bool) {
         let lines = &self.lines;
-        self.list.settle(lines.len(), down, |row| !matches!(lines.get(row), Some(Line::Heading(_))));
+        self.list.settle(lines.len(), down, |row| glyph::words() || !matches!(lines.get(row), Some(Line::Heading(_))));
     }
 
     fn move_by(&mut self, rows: isize) {
@@ -328,7 +328,11 @@ impl Picker {
                 self.unfold();
                 return AfterKey::Open;
             }
-            Some(Line::Heading(_)) | None => None,
+            Some(Line::Heading(_)) => {
+                self.move_by(1);
+                return AfterKey::Open;
+            }
+            None => None,
         };
         let Some(index) = index else {
             return match self.free {

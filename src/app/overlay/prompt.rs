@@ -6,9 +6,10 @@ use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
 use crate::store::Want;
+use crate::ui::form::{self, Offer};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
-use crate::ui::{line, popup};
+use crate::ui::{line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -168,12 +169,21 @@ impl Prompt {
         }
     }
 
+    /// What the line may become. One text that is written out whole already is no help.
+    fn offered(&self) -> Option<&Completion> {
+        let typed = self.input.text();
+        self.completion.as_ref().filter(|completion| match completion.texts.as_slice() {
+            [] => false,
+            [only] => only != typed,
+            _ => true,
+        })
+    }
+
     fn draw_completions(&self, view: &View, row: Rect, buf: &mut Buffer) {
-        let Some(completion) = &self.completion else { return };
+        let Some(completion) = self.offered() else { return };
         let (theme, len) = (view.theme, completion.texts.len());
         let seen = len.min(SEEN).min(usize::from(row.y));
-        // One that is written out whole already is no help.
-        if seen == 0 || (len == 1 && completion.texts.first().is_some_and(|text| text == self.input.text())) {
+        if seen == 0 {
             return;
         }
         let first = completion.chosen.map_or(0, |at| (at + 1).saturating_sub(seen));
@@ -237,16 +247,22 @@ impl Overlay for Prompt {
         let spaces = " ".repeat(row.width as usize);
         line::draw(buf, row, &[(spaces.as_str(), theme.style(Role::Input))]);
         let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
-        let at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
+        let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
         match self.refused.as_ref().filter(|_| row.y > screen.y) {
             Some(why) => {
+                at = form::tell_error(buf, at, theme, why, text::width(self.input.text()));
                 let above = Rect { y: row.y - 1, ..row };
                 popup::clear(buf, above, theme);
                 line::draw(buf, above, &[(format!(" {why}"), theme.style(Role::Failed))]);
             }
             None => self.draw_completions(view, row, buf),
         }
-        self.input.draw(buf, at, theme, true, "")
+        let cursor = self.input.draw(buf, at, theme, true, "");
+        if let (Some(cursor), Some(completion)) = (cursor, self.offered()) {
+            let offers: Vec<Offer> = completion.texts.iter().map(|value| Offer { value, note: "" }).collect();
+            form::tell_offer(buf, row, theme, cursor, &offers, completion.chosen.unwrap_or(0));
+        }
+        cursor
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {

@@ -91,7 +91,10 @@ impl Overlay for QueryLine {
         popup::clear(buf, row, theme);
         buf.set_style(row, theme.style(Role::Input));
         let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
-        let at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
+        let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
+        if let Some(mistake) = &self.mistake {
+            at = form::tell_error(buf, at, theme, &mistake.to_string(), text::width(self.input.text()));
+        }
         let cursor = self.input.draw(buf, at, theme, true, "");
         let mut anchor = Rect { width: 1, height: 1, ..at };
         if let Some(mistake) = self.mistake.as_ref().filter(|_| row.y > screen.y) {

@@ -5,7 +5,7 @@ use crate::app::complete::{Candidate, Complete};
 use crate::app::pane::View;
 use crate::ui::form::{self, Offer, Row, Shown};
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{glyph, line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
@@ -19,8 +19,25 @@ const MASK: char = '*';
 const ROOMY: u16 = 30;
 
 impl Form {
-    fn rows(&self) -> Vec<Row<'_>> {
-        self.fields.iter().map(row).collect()
+    fn rows(&self, view: &View) -> Vec<Row<'_>> {
+        self.fields.iter().enumerate().map(|(index, field)| self.row(index, field, view)).collect()
+    }
+
+    fn row<'a>(&self, index: usize, field: &'a Field, view: &View) -> Row<'a> {
+        let (text, empty) = (field.input.text(), field.default.as_str());
+        Row {
+            label: &field.label,
+            required: field.required,
+            shown: match &field.widget {
+                Widget::Secret => Shown::Secret(text.chars().count()),
+                Widget::Long if field.is_hidden => Shown::Secret(text.chars().count()),
+                Widget::YesNo | Widget::Choice(_) => Shown::Choice(text, empty),
+                Widget::Long => Shown::Text(text, empty),
+                _ => Shown::Line(&field.input, empty),
+            },
+            error: field.error.as_deref(),
+            changed: text != field.before,
+        }
     }
 
     /// The lines about a field.
@@ -112,6 +129,14 @@ impl Form {
         }
     }
 
+    /// In accessible mode: the server's words, for the line of the cursor.
+    fn failure_heard(&self) -> Option<String> {
+        match &self.state {
+            State::Failed(error) if glyph::words() => Some(self.without_secrets(error.message())),
+            _ => None,
+        }
+    }
+
     /// Rows that the longest of the texts below the fields takes: the fields do not jump when the focus moves.
     fn rows_below(&self, width: usize) -> usize {
         let most = |at| text::wrap(&self.about(at), width, ABOUT).len();
@@ -126,7 +151,12 @@ impl Form {
             return None;
         }
         let width = (screen.width * 3 / 5).clamp(64, 96);
-        let errors = self.fields.iter().filter(|field| field.error.is_some()).count();
+        let failure = self.failure_heard();
+        let mut rows = self.rows(view);
+        if let Some(row) = rows.get_mut(self.focus).filter(|row| row.error.is_none()) {
+            row.error = failure.as_deref();
+        }
+        let errors = rows.iter().filter(|row| row.error.is_some()).count();
         let facts = if self.facts.is_empty() { 0 } else { self.facts.len() + 1 };
         let below = self.rows_below(usize::from(width.min(screen.width.saturating_sub(4))));
         // A row stays empty above what is said below the fields, and on a large screen another above the keys.
@@ -164,7 +194,6 @@ impl Form {
         }
         // Fields go before facts where there is no room for both.
         let room = if usize::from(body.height) > facts { facts } else { 0 };
-        let rows = self.rows();
         let least = self.facts.iter().map(|(name, _)| text::width(name)).max().unwrap_or(0);
         let column = usize::from(form::value_column(&rows, least, body.width));
         for ((name, words), y) in self.facts.iter().zip(body.y..body.y + room as u16) {
@@ -186,23 +215,6 @@ impl Form {
         }
         *self.drawn.borrow_mut() = drawn;
         cursor
-    }
-}
-
-fn row(field: &Field) -> Row<'_> {
-    let (text, empty) = (field.input.text(), field.default.as_str());
-    Row {
-        label: &field.label,
-        required: field.required,
-        shown: match &field.widget {
-            Widget::Secret => Shown::Secret(text.chars().count()),
-            Widget::Long if field.is_hidden => Shown::Secret(text.chars().count()),
-            Widget::YesNo | Widget::Choice(_) => Shown::Choice(text, empty),
-            Widget::Long => Shown::Text(text, empty),
-            _ => Shown::Line(&field.input, empty),
-        },
-        error: field.error.as_deref(),
-        changed: text != field.before,
     }
 }
 
