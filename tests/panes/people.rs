@@ -262,6 +262,39 @@ async fn a_member_is_added_gets_another_role_and_is_removed() {
 }
 
 #[tokio::test]
+async fn a_name_is_called_unknown_only_once_nothing_is_offered_for_it() {
+    let unknown = "of that name";
+    let begin = || Begin::at(Place::new("members").group("acme")).size(100, 30);
+    let mut harness = begin().open();
+    harness
+        .reply("GET /groups/acme/members/all", [user(2, "bo", "active")])
+        .reply("GET /users?search=jo", [user(7, "jolanda", "active"), user(8, "joe", "active")])
+        .reply("GET /users?search=joh", json!([]))
+        .reply("GET /users", [user(2, "bo", "active")])
+        .reply("GET /users?username=jo", json!([]))
+        .reply("GET /users?username=joh", json!([]))
+        .reply("GET /users?username=joe", [user(8, "joe", "active")])
+        .settle()
+        .await;
+    // Somebody's name begins so: there is nothing wrong with it yet.
+    harness.press("+").type_text("jo").settle().await;
+    harness.expect("jolanda").expect_no(unknown);
+    // The field is left.
+    harness.press("S-Tab").expect(unknown);
+    harness.press("Tab").expect(unknown);
+    // Nobody's name begins so.
+    harness.type_text("h").settle().await;
+    harness.expect_no("jolanda").expect(unknown);
+    harness.press("Backspace").settle().await;
+    harness.expect("jolanda").expect_no(unknown);
+    // It is submitted.
+    harness.press("C-s").settle().await;
+    harness.expect(unknown);
+    harness.type_text("e").settle().await;
+    harness.expect_no(unknown);
+}
+
+#[tokio::test]
 async fn a_place_opens_for_the_group_under_the_cursor() {
     let mut harness = Begin::at(Place::new("groups")).size(120, 30).open();
     let group = json!({ "id": 4, "name": "Acme", "path": "acme", "full_path": "acme", "web_url": "https://demo.test/groups/acme" });

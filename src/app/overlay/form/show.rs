@@ -23,6 +23,18 @@ impl Form {
         self.fields.iter().enumerate().map(|(index, field)| self.row(index, field, view)).collect()
     }
 
+    /// Returns what is wrong with a field. A name that may go on is not called unknown while it is typed.
+    fn error<'a>(&self, index: usize, field: &'a Field, view: &View) -> Option<&'a str> {
+        let is_typed = index == self.focus && self.offers.open;
+        let may_go_on = match &field.widget {
+            Widget::Named(complete) | Widget::Names(complete) if is_typed => {
+                !self.offers.items.is_empty() || complete.is_loading(view, field.word().1)
+            }
+            _ => false,
+        };
+        field.error.as_deref().filter(|_| !may_go_on)
+    }
+
     fn row<'a>(&self, index: usize, field: &'a Field, view: &View) -> Row<'a> {
         let (text, empty) = (field.input.text(), field.default.as_str());
         Row {
@@ -35,7 +47,7 @@ impl Form {
                 Widget::Long => Shown::Text(text, empty),
                 _ => Shown::Line(&field.input, empty),
             },
-            error: field.error.as_deref(),
+            error: self.error(index, field, view),
             changed: text != field.before,
         }
     }
