@@ -32,7 +32,7 @@ crate::endpoints! {
         query: Option<String>,
     }
 
-    /// Lists the members of a project and those it has from groups, each with the highest role; since 12.4.
+    /// Lists the members of a project and those it has from groups, each with the highest role; since 11.2.
     GET "/projects/{id}/members/all" => Vec<Member>;
     struct ListAllMembers {
         id: Id,
@@ -77,7 +77,7 @@ crate::endpoints! {
         query: Option<String>,
     }
 
-    /// Lists the members of a group and those it has from groups above, each with the highest role; since 12.4.
+    /// Lists the members of a group and those it has from groups above, each with the highest role; since 11.2.
     GET "/groups/{id}/members/all" => Vec<Member>;
     struct ListAllGroupMembers {
         id: Id,

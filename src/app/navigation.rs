@@ -111,7 +111,9 @@ impl App {
     pub(super) fn place_named(&self, entry: &Entry) -> Result<Place, String> {
         let here = self.place();
         let mut place = Place::new(entry.id);
-        if let Some(group) = self.group_at_hand().filter(|_| entry.is_of_groups()) {
+        if entry.is_of_groups()
+            && let Some(group) = self.group_at_hand()
+        {
             return Ok(place.group(group));
         }
         match entry.needs {

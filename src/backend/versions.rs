@@ -56,7 +56,8 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Returns where a position between other commits, as of an older version or of one commit, is in a merge request now; as it is, where it cannot be told.
+    /// Returns where a position between other commits, as of an older version or of one commit, is in a merge request
+    /// now; as it is, where it cannot be told.
     pub fn carried(&self, mr: &MergeRequest, git: &Git, position: &Position) -> Position {
         let newest = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         let id = |sha: &Option<String>| Oid::from_str(sha.as_deref()?).ok();

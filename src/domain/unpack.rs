@@ -130,7 +130,8 @@ impl Room<'_> {
     }
 }
 
-/// Returns what an error at a name means: that the archive holds it twice or in a form that cannot be written, or a fault of the disk.
+/// Returns what an error at a name means: that the archive holds it twice or in a form that cannot be written, or a
+/// fault of the disk.
 fn named_twice(error: io::Error, at: &Path) -> Extracted {
     let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
     match taken {

@@ -40,6 +40,8 @@ const FILES: usize = 0;
 const DIFF: usize = 1;
 /// Columns from which the sides stand beside each other by themselves.
 const WIDE: u16 = 116;
+/// Rows that a list above a diff has at least: enough to say that no file matches.
+const MIN_ROWS: usize = 3;
 const ASKS: [PanelRequest; 2] = [PanelRequest { min: 28, weight: 1 }, PanelRequest { min: 50, weight: 3 }];
 
 /// Where the diff of a file stands, for links and copies.
@@ -367,10 +369,11 @@ impl Changes {
 
     /// Where the list stands alone and is short, the diff of its file stands below it.
     fn stacked(&self, area: Rect) -> (Option<Rect>, Option<Rect>) {
-        let height = 1 + u16::try_from(self.nodes.len()).unwrap_or(u16::MAX);
-        if self.panels.zoomed() || glyph::words() || height > area.height / 2 {
+        let rows = 1 + self.nodes.len().max(MIN_ROWS);
+        let height = u16::try_from(rows).ok().filter(|height| *height <= area.height / 2);
+        let Some(height) = height.filter(|_| !self.panels.zoomed() && !glyph::words()) else {
             return (Some(area), None);
-        }
+        };
         let below = Rect { y: area.y + height, height: area.height - height, ..area };
         (Some(Rect { height, ..area }), Some(below))
     }

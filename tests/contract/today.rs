@@ -14,6 +14,7 @@ use labscope::api::identity::GetMetadata;
 use labscope::api::jobs::{Job, PipelineBrief, PlayJob, Status};
 use labscope::api::labels::{DeleteLabel, UpdateLabel};
 use labscope::api::license::{GetLicense, License};
+use labscope::api::members::ListAllMembers;
 use labscope::api::merge_requests::{CreateMergeRequest, MergeRequest, MergeRequestState};
 use labscope::api::notes::{CreateMergeRequestNote, Note};
 use labscope::api::notifications::NotificationSettings;
@@ -49,6 +50,18 @@ async fn a_server_before_15_2_tells_its_version_at_its_old_place() {
     assert_eq!(client(&server).call(&GetMetadata {}).await.expect("a version").version, "14.10.5");
     let lines: Vec<String> = server.asked().iter().map(|asked| asked.line.clone()).collect();
     assert_eq!(lines, ["GET /api/v4/metadata", "GET /api/v4/version"]);
+}
+
+#[tokio::test]
+async fn a_server_before_11_2_lists_its_direct_members() {
+    let unknown = answer(400, r#"{"error":"user_id is invalid"}"#);
+    let server = Scripted::start([unknown, answer(200, r#"[{"id":7,"username":"ada","access_level":30}]"#)]).await;
+    let all = ListAllMembers { id: "a/b".into(), query: Some("a".into()) };
+    let members = client(&server).call(&all).await.expect("members");
+    assert_eq!(members.iter().map(|member| member.id).collect::<Vec<_>>(), [7]);
+    let lines: Vec<String> = server.asked().iter().map(|asked| asked.line.clone()).collect();
+    let of = "GET /api/v4/projects/a%2Fb/members";
+    assert_eq!(lines, [format!("{of}/all?query=a"), format!("{of}?query=a")]);
 }
 
 #[tokio::test]

@@ -101,6 +101,13 @@ async fn a_short_list_has_the_diff_of_its_file_below_it_on_a_narrow_screen() {
     harness.press("Esc").expect("Files 4").expect("let new = 2;");
     harness.click_on("let new = 2;").expect_no("Files 4");
     harness.press("Esc z").expect("Files 4").expect_no("let new = 2;");
+    harness.press("z").expect("let new = 2;");
+    harness
+        .press("/")
+        .type_text("zzz")
+        .press("Enter")
+        .expect("No file matches the filter.")
+        .expect("/ changes it, Esc clears it");
     let mut low = open(80, 12).await;
     low.expect("Files 4").expect_no("a lock file: folded");
 }

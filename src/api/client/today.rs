@@ -5,9 +5,16 @@ use crate::api::error::{Error, Fault};
 
 /// The same call where other servers take it, if they do not know the place that `request` went to.
 ///
-/// Servers before 15.2 tell their version at `GET /version`. A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise. Servers before 12.4
-/// change a label at `PUT …/labels`, by its name.
+/// - Before 15.2 the version is told at `GET /version`.
+/// - A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise.
+/// - Before 12.4 a label is changed at `PUT …/labels`, by its name.
+/// - Before 11.2 only direct members are listed, and `all` is read as the id of a user.
 pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
+    if let Fault::Refused(400, said) = &error.fault {
+        let members = request.route.ends_with("/members/all") && said.contains("user_id is invalid");
+        let path = request.path.strip_suffix("/all").filter(|_| members)?;
+        return Some(Request { path: path.to_owned(), ..request.clone() });
+    }
     // A tag that is not there is named; some proxies say of a route that it is missing.
     let no_route = match &error.fault {
         Fault::Unsupported(_) => true,

@@ -237,30 +237,29 @@ impl App {
     }
 
     fn step(&mut self, step: Step, effects: &mut Vec<Effect>) {
-        let draft = |app: &App, key: &str| app.saved.draft(key);
         match step {
             Step::Claim(key) => {
                 let on_disk = self.saved.key_on_disk(&key);
                 effects.push(Effect::Claim(key, on_disk));
             }
             Step::Look(key) => {
-                if let Some(want) = draft(self, &key).and_then(|draft| look_of(&self.view_of(), &draft)) {
+                if let Some(want) = self.saved.draft(&key).and_then(|draft| look_of(&self.view_of(), &draft)) {
                     self.store.refresh(&[want.into()]);
                 }
             }
             Step::Send(key) => {
-                if let Some(draft) = draft(self, &key) {
+                if let Some(draft) = self.saved.draft(&key) {
                     self.send(draft.write(), KeptKey::Draft(key), None, effects);
                 }
             }
             Step::Keep(key, state) => {
-                if let Some(draft) = draft(self, &key) {
+                if let Some(draft) = self.saved.draft(&key) {
                     let kept = Draft { state, ..draft }.to_json();
                     self.act(Action::Keep(key, Some(kept)), effects);
                 }
             }
             Step::Conflict(key, now) => {
-                if let Some(draft) = draft(self, &key) {
+                if let Some(draft) = self.saved.draft(&key) {
                     let why = "Somebody else has changed the note; send again to overwrite it".to_owned();
                     let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft }.to_json();
                     self.act(Action::Keep(key, Some(kept)), effects);
@@ -268,7 +267,7 @@ impl App {
             }
             Step::Drop(key) => {
                 // One that arrived without our hearing of it is to be seen, too.
-                if let Some(draft) = draft(self, &key) {
+                if let Some(draft) = self.saved.draft(&key) {
                     self.store.touch(draft.write().touches);
                     self.publish(&draft, effects);
                 }

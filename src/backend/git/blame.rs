@@ -207,22 +207,8 @@ fn split(runs: &[Run], kept: &[Run]) -> (Vec<Run>, Vec<Run>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::git::tests::has_git;
+    use crate::backend::git::tests::{Dice, has_git, stock, write_commit};
     use git2::Repository;
-    use std::process::Command;
-
-    /// A fixed sequence of numbers (splitmix64).
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) % bound as u64) as usize
-        }
-    }
 
     /// A file under one of two names; its lines are few, so that many are the same.
     #[derive(Clone)]
@@ -245,17 +231,10 @@ mod tests {
 
     /// Makes a history and returns its newest commit with the name of the file there.
     fn history(dice: &mut Dice, repo: &Repository) -> (Oid, &'static str) {
-        let odb = repo.odb().unwrap();
         let mut all: Vec<(Oid, File)> = Vec::new();
         for n in 0..2 + dice.below(25) {
             let count = [1, 1, 1, 1, 1, 2, 2, 3][dice.below(8)].min(n);
-            let mut parents: Vec<usize> = Vec::new();
-            while parents.len() < count {
-                let parent = n - 1 - dice.below(n.min(5));
-                if !parents.contains(&parent) {
-                    parents.push(parent);
-                }
-            }
+            let parents = dice.parents(n, count, 5);
             let start = || File { name: "a", lines: (0..30).collect() };
             let mut file = parents.first().map_or_else(start, |parent| all[*parent].1.clone());
             if let Some(other) = parents.get(1) {
@@ -272,29 +251,13 @@ mod tests {
             }
             let text: String = file.lines.iter().map(|line| format!("line {line}\n")).collect();
             let text = if dice.below(6) == 0 { text.trim_end().to_owned() } else { text };
-            let mut tree = repo.treebuilder(None).unwrap();
-            tree.insert("n", repo.blob(format!("{n} of it\n").repeat(9).as_bytes()).unwrap(), 0o100644).unwrap();
-            tree.insert(file.name, repo.blob(text.as_bytes()).unwrap(), 0o100644).unwrap();
-            let tree = tree.write().unwrap();
-            let seconds = 1_500_000_000 + [n, dice.below(9)][dice.below(2)];
-            let lines: String = parents.iter().map(|parent| format!("parent {}\n", all[*parent].0)).collect();
-            let by = format!("Ada <ada@x> {seconds} +0000");
-            let bytes = format!("tree {tree}\n{lines}author {by}\ncommitter {by}\n\n{n}\n");
-            all.push((odb.write(ObjectType::Commit, bytes.as_bytes()).unwrap(), file));
+            let seconds = 1_500_000_000 + [n, dice.below(9)][dice.below(2)] as i64;
+            let parents: Vec<Oid> = parents.iter().map(|parent| all[*parent].0).collect();
+            let files = [("n", &*format!("{n} of it\n").repeat(9)), (file.name, &*text)];
+            all.push((write_commit(repo, n, seconds, &parents, &files), file));
         }
         let (id, file) = all.pop().unwrap();
         (id, file.name)
-    }
-
-    /// What stock git says of each line.
-    fn stock(folder: &std::path::Path, commit: Oid, path: &str) -> Vec<Oid> {
-        let mut command = Command::new("git");
-        command.args(["blame", "-l", "-s", "--root", &commit.to_string(), "--", path]).current_dir(folder);
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", "/nowhere");
-        let done = command.output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        let text = String::from_utf8(done.stdout).unwrap();
-        text.lines().map(|line| Oid::from_str(line.split(' ').next().unwrap()).unwrap()).collect()
     }
 
     #[test]
@@ -307,7 +270,8 @@ mod tests {
             assert!(parts.windows(2).all(|pair| pair[0].0 != pair[1].0), "{seed}: {parts:?}");
             let lines: Vec<Oid> = parts.iter().flat_map(|(id, lines)| std::iter::repeat_n(*id, *lines)).collect();
             if has_git() {
-                assert_eq!(lines, stock(folder.path(), commit, name), "seed {seed} in {:?}", folder.keep());
+                let stock = stock(folder.path(), &["blame", "-l", "-s", "--root", &commit.to_string(), "--", name]);
+                assert_eq!(lines, stock, "seed {seed} in {:?}", folder.keep());
             }
         }
     }

@@ -380,24 +380,10 @@ impl Git {
 mod tests {
     use super::*;
     use crate::backend::cache::Cache;
-    use crate::backend::git::tests::has_git;
+    use crate::backend::git::tests::{Dice, has_git, stock, write_commit};
     use crate::backend::git::{Head, LogQuery};
-    use git2::{ObjectType, Repository};
+    use git2::Repository;
     use std::collections::HashSet;
-    use std::process::Command;
-
-    /// A fixed sequence of numbers (splitmix64).
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) % bound as u64) as usize
-        }
-    }
 
     /// How the dates of a history run from parent to child.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -439,17 +425,10 @@ mod tests {
         fn new(dice: &mut Dice, dates: Dates) -> World {
             let folder = tempfile::tempdir().unwrap();
             let repo = Repository::init_bare(folder.path()).unwrap();
-            let odb = repo.odb().unwrap();
             let (mut commits, mut clock): (Vec<Made>, i64) = (Vec::new(), 1_500_000_000);
             for n in 0..2 + dice.below(30) {
                 let count = [1, 1, 1, 1, 2, 2, 3, 0][dice.below(8)].min(n);
-                let mut parents = Vec::new();
-                while parents.len() < count {
-                    let parent = n - 1 - dice.below(n.min(6));
-                    if !parents.contains(&parent) {
-                        parents.push(parent);
-                    }
-                }
+                let parents = dice.parents(n, count, 6);
                 let inherited = parents.first().and_then(|parent| commits[*parent].text);
                 let text = [inherited, inherited, Some(0), Some(1), None][dice.below(5)];
                 clock += dice.below(3) as i64;
@@ -458,16 +437,10 @@ mod tests {
                     Dates::Rising => clock,
                     Dates::Wild => 1_500_000_000 + dice.below(10) as i64,
                 };
-                let mut tree = repo.treebuilder(None).unwrap();
-                tree.insert("n", repo.blob(n.to_string().as_bytes()).unwrap(), 0o100644).unwrap();
-                if let Some(text) = text {
-                    tree.insert("a", repo.blob(text.to_string().as_bytes()).unwrap(), 0o100644).unwrap();
-                }
-                let tree = tree.write().unwrap();
-                let lines: String = parents.iter().map(|p| format!("parent {}\n", commits[*p].id)).collect();
-                let by = format!("Ada <ada@x> {seconds} +0000");
-                let bytes = format!("tree {tree}\n{lines}author {by}\ncommitter {by}\n\n{n}\n");
-                let id = odb.write(ObjectType::Commit, bytes.as_bytes()).unwrap();
+                let (number, written) = (n.to_string(), text.map(|text| text.to_string()));
+                let files = std::iter::once(("n", &*number)).chain(written.as_deref().map(|text| ("a", text)));
+                let above: Vec<Oid> = parents.iter().map(|parent| commits[*parent].id).collect();
+                let id = write_commit(&repo, n, seconds, &above, &files.collect::<Vec<_>>());
                 commits.push(Made { id, seconds, parents, text });
             }
             World { folder, commits }
@@ -503,13 +476,8 @@ mod tests {
 
         /// Returns what stock git prints, a hash a line; `None` if there is no git.
         fn stock(&self, arguments: &[String]) -> Option<Vec<Oid>> {
-            let mut command = Command::new("git");
-            command.args(arguments).current_dir(self.folder.path());
-            command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", "/nowhere");
-            let done = has_git().then(|| command.output().unwrap())?;
-            assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
-            let lines = String::from_utf8(done.stdout).unwrap();
-            Some(lines.lines().map(|line| Oid::from_str(line).unwrap()).collect())
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            has_git().then(|| stock(self.folder.path(), &arguments))
         }
 
         fn stock_log(&self, rest: &[String]) -> Option<Vec<Oid>> {

@@ -11,6 +11,55 @@ pub fn has_git() -> bool {
     *HAS.get_or_init(asked)
 }
 
+/// A fixed sequence of numbers (splitmix64).
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+
+    /// Up to `count` different ones of the `back` commits before the `n`th, as its parents.
+    pub fn parents(&mut self, n: usize, count: usize, back: usize) -> Vec<usize> {
+        let mut parents = Vec::new();
+        while parents.len() < count.min(n) {
+            let parent = n - 1 - self.below(n.min(back));
+            if !parents.contains(&parent) {
+                parents.push(parent);
+            }
+        }
+        parents
+    }
+}
+
+/// Writes a commit whose message is its number, with its files by name and text.
+pub fn write_commit(repo: &Repository, n: usize, seconds: i64, parents: &[Oid], files: &[(&str, &str)]) -> Oid {
+    let mut tree = repo.treebuilder(None).unwrap();
+    for (name, text) in files {
+        tree.insert(name, repo.blob(text.as_bytes()).unwrap(), 0o100644).unwrap();
+    }
+    let tree = tree.write().unwrap();
+    let parents: String = parents.iter().map(|parent| format!("parent {parent}\n")).collect();
+    let by = format!("Ada <ada@x> {seconds} +0000");
+    let text = format!("tree {tree}\n{parents}author {by}\ncommitter {by}\n\n{n}\n");
+    repo.odb().unwrap().write(ObjectType::Commit, text.as_bytes()).unwrap()
+}
+
+/// Returns the commit that begins each line of what stock git prints.
+pub fn stock(folder: &std::path::Path, arguments: &[&str]) -> Vec<Oid> {
+    let mut command = std::process::Command::new("git");
+    command.args(arguments).current_dir(folder);
+    command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", "/nowhere");
+    let done = command.output().unwrap();
+    assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+    let text = String::from_utf8(done.stdout).unwrap();
+    text.lines().map(|line| Oid::from_str(line.split(' ').next().unwrap()).unwrap()).collect()
+}
+
 struct Made {
     folder: tempfile::TempDir,
     repo: Repository,

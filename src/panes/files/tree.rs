@@ -313,8 +313,8 @@ impl Tree {
         }
     }
 
-    /// An entry of `folder`. Its path is made of its name, and one without a name stays closed: a folder that a server lists within
-    /// itself must not go on forever.
+    /// An entry of `folder`. Its path is made of its name, and one without a name stays closed: a folder that a server
+    /// lists within itself must not go on forever.
     fn node(&self, entry: &TreeEntry, folder: &str, depth: usize) -> Node {
         let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
         let kind = match entry.r#type {

@@ -242,8 +242,8 @@ impl Mr {
         Some(DraftThread::New { position: Some(position), commit_id: self.scope.commit().map(str::to_owned) })
     }
 
-    /// Opens the composer on the marked lines, the line, the file or the point of an image under the cursor; `suggests` puts their text in, to be
-    /// changed.
+    /// Opens the composer on the marked lines, else on the line, the file or the point of an image under the cursor;
+    /// `suggests` puts the text of the lines in, to be changed.
     pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
         let anchor = if suggests { self.changes.anchor_to_change() } else { self.changes.anchor() };
         let Some(anchor) = anchor else { return };

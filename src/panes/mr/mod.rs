@@ -742,19 +742,20 @@ impl Pane for Mr {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        match answer.take::<versions::From>() {
-            Ok(from) => self.compare_from(from, cx),
-            Err(answer) => match answer.take::<versions::Both>() {
-                Ok(both) => {
-                    self.show_between(both);
-                    self.tab = Tab::Changes;
-                }
-                Err(answer) => {
-                    if let Ok(point) = answer.take::<PointTyped>() {
-                        self.comment_on_point(point, cx);
-                    }
-                }
-            },
+        let answer = match answer.take::<versions::From>() {
+            Ok(from) => return self.compare_from(from, cx),
+            Err(answer) => answer,
+        };
+        let answer = match answer.take::<versions::Both>() {
+            Ok(both) => {
+                self.show_between(both);
+                self.tab = Tab::Changes;
+                return;
+            }
+            Err(answer) => answer,
+        };
+        if let Ok(point) = answer.take::<PointTyped>() {
+            self.comment_on_point(point, cx);
         }
     }
 

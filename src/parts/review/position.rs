@@ -5,7 +5,8 @@ use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Pixels, Posi
 use crate::parts::changed_files::{CommentAnchor, LineEnd};
 use crate::ui::diff::Kind;
 
-/// The position of lines, a file or a point of an image in the changes between `refs`; `None` if one of these commits is unknown.
+/// The position of lines, a file or a point of an image in the changes between `refs`; `None` if one of these commits
+/// is unknown.
 pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPosition> {
     let known = |sha: &Option<String>| sha.clone().filter(|sha| !sha.is_empty());
     let mut position = NewPosition {
