@@ -1,6 +1,7 @@
 //! A place: what the user looks at, as data. Panes open one another by it, history and targets are made of it.
 
 use crate::api::Id;
+use crate::api::endpoint::{Request, decode};
 use serde::{Deserialize, Serialize};
 
 /// Where the user is, or wants to be: the pane, and what it shows. Slots that a pane does not use stay empty.
@@ -33,6 +34,19 @@ impl Place {
     /// The place `pane`, with nothing in its slots.
     pub fn new(pane: &str) -> Place {
         Place { pane: pane.to_owned(), ..Place::default() }
+    }
+
+    /// Returns whether the place exists only if what `request` asks for does: the thing itself, or a list of which only
+    /// the project or group is named. Whatever else a place shows may be missing.
+    pub fn needs(&self, request: &Request) -> bool {
+        let parts = request.route.split('/').zip(request.path.split('/'));
+        let names: Vec<String> =
+            parts.filter(|(slot, _)| slot.starts_with('{')).map(|(_, name)| decode(name)).collect();
+        let container = self.project.as_ref().or(self.group.as_ref()).map(Id::as_str);
+        let things = [&self.item, &self.git_ref, &self.path].map(|thing| thing.as_deref());
+        let asks_for_thing = request.route.ends_with('}');
+        let is_own = |name: &str| container == Some(name) || asks_for_thing && things.contains(&Some(name));
+        !names.is_empty() && names.iter().all(|name| is_own(name))
     }
 
     /// In that project.

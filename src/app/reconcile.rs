@@ -114,14 +114,13 @@ impl App {
             return;
         }
         let Some(pane) = self.nav.top() else { return };
-        let view = self.view_of();
+        let (view, place) = (self.view_of(), pane.place());
         let missing = pane.wants(&view).iter().find_map(|want| match want {
-            Want::Load(load) if load.request.host.is_none() => {
+            Want::Load(load) if load.request.host.is_none() && place.needs(&load.request) => {
                 self.store.error_of(&load.request).filter(|e| e.is_missing())
             }
             _ => None,
         });
-        let place = pane.place();
         let (Some(_), Some(above)) = (missing, registry::instead(self.registry, &place)) else { return };
         let thing = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
         let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !thing);

@@ -133,3 +133,48 @@ async fn every_place_outlives_every_failure_of_its_server() {
     server.stop().await;
     assert!(wrongs.is_empty(), "{} went wrong:\n{}", wrongs.len(), wrongs.join("\n\n"));
 }
+
+/// Opens a place, where what the request `missing` asks for does not exist, and returns all that it asked for.
+async fn open_without(world: &mut World, id: &str, missing: Option<&str>) -> (Harness, Vec<String>) {
+    let mut app = Begin::at(place_of(id)).size(120, 40).open();
+    let mut asked: Vec<String> = Vec::new();
+    for _ in 0..100 {
+        let reads = app.reads();
+        if reads.is_empty() {
+            break;
+        }
+        if let Some(line) = missing.filter(|line| reads.iter().any(|read| read == line)) {
+            app.fail(line, 404, "404 Not found");
+        }
+        asked.extend(reads.into_iter().filter(|read| !asked.contains(read)).collect::<Vec<_>>());
+        world.prepare(&mut app).await;
+        app.settle().await;
+    }
+    (app, asked)
+}
+
+#[tokio::test]
+async fn a_place_stays_where_a_part_of_it_is_missing() {
+    let server = demo().await;
+    let mut world = World::of(&server);
+    let mut wrongs = Vec::new();
+    for entry in PANES {
+        let item = place_of(entry.id).item;
+        let (_, asked) = open_without(&mut world, entry.id, None).await;
+        for line in &asked {
+            let (app, _) = open_without(&mut world, entry.id, Some(line)).await;
+            let left = app.app.place().pane != entry.id;
+            // A part has the number or hash of something else in its path, or comes behind that of the thing.
+            let path: Vec<&str> = line.split('?').next().unwrap_or_default().split('/').collect();
+            let is_name =
+                |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit()) || item.as_deref() == Some(part);
+            let named = path.iter().position(is_name);
+            let is_part = named.is_some_and(|at| at + 1 < path.len() || item.as_deref() != Some(path[at]));
+            if left && is_part {
+                wrongs.push(format!("{}, {line}", entry.id));
+            }
+        }
+    }
+    server.stop().await;
+    assert!(wrongs.is_empty(), "these are no reason to leave:\n{}", wrongs.join("\n"));
+}

@@ -281,6 +281,8 @@ pub fn place_of(id: &str) -> Place {
         "commit" => place.project("acme/rocket-ui").item("main"),
         "compare" => place.project("acme/rocket-ui").item("main...feature/rows"),
         "job" | "artifacts" => place.project("acme/rocket-ui").item(121),
+        "asset_links" => place.project("acme/rocket-ui").item("v0.3.0"),
+        "tests" => place.project("acme/rocket-ui").item(19),
         "traces" => place.project("acme/rocket-ui").item("121,127"),
         "user" => place.item("bo"),
         "epic" => place.group("acme").item(1),
