@@ -137,6 +137,17 @@ crate::endpoints! {
     GET "/projects/{id}/repository/blobs/{sha}/raw" => Raw, immutable by sha;
     struct GetRawBlob { id: Id, sha: String }
 
+    /// Reads the bytes of the file at a path.
+    NEWER GET "/projects/{id}/repository/files/{path}/raw" => Raw;
+    struct GetRawFile {
+        id: Id,
+        path: String,
+        /// A commit, tag or branch; the default branch where absent.
+        r#ref: Option<String>,
+        /// Whether a pointer of Git LFS is answered by the file that it stands for.
+        lfs: Option<bool>,
+    }
+
     /// Tells which commit brought which lines of a file; since 12.2.
     NEWER GET "/projects/{id}/repository/files/{path}/blame" => Vec<BlameRange>;
     struct GetBlame { id: Id, path: String, r#ref: String }

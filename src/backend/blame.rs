@@ -4,7 +4,6 @@ use super::call::{Outcome, Reading, ok};
 use super::mount::Mount;
 use super::reject::Reject;
 use crate::api::repository::{BlameRange, GetBlame};
-use std::path::Path;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read::<GetBlame>(blame)
@@ -16,10 +15,9 @@ fn blame(call: &Reading, input: GetBlame) -> Outcome<Vec<BlameRange>> {
         return Err(Reject::error(400, "ref is missing"));
     }
     let commit = git.commit_at(Some(&input.r#ref), "Commit")?;
-    let missing = || Reject::not_found("File");
-    let entry = git.repo().find_tree(commit.tree_id)?.get_path(Path::new(&input.path)).map_err(|_| missing())?;
-    let blob = git.repo().find_blob(entry.id()).map_err(|_| missing())?;
-    let text = String::from_utf8_lossy(blob.content());
+    let (_, bytes) =
+        git.file(&git.repo().find_tree(commit.tree_id)?, &input.path).ok_or_else(|| Reject::not_found("File"))?;
+    let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines().map(str::to_owned);
     let mut ranges = Vec::new();
     for (commit, count) in git.blame(commit.id, &input.path)? {

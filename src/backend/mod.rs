@@ -28,6 +28,7 @@ mod jobs;
 mod keys;
 mod labels;
 mod languages;
+mod lfs;
 mod license;
 pub mod limits;
 mod listener;

@@ -1,7 +1,8 @@
 //! Trees, blobs, comparisons and contributors.
 
-use super::call::{Outcome, Reading, ok, order};
+use super::call::{Answer, Outcome, Reading, ok, order};
 use super::git::Format;
+use super::lfs;
 use super::mount::Mount;
 use super::page::Extent;
 use super::range::{self, Skip};
@@ -9,6 +10,9 @@ use super::reject::Reject;
 use super::stop::Stop;
 use super::stream::Stream;
 use crate::api::repository::*;
+use git2::Oid;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
 use std::sync::Arc;
 
 /// How many commits a comparison lists at most.
@@ -19,6 +23,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListTree>(tree)
         .read::<GetBlob>(blob)
         .stream::<GetRawBlob>(raw)
+        .stream::<GetRawFile>(raw_file)
         .stream::<GetArchive>(archive)
         .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar.gz", ("format", "tar.gz"), archive)
         .also_stream::<GetArchive>("/projects/{id}/repository/archive.tgz", ("format", "tgz"), archive)
@@ -51,12 +56,34 @@ fn blob(call: &Reading, input: GetBlob) -> Outcome<Blob> {
 
 fn raw(call: &Reading, input: GetRawBlob) -> Outcome<Stream> {
     let (id, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
+    Ok(inline(call, id, bytes))
+}
+
+/// The bytes of a blob, to be shown.
+fn inline(call: &Reading, id: Oid, bytes: Vec<u8>) -> Answer<Stream> {
     let length = bytes.len() as u64;
     let stream = Stream::new("text/plain", Some(length), move |from, out| {
         out.write_all(bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or_default())
     });
-    let tag = format!("\"{id}\"");
-    Ok(range::answer(stream, &call.headers, Some(&tag)).header("content-disposition", "inline"))
+    range::answer(stream, &call.headers, Some(&format!("\"{id}\""))).header("content-disposition", "inline")
+}
+
+fn raw_file(call: &Reading, input: GetRawFile) -> Outcome<Stream> {
+    let (_, git) = call.repository(&input.id)?;
+    let name = input.r#ref.as_deref().filter(|name| !name.is_empty() && *name != "HEAD");
+    let commit = git.commit_at(name, "Commit")?;
+    let root = git.repo().find_tree(commit.tree_id)?;
+    let (id, bytes) = git.file(&root, &input.path).ok_or_else(|| Reject::not_found("File"))?;
+    let Some(oid) = lfs::oid(&bytes).filter(|_| input.lfs == Some(true)) else { return Ok(inline(call, id, bytes)) };
+    let missing = |_| Reject::no_record();
+    let mut file = File::open(lfs::path(git.repo().commondir(), oid)).map_err(missing)?;
+    let length = file.metadata().map_err(missing)?.len();
+    let tag = format!("\"{oid}\"");
+    let stream = Stream::new("application/octet-stream", Some(length), move |from, out| {
+        file.seek(SeekFrom::Start(from))?;
+        io::copy(&mut file, out).map(|_| ())
+    });
+    Ok(range::answer(stream, &call.headers, Some(&tag)))
 }
 
 fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {

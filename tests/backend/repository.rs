@@ -349,3 +349,20 @@ async fn blame_tells_which_commit_brought_which_lines() {
     assert_eq!(missing["message"], "404 File Not Found");
     json(server.get("ada", &format!("{at}?ref=nowhere")).await, 404).await;
 }
+
+#[tokio::test]
+async fn a_pointer_of_git_lfs_is_answered_by_what_it_stands_for() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let oid = "ab12".repeat(16);
+    let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 4\n");
+    let body = serde_json::json!({"branch": "main", "commit_message": "Add it",
+        "actions": [{"action": "create", "file_path": "a.bin", "content": pointer}]});
+    let call = server.call("ada", reqwest::Method::POST, "/projects/1/repository/commits");
+    json(call.json(&body).send().await.unwrap(), 201).await;
+    let raw = "/projects/1/repository/files/a.bin/raw";
+    assert_eq!(server.get("ada", &format!("{raw}?ref=main")).await.text().await.unwrap(), pointer);
+    json(server.get("ada", &format!("{raw}?ref=main&lfs=true")).await, 404).await;
+    let missing = json(server.get("ada", "/projects/1/repository/files/nothing/raw?ref=main").await, 404).await;
+    assert_eq!(missing["message"], "404 File Not Found");
+    json(server.get("ada", &format!("{raw}?ref=nowhere")).await, 404).await;
+}

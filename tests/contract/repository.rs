@@ -6,6 +6,8 @@ use labscope::api::repository::*;
 requests! {
     GetBlame { id: acme(), path: "src/a b.rs".into(), r#ref: "main".into() } =>
         "GET /projects/acme%2Fui/repository/files/src%2Fa%20b.rs/blame?ref=main";
+    GetRawFile { id: acme(), path: "src/a b.rs".into(), r#ref: word("main"), lfs: Some(true) } =>
+        "GET /projects/acme%2Fui/repository/files/src%2Fa%20b.rs/raw?lfs=true&ref=main";
     ListTree { id: acme(), path: word("src/ui"), r#ref: word("main"), recursive: Some(true) } =>
         "GET /projects/acme%2Fui/repository/tree?path=src%2Fui&recursive=true&ref=main";
     GetBlob { id: 1.into(), sha: "abc".into() } => "GET /projects/1/repository/blobs/abc";

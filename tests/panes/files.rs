@@ -230,7 +230,36 @@ async fn an_encoding_and_a_pointer_are_named() {
     app.expect("Viele Grüße aus München").expect("windows-1252").expect("CRLF");
     let mut app = rocket(at("pointer.bin"), 140, 24);
     app.settle().await;
-    app.expect("LFS pointer to 12.3 kB");
+    app.expect("Git LFS pointer to 12.3 kB");
+}
+
+#[tokio::test]
+async fn a_file_in_git_lfs_is_shown_and_saved_in_place_of_its_pointer() {
+    let stored = format!("GET {PROJECT}/repository/files/pointer.bin/raw?lfs=true&ref=HEAD");
+    let mut app = rocket(at("pointer.bin"), 140, 24);
+    app.reply_raw(&stored, "the file itself\n");
+    app.settle().await;
+    app.expect("the file itself").expect("Git LFS").expect_no("pointer to").expect_no("oid sha256");
+    app.press("B").expect("the file is in Git LFS").press("s").press("Enter");
+    let (_, order) = app.saves.last().cloned().expect("an order");
+    assert_eq!(order.save.request.line(), stored);
+}
+
+#[tokio::test]
+async fn a_file_in_git_lfs_that_is_not_there_is_shown_as_its_pointer() {
+    let stored = format!("GET {PROJECT}/repository/files/pointer.bin/raw?lfs=true&ref=HEAD");
+    for (status, why) in [(403, "Not allowed"), (404, "Not found")] {
+        let mut app = rocket(at("pointer.bin"), 140, 24);
+        app.fail(&stored, status, "no");
+        app.settle().await;
+        app.expect("oid sha256:ab").expect(&format!("Git LFS pointer to 12.3 kB: {why}"));
+    }
+    let mut app = rocket(at("pointer.bin"), 140, 24);
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12300000\n";
+    app.reply_raw(&blob("pointer.bin"), pointer);
+    app.settle().await;
+    app.expect("Git LFS pointer to 12.3 MB, too large to be shown");
+    assert!(!app.asked.iter().any(|line| line.contains("lfs=true")));
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ macro_rules! history {
 const ALL: &[Entry] = &[
     history!("rocket-ui", "docs/table.png" = "table.png"),
     history!("cli"),
-    history!("notebook", "figures/year.png" = "year.png", "data/raw/logger.bin" = "logger.bin"),
+    history!("notebook", "data/raw/logger.bin" = "logger.bin"),
     history!("handbook", "images/reviews.png" = "reviews.png"),
     history!("terminfo-lite"),
     history!("sparkline"),
@@ -30,6 +30,12 @@ const ALL: &[Entry] = &[
     history!("reading-list"),
     history!("station"),
 ];
+
+/// Files in Git LFS, by their SHA-256: the histories have pointers to them.
+pub const STORED: &[(&str, &[u8])] = &[(
+    "eec3d214ec478ce410219e675aaa1c1611a69380a5ef90c6fababb19e3777734",
+    include_bytes!("../../../assets/world/files/year.png"),
+)];
 
 /// The script and the files of a history.
 pub fn named(name: &str) -> Option<(&'static str, Archive)> {

@@ -1,9 +1,12 @@
 //! Puts a replayed history on disk as a bare repository: one pack, one file of refs.
 
+use super::histories::STORED;
 use super::history::History;
+use crate::backend::lfs;
 use git2::{Repository, RepositoryInitOptions};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
 
 /// Which refs of a history a repository shows: a fork and its origin share one history.
@@ -30,6 +33,7 @@ pub fn write(history: &History, refs: &Refs<'_>, path: &Path, from: Option<&Path
         Some(from) => copy_packs(from, path).map_err(|e| git2::Error::from_str(&e.to_string()))?,
         None => write_pack(history, &repository)?,
     }
+    write_stored(history, path).map_err(|e| git2::Error::from_str(&e.to_string()))?;
     let mut rows: BTreeMap<String, (String, Option<String>)> = BTreeMap::new();
     for (name, id) in &history.branches {
         if !refs.hidden.contains(name) && (refs.only.is_empty() || refs.only.contains(name)) {
@@ -51,6 +55,19 @@ pub fn write(history: &History, refs: &Refs<'_>, path: &Path, from: Option<&Path
         }
     }
     std::fs::write(repository.path().join("packed-refs"), packed).map_err(|e| git2::Error::from_str(&e.to_string()))
+}
+
+/// Writes what the pointers of Git LFS stand for.
+fn write_stored(history: &History, path: &Path) -> io::Result<()> {
+    for (_, _, bytes) in &history.objects {
+        let stored = lfs::oid(bytes).and_then(|oid| STORED.iter().find(|(name, _)| *name == oid));
+        if let Some((oid, bytes)) = stored {
+            let file = lfs::path(path, oid);
+            file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::write(file, bytes)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_pack(history: &History, repository: &Repository) -> Result<(), git2::Error> {

@@ -200,6 +200,11 @@ impl Files {
         self.blob.need_text(view, self.blob.failed(view, &self.source.project))
     }
 
+    fn has_lines(&self, view: &View) -> Result<(), Disabled> {
+        self.has_file(view)?;
+        self.blob.need_lines(view, self.blob.failed(view, &self.source.project))
+    }
+
     fn in_source(&self, view: &View) -> Result<(), Disabled> {
         if self.panels.focus() != BLOB {
             return Err("the file is not focused".into());
@@ -274,7 +279,8 @@ impl Files {
             }
             return state::empty(buf, area, view.theme, "No file is selected.", "Enter on a file opens it");
         };
-        let area = panels::title(buf, area, view.theme, focused, &file.path, &self.blob.facts(view));
+        let area =
+            panels::title(buf, area, view.theme, focused, &file.path, &self.blob.facts(view, Some(&self.source)));
         self.blob.draw(view, &self.source.project, area, buf, focused);
     }
 }
@@ -376,7 +382,7 @@ impl Pane for Files {
             pane.blob.turn_blame(&pane.source, &cx.view);
         })
         .footer("blame")
-        .when(Self::has_text),
+        .when(Self::has_lines),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -428,7 +434,7 @@ impl Pane for Files {
         let judged = known || !project::is_missing(view, &self.root());
         if judged && !self.is_empty(view) {
             wants.extend(self.tree.wants(&self.source));
-            wants.extend(self.blob.wants(view, &self.source.project));
+            wants.extend(self.blob.wants(view, &self.source));
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root())) {
                 wants.push(Load::one(&commit).into());
             }

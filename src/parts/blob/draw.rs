@@ -1,7 +1,7 @@
 //! How a file is drawn: its text, its Markdown, its table, its picture or its bytes, and the facts beside its title.
 
-use super::{BlameStep, BlobView, Mode, work};
-use crate::api::Id;
+use super::{BlameStep, BlobView, Mode, Source, lfs, work};
+use crate::api::{Endpoint, Id};
 use crate::app::pane::View;
 use crate::parts::blob::file_type;
 use crate::parts::list;
@@ -17,8 +17,9 @@ use ratatui::style::Style;
 use std::cell::Cell;
 
 impl BlobView {
-    /// Returns what stands right of the title: matches, lines, size, language.
-    pub fn facts(&self, view: &View) -> String {
+    /// Returns what stands right of the title: matches, lines, size, language. Only with its `source` is known of a
+    /// file in Git LFS why it is not there.
+    pub fn facts(&self, view: &View, source: Option<&Source>) -> String {
         let mut facts = Vec::new();
         if !self.query.is_empty() {
             facts.push(match self.found(view) {
@@ -40,13 +41,9 @@ impl BlobView {
             facts.push(blame.message());
             return text::sanitize(&facts.join(glyph::between())).into_owned();
         }
+        facts.extend(self.stored_fact(view, source));
         match self.content(view) {
             Some(Content::Text(lines)) => {
-                if lines.len() < 8
-                    && let Some(size) = file_type::lfs((0..lines.len()).map(|line| lines.line(line)))
-                {
-                    facts.push(format!("LFS pointer to {}", text::bytes(size)));
-                }
                 let one = lines.len() == 1;
                 facts.push(format!("{} line{}", text::count(lines.len() as u64), if one { "" } else { "s" }));
                 facts.push(text::bytes(lines.bytes_len() as u64));
@@ -70,6 +67,21 @@ impl BlobView {
         text::sanitize(&facts.join(glyph::between())).into_owned()
     }
 
+    /// That the file is in Git LFS, and why it is not shown where it is not.
+    fn stored_fact(&self, view: &View, source: Option<&Source>) -> Option<String> {
+        let pointer = self.lfs_pointer(view)?;
+        if self.is_stored(view) {
+            return Some("Git LFS".into());
+        }
+        let (source, file) = (source?, self.file.as_ref()?);
+        let why = match view.store.error_of(&lfs::raw(source, &file.path).request()) {
+            _ if !pointer.is_shown() => ", too large to be shown".into(),
+            Some(error) => format!(": {}", error.title()),
+            None => String::new(),
+        };
+        Some(format!("Git LFS pointer to {}{why}", text::bytes(pointer.size)))
+    }
+
     /// Draws the file below its title.
     pub fn draw(&self, view: &View, project: &Id, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
@@ -87,7 +99,7 @@ impl BlobView {
     /// Draws the file, whose content is there, from wherever it came.
     pub fn draw_shown(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
-        let (Some(file), Some(content)) = (&self.file, self.content(view)) else { return };
+        let (Some(file), Some(id), Some(content)) = (&self.file, self.id(view), self.content(view)) else { return };
         if content.bytes().is_empty() {
             return state::empty(buf, area, view.theme, "This file is empty.", "");
         }
@@ -101,7 +113,7 @@ impl BlobView {
                     let start = line / Highlights::PIECE * Highlights::PIECE;
                     let block = match piece.get() {
                         Some((at, block)) if at == start => block,
-                        _ => view.store.result::<Block>(&work::color_key(&file.sha, &file.path, start)),
+                        _ => view.store.result::<Block>(&work::color_key(&id, &file.path, start)),
                     };
                     piece.set(Some((start, block)));
                     block.and_then(|b| b.lines.get(line - start))

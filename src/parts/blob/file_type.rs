@@ -36,12 +36,6 @@ pub fn kind(bytes: &[u8]) -> String {
     KINDS.iter().find(|(start, _)| bytes.starts_with(start)).map_or("binary", |(_, name)| name).to_owned()
 }
 
-/// The size of the file that a pointer of git LFS stands for.
-pub fn lfs<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<u64> {
-    lines.next().filter(|line| line.starts_with("version https://git-lfs.github.com/spec/"))?;
-    lines.find_map(|line| line.strip_prefix("size ")?.trim().parse().ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,12 +47,5 @@ mod tests {
         assert_eq!(kind(b"\x89PNG\r\n\x1a\n"), "PNG image");
         assert_eq!(kind(b"PK\x03\x04rest"), "ZIP archive");
         assert_eq!(kind(b""), "binary");
-    }
-
-    #[test]
-    fn a_pointer_of_lfs_says_what_it_stands_for() {
-        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12345\n";
-        assert_eq!(lfs(pointer.lines()), Some(12345));
-        assert_eq!(lfs("version 1\nsize 3".lines()), None);
     }
 }

@@ -3,6 +3,7 @@
 pub mod blame;
 mod draw;
 pub mod file_type;
+mod lfs;
 mod selection;
 pub mod source;
 pub mod work;
@@ -27,6 +28,7 @@ use crate::ui::text;
 use blame::{Blame, BlameStep};
 use ratatui::layout::Rect;
 use source::Source;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -72,7 +74,8 @@ pub struct BlobView {
     /// Where the cursor stood when the search began.
     origin: usize,
     current: Option<usize>,
-    highlighter: Option<(File, Arc<Highlighter>)>,
+    /// The name of a content, and what colors it.
+    highlighter: Option<(String, Arc<Highlighter>)>,
     /// The last rendering that was there: shown until the one for another width is.
     rendering: Option<String>,
     windows: HashMap<String, (usize, usize)>,
@@ -119,10 +122,14 @@ impl BlobView {
         self.file.as_ref()
     }
 
-    /// Returns what saves the file as it is on the server.
-    pub fn save(&self, project: &Id) -> Option<Save> {
+    /// Returns what saves the file as it is on the server; of a pointer of Git LFS, the file that it stands for.
+    pub fn save(&self, view: &View, source: &Source) -> Option<Save> {
         let file = self.file.as_ref()?;
-        Some(Save::new(Self::raw(project, file).request(), &file.path))
+        let request = match self.lfs_pointer(view) {
+            Some(_) => lfs::raw(source, &file.path).request(),
+            None => Self::raw(&source.project, file).request(),
+        };
+        Some(Save::new(request, &file.path))
     }
 
     /// Returns what is shown, or why it is not; `failed` where its bytes could not be had.
@@ -195,8 +202,44 @@ impl BlobView {
         view.store.result::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
     }
 
+    /// The pointer of Git LFS that the repository has in place of the file.
+    fn lfs_pointer(&self, view: &View) -> Option<lfs::Pointer> {
+        match view.store.result(&work::content_key(&self.file.as_ref()?.sha))? {
+            Content::Text(text) => lfs::Pointer::read(text),
+            Content::Binary(_) => None,
+        }
+    }
+
+    /// What names the content: the hash of the blob; where that is a pointer, what it stands for, once that is there.
+    fn id(&self, view: &View) -> Option<Cow<'_, str>> {
+        let has = |id: &String| view.store.result::<Content>(&work::content_key(id)).is_some();
+        let stored = self.lfs_pointer(view).map(|pointer| pointer.id()).filter(has);
+        Some(stored.map_or(Cow::Borrowed(&*self.file.as_ref()?.sha), Cow::Owned))
+    }
+
     fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
-        view.store.result(&work::content_key(&self.file.as_ref()?.sha))
+        view.store.result(&work::content_key(&self.id(view)?))
+    }
+
+    /// Returns whether the file is in Git LFS, and no longer shown as its pointer.
+    fn is_stored(&self, view: &View) -> bool {
+        matches!(self.id(view), Some(Cow::Owned(_)))
+    }
+
+    /// Returns whether it can be told which commit brought each line, or why not; `failed` as for
+    /// [`BlobView::need_content`].
+    pub fn need_lines(&self, view: &View, failed: bool) -> Result<(), Disabled> {
+        self.need_text(view, failed)?;
+        if self.is_stored(view) { Err("the file is in Git LFS".into()) } else { Ok(()) }
+    }
+
+    /// Returns what fetches the file that a pointer stands for, until it is there.
+    fn wants_stored(&self, view: &View, source: &Source) -> Vec<Want> {
+        let pointer = self.lfs_pointer(view).filter(|pointer| pointer.is_shown() && !self.is_stored(view));
+        let (Some(file), Some(pointer)) = (&self.file, pointer) else { return Vec::new() };
+        let raw = lfs::raw(source, &file.path);
+        let detect = view.store.get(&raw).arc().map(|raw| Work::new(DetectText { sha: pointer.id(), raw }).into());
+        [Load::one(&raw).after(PATIENCE).into()].into_iter().chain(detect).collect()
     }
 
     fn modes(&self, view: &View) -> &'static [Mode] {
@@ -237,7 +280,7 @@ impl BlobView {
 
     fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
         let file = self.file.as_ref()?;
-        let now = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
+        let now = work::render_key(kind_of(&file.path), &self.id(view)?, self.width(view), view.theme);
         view.store.result(&now).or_else(|| view.store.result(self.rendering.as_deref()?))
     }
 
@@ -255,25 +298,25 @@ impl BlobView {
 
     /// Returns what a search in the mode at hand is named by, and its lines.
     fn lines(&self, view: &View) -> Option<(String, SearchLines)> {
-        let file = self.file.as_ref()?;
+        let (file, id) = (self.file.as_ref()?, self.id(view)?);
         match (self.mode(view)?, self.content(view)?) {
-            (Mode::Source, Content::Text(text)) => Some((file.sha.clone(), SearchLines::Source(text.clone()))),
+            (Mode::Source, Content::Text(text)) => Some((id.into_owned(), SearchLines::Source(text.clone()))),
             (Mode::Rendered, _) => {
-                let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
+                let key = work::render_key(kind_of(&file.path), &id, self.width(view), view.theme);
                 let rendered = view.store.result::<Arc<Rendered>>(&key)?;
                 Some((key, SearchLines::Rendered(rendered.clone())))
             }
-            (Mode::Table, _) => Some((work::table_key(&file.sha), SearchLines::Table(self.table(view)?.clone()))),
+            (Mode::Table, _) => Some((work::table_key(&id), SearchLines::Table(self.table(view)?.clone()))),
             _ => None,
         }
     }
 
     fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Table>> {
-        view.store.result(&work::table_key(&self.file.as_ref()?.sha))
+        view.store.result(&work::table_key(&self.id(view)?))
     }
 
     fn picture<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Image>, Refusal>> {
-        view.store.result(&work::picture_key(&self.file.as_ref()?.sha))
+        view.store.result(&work::picture_key(&self.id(view)?))
     }
 
     /// The area for a picture, in cells.
@@ -283,8 +326,7 @@ impl BlobView {
     }
 
     fn fitted<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Fitted>> {
-        let file = self.file.as_ref()?;
-        let now = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
+        let now = work::fit_key(&self.id(view)?, self.room(view), view.pictures.screen());
         view.store.result(&now).or_else(|| view.store.result(self.fitted.as_deref()?))
     }
 
@@ -297,12 +339,14 @@ impl BlobView {
     }
 
     /// Returns what it needs: bytes, then lines, then colors around what is in sight.
-    pub fn wants(&self, view: &View, project: &Id) -> Vec<Want> {
+    pub fn wants(&self, view: &View, source: &Source) -> Vec<Want> {
         let Some(file) = &self.file else { return Vec::new() };
         if self.is_known(view) {
-            return self.wants_shown(view);
+            let mut wants = self.wants_shown(view);
+            wants.extend(self.wants_stored(view, source));
+            return wants;
         }
-        let raw = Self::raw(project, file);
+        let raw = Self::raw(&source.project, file);
         let mut wants: Vec<Want> = vec![Load::one(&raw).after(PATIENCE).into()];
         if let Some(raw) = view.store.get(&raw).arc() {
             wants.push(Work::new(DetectText { sha: file.sha.clone(), raw }).into());
@@ -325,39 +369,41 @@ impl BlobView {
 
     /// Returns what it needs once its content is there: lines, then colors around what is in sight.
     pub fn wants_shown(&self, view: &View) -> Vec<Want> {
-        let (Some(file), Some(content)) = (&self.file, self.content(view)) else { return Vec::new() };
+        let (Some(file), Some(id), Some(content)) = (&self.file, self.id(view), self.content(view)) else {
+            return Vec::new();
+        };
         let mut wants: Vec<Want> = Vec::new();
         match (self.mode(view), content) {
             (Some(Mode::Source), Content::Text(text)) => {
-                if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(f, _)| f == file) {
+                if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(of, _)| *of == id) {
                     let height = self.doc.height.get().max(usize::from(view.size.1));
                     let cursor = self.wanted_line.unwrap_or(self.doc.cursor).min(text.len());
                     let last = (cursor + height).min(text.len());
                     let first = cursor.saturating_sub(height) / Highlights::PIECE;
                     for start in (first..last.div_ceil(Highlights::PIECE)).map(|piece| piece * Highlights::PIECE) {
                         let lines = start..(start + Highlights::PIECE).min(text.len());
-                        let (sha, path, highlighter) = (file.sha.clone(), file.path.clone(), highlighter.clone());
+                        let (sha, path, highlighter) = (id.to_string(), file.path.clone(), highlighter.clone());
                         wants.push(Work::new(Color { sha, path, highlighter, lines }).into());
                     }
                 }
             }
             (Some(Mode::Rendered), Content::Text(text)) => {
-                let (sha, width, theme) = (file.sha.clone(), self.width(view), view.theme.clone());
+                let (sha, width, theme) = (id.to_string(), self.width(view), view.theme.clone());
                 let kind = kind_of(&file.path);
                 wants.push(Work::new(RenderText { kind, sha, text: text.clone(), width, theme }).into());
             }
             (Some(Mode::Table), Content::Text(text)) => {
                 if let Some(separator) = csv::separator(&file.path, text.line(0)) {
-                    wants.push(Work::new(Records { sha: file.sha.clone(), text: text.clone(), separator }).into());
+                    wants.push(Work::new(Records { sha: id.to_string(), text: text.clone(), separator }).into());
                 }
             }
             (Some(Mode::Picture), content) => match self.picture(view) {
                 None => {
-                    let (sha, bytes) = (file.sha.clone(), content.bytes().clone());
+                    let (sha, bytes) = (id.to_string(), content.bytes().clone());
                     wants.push(Work::new(Decode { sha, bytes }).into());
                 }
                 Some(Ok(image)) => {
-                    let (sha, image, room) = (file.sha.clone(), image.clone(), self.room(view));
+                    let (sha, image, room) = (id.to_string(), image.clone(), self.room(view));
                     wants.push(Work::new(FitPicture { sha, image, room, screen: view.pictures.screen() }).into());
                 }
                 Some(Err(_)) => {}
@@ -377,18 +423,18 @@ impl BlobView {
 
     /// After an update: goes to the line that waited, and to the first match of a new search.
     pub fn changed(&mut self, view: &View) {
-        let Some(file) = self.file.clone() else { return };
+        let (Some(file), Some(id)) = (&self.file, self.id(view).map(Cow::into_owned)) else { return };
         if let Some(Content::Text(text)) = self.content(view)
-            && self.highlighter.as_ref().is_none_or(|(f, _)| *f != file)
+            && self.highlighter.as_ref().is_none_or(|(of, _)| *of != id)
         {
             let highlighter = Arc::new(Highlighter::new(text.clone(), &file.path));
-            self.highlighter = Some((file.clone(), highlighter));
+            self.highlighter = Some((id.clone(), highlighter));
         }
-        let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
+        let key = work::render_key(kind_of(&file.path), &id, self.width(view), view.theme);
         if view.store.result::<Arc<Rendered>>(&key).is_some() {
             self.rendering = Some(key);
         }
-        let key = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
+        let key = work::fit_key(&id, self.room(view), view.pictures.screen());
         if view.store.result::<Arc<Fitted>>(&key).is_some() {
             self.fitted = Some(key);
         }
