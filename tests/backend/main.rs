@@ -21,6 +21,7 @@ mod limits;
 mod listen;
 mod local;
 mod members;
+mod merge_requests;
 mod milestones;
 mod model;
 mod oauth;

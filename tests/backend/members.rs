@@ -44,6 +44,8 @@ async fn nobody_gives_more_than_they_have_and_a_group_keeps_an_owner() {
     let form = |level: &'static str| [("user_id", bot.as_str()), ("access_level", level)];
     assert_eq!(server.post("", PROJECT, &form("20")).await.status(), 401);
     assert_eq!(server.post(BOT, PROJECT, &form("20")).await.status(), 403);
+    let ada = id(&server, "ada").await;
+    assert_eq!(server.delete(BOT, &format!("{PROJECT}/{ada}")).await.status(), 403);
     assert_eq!(server.post("root", PROJECT, &form("33")).await.status(), 400);
     let nobody = [("user_id", "9999"), ("access_level", "20")];
     assert_eq!(json(server.post("root", PROJECT, &nobody).await, 404).await["message"], "404 User Not Found");
@@ -53,6 +55,8 @@ async fn nobody_gives_more_than_they_have_and_a_group_keeps_an_owner() {
     let cem = id(&server, "cem").await;
     let above = [("user_id", cem.as_str()), ("access_level", "50")];
     assert_eq!(server.post(BOT, PROJECT, &above).await.status(), 403);
+    // Of two owners one may go.
+    json(server.post("root", GROUP, &form("50")).await, 201).await;
     let members = server.read("root", &format!("{GROUP}?per_page=100")).await;
     let owners: Vec<String> = members
         .as_array()
@@ -67,6 +71,16 @@ async fn nobody_gives_more_than_they_have_and_a_group_keeps_an_owner() {
     }
     assert_eq!(server.delete("root", &format!("{GROUP}/{last}")).await.status(), 403, "the last owner");
     assert_eq!(server.put("root", &format!("{GROUP}/{last}"), &[("access_level", "30")]).await.status(), 403);
+    assert_eq!(server.put("root", &format!("{GROUP}/{last}"), &[("access_level", "50")]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn members_are_found_by_their_name_and_their_username() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    for (part, found) in [("lin", vec!["bo"]), ("bo", vec!["bo"]), ("SOMMER", vec!["ada"]), ("nobody", vec![])] {
+        let members = server.read("ada", &format!("/projects/1/members?query={part}")).await;
+        assert_eq!(each(&members, "username"), found, "{part}");
+    }
 }
 
 #[tokio::test]

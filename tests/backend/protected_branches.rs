@@ -42,3 +42,33 @@ async fn a_pattern_protects_every_branch_that_it_covers() {
     assert_eq!(server.delete("ada", &format!("{at}/release%2F*")).await.status(), 404);
     assert_eq!(commit(&server, "ada", "release/1").await, 201);
 }
+
+#[tokio::test]
+async fn who_may_merge_need_not_push() {
+    let server = server().await;
+    let at = format!("{PROJECT}/protected_branches");
+    server.delete("ada", &format!("{at}/main")).await;
+    let form = [("name", "main"), ("push_access_level", "40"), ("merge_access_level", "30")];
+    let made = json(server.post("ada", &at, &form).await, 201).await;
+    assert!(matches!(commit(&server, "bo", "main").await, 400 | 403), "a developer does not push there");
+    let access = made["merge_access_levels"][0]["id"].clone();
+    let change = async |level: u8, id: serde_json::Value| {
+        let body = serde_json::json!({"allowed_to_merge": [{"id": id, "access_level": level}]});
+        let call = server.call("ada", reqwest::Method::PATCH, &format!("{at}/main")).json(&body);
+        let reply = call.send().await.unwrap();
+        let status = reply.status().as_u16();
+        (status, reply.json::<serde_json::Value>().await.unwrap())
+    };
+    let merge = || server.put("bo", "/projects/1/merge_requests/1/merge", &[]);
+    assert_eq!(change(30, 999.into()).await.0, 422, "a level of another rule");
+    let (status, rule) = change(0, access.clone()).await;
+    assert_eq!((status, &rule["merge_access_levels"][0]["access_level_description"]), (200, &"No one".into()));
+    assert_eq!(merge().await.status(), 401, "nobody merges");
+    assert_eq!(change(30, access).await.0, 200);
+    assert_eq!(json(merge().await, 200).await["state"], "merged");
+    let unknown = server.call("ada", reqwest::Method::PATCH, &format!("{at}/other")).json(&serde_json::json!({}));
+    assert_eq!(unknown.send().await.unwrap().status(), 404);
+    let nobody = [("name", "x"), ("merge_access_level", "0")];
+    let made = json(server.post("ada", &at, &nobody).await, 201).await;
+    assert_eq!(made["merge_access_levels"][0]["access_level_description"], "No one");
+}

@@ -1,0 +1,93 @@
+//! Merge requests in the local server: what lists are filtered by, what a change says, and who writes to a locked one.
+
+use crate::{Server, WORLD, each, json};
+use serde_json::Value;
+
+const REQUEST: &str = "/projects/1/merge_requests/1";
+
+async fn server() -> Server {
+    Server::of(WORLD, &Default::default()).await
+}
+
+async fn id(server: &Server, name: &str) -> String {
+    server.read("root", &format!("/users?username={name}")).await[0]["id"].to_string()
+}
+
+/// The titles of the merge requests that a filter finds.
+async fn found(server: &Server, filter: &str) -> usize {
+    let list = server.read("ada", &format!("/projects/1/merge_requests?{filter}")).await;
+    list.as_array().map_or(0, Vec::len)
+}
+
+/// What the system wrote last.
+async fn said(server: &Server) -> Value {
+    server.read("ada", &format!("{REQUEST}/notes?sort=desc")).await[0]["body"].clone()
+}
+
+#[tokio::test]
+async fn filters_find_what_they_name_and_nothing_else() {
+    let server = server().await;
+    let (bo, eve) = (id(&server, "bo").await, id(&server, "eve").await);
+    let made = json(server.post("ada", "/projects/1/milestones", &[("title", "Next")]).await, 201).await;
+    let milestone = made["id"].to_string();
+    let change = [("assignee_id", &*bo), ("milestone_id", &*milestone)];
+    json(server.put("ada", REQUEST, &change).await, 200).await;
+    let filters = [
+        (format!("assignee_id={bo}"), format!("assignee_id={eve}")),
+        ("milestone=Next".into(), "milestone=Later".into()),
+        ("milestone=Any".into(), "milestone=None".into()),
+        ("target_branch=main".into(), "target_branch=louder".into()),
+        ("source_branch=louder".into(), "source_branch=main".into()),
+        ("not[milestone]=Later".into(), "not[milestone]=Next".into()),
+        (format!("not[assignee_id]={eve}"), format!("not[assignee_id]={bo}")),
+    ];
+    for (here, not_here) in filters {
+        assert_eq!((found(&server, &here).await, found(&server, &not_here).await), (1, 0), "{here}, {not_here}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_input_takes_the_assignee_and_the_milestone_away() {
+    let server = server().await;
+    let bo = id(&server, "bo").await;
+    let made = json(server.post("ada", "/projects/1/milestones", &[("title", "Next")]).await, 201).await;
+    let milestone = made["id"].to_string();
+    let change = [("assignee_id", &*bo), ("milestone_id", &*milestone)];
+    let changed = json(server.put("ada", REQUEST, &change).await, 200).await;
+    assert_eq!((&changed["assignee"]["username"], &changed["milestone"]["title"]), (&"bo".into(), &"Next".into()));
+    assert_eq!(said(&server).await, "changed milestone to %\"Next\"");
+    // What is not named stays.
+    let titled = json(server.put("ada", REQUEST, &[("title", "Loudest")]).await, 200).await;
+    assert_eq!((&titled["assignee"]["username"], &titled["milestone"]["title"]), (&"bo".into(), &"Next".into()));
+    let emptied = json(server.put("ada", REQUEST, &[("milestone_id", "")]).await, 200).await;
+    assert_eq!((&emptied["assignee"]["username"], &emptied["milestone"]), (&"bo".into(), &Value::Null));
+    assert_eq!(said(&server).await, "removed milestone");
+    let emptied = json(server.put("ada", REQUEST, &[("assignee_id", "")]).await, 200).await;
+    assert_eq!(emptied["assignee"], Value::Null);
+    assert_eq!(said(&server).await, "removed assignee");
+}
+
+#[tokio::test]
+async fn pipelines_of_a_merge_request_are_those_of_its_branch() {
+    let server = server().await;
+    json(server.post("ada", "/projects/1/pipeline", &[("ref", "main")]).await, 201).await;
+    let own = || server.read("ada", "/projects/1/merge_requests/1/pipelines");
+    assert_eq!(each(&own().await, "ref"), ["louder"]);
+    json(server.post("ada", "/projects/1/pipeline", &[("ref", "louder")]).await, 201).await;
+    assert_eq!(each(&own().await, "ref"), ["louder", "louder"]);
+    // Another branch at the same commit has pipelines of its own.
+    let branch = [("branch", "copy"), ("ref", "louder")];
+    json(server.post("ada", "/projects/1/repository/branches", &branch).await, 201).await;
+    json(server.post("ada", "/projects/1/pipeline", &[("ref", "copy")]).await, 201).await;
+    assert_eq!(each(&own().await, "ref"), ["louder", "louder"]);
+}
+
+#[tokio::test]
+async fn only_members_write_to_a_locked_merge_request() {
+    let server = server().await;
+    let notes = format!("{REQUEST}/notes");
+    json(server.post("eve", &notes, &[("body", "Before")]).await, 201).await;
+    json(server.put("ada", REQUEST, &[("discussion_locked", "true")]).await, 200).await;
+    assert_eq!(server.post("eve", &notes, &[("body", "After")]).await.status(), 403);
+    json(server.post("bo", &notes, &[("body", "After")]).await, 201).await;
+}
