@@ -131,7 +131,7 @@ impl Changes {
 
     /// Everything as it stands, for work on all files.
     fn whole(&self, doc: &DiffDoc) -> AllFiles {
-        AllFiles { identity: self.whole_name(), files: doc.files().to_vec() }
+        AllFiles { identity: self.whole_name(), files: doc.shared_files() }
     }
 
     /// Names the files as they stand: another one whenever any of them is, by what was expanded too.

@@ -175,15 +175,12 @@ impl Changes {
     /// The row of a file in the tree, or of the folded folder that holds it.
     pub(super) fn node_of(&self, file: usize) -> Option<usize> {
         let shown = self.shown.binary_search(&file).ok()?;
-        let mut folder = None;
-        for (at, node) in self.nodes.iter().enumerate() {
-            match node {
-                Node::File { file: this, .. } if *this == file => return Some(at),
-                Node::Folder { files, .. } if files.contains(&shown) => folder = Some(at),
-                _ => {}
-            }
-        }
-        folder
+        // Rows are in the order of their first files; a folder precedes what is in it.
+        let first = |node: &Node| match node {
+            Node::File { file, .. } => self.shown.binary_search(file).unwrap_or(usize::MAX),
+            Node::Folder { files, .. } => files.start,
+        };
+        self.nodes.partition_point(|node| first(node) <= shown).checked_sub(1)
     }
 
     /// The first file of a row of the tree.
@@ -331,6 +328,21 @@ mod tests {
             ["Cargo.toml", "src/deep/er/ 2", "  a.rs", "  b.rs", "tests/ 2", "  a.rs", "  b/c.rs"]
         );
         assert_eq!(rows(&paths, &["tests", "src/deep/er"]), ["Cargo.toml", "src/deep/er/ 2", "tests/ 2"]);
+    }
+
+    #[test]
+    fn a_file_is_found_in_its_row_or_in_the_folded_folder_that_holds_it() {
+        let paths = ["Cargo.toml", "src/a.rs", "src/b.rs", "tests/a.rs", "tests/b/c.rs", "tests/b/d.rs"];
+        let row_of = |shown: &[usize], folded: &str| {
+            let folders = BTreeSet::from([folded.to_owned()]);
+            let nodes = tree(shown, &|at| paths[at].to_owned(), &folders);
+            let changes = Changes { shown: shown.to_vec(), nodes, folders, ..Changes::default() };
+            (0..paths.len()).map(|file| changes.node_of(file)).collect::<Vec<_>>()
+        };
+        assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], ""), [0, 2, 3, 5, 7, 8].map(Some));
+        assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], "tests"), [0, 2, 3, 4, 4, 4].map(Some));
+        assert_eq!(row_of(&[0, 1, 2, 3, 4, 5], "src"), [0, 1, 1, 3, 5, 6].map(Some));
+        assert_eq!(row_of(&[1, 2, 5], ""), [None, Some(1), Some(2), None, None, Some(3)]);
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl Derive for Colors {
 /// All files as they stand, under a name that is another one whenever they are.
 pub struct AllFiles {
     pub identity: String,
-    pub files: Vec<Arc<FileDiff>>,
+    pub files: Arc<Vec<Arc<FileDiff>>>,
 }
 
 /// Looks through all files.

@@ -67,7 +67,11 @@ pub type Piece = (usize, usize, usize);
 /// The changed files, addressed by rows.
 #[derive(Clone, Debug, Default)]
 pub struct DiffDoc {
-    files: Vec<Arc<FileDiff>>,
+    /// Shared with the work on all of them.
+    files: Arc<Vec<Arc<FileDiff>>>,
+    /// Lines that came and went in all files.
+    additions: usize,
+    deletions: usize,
     folded: BTreeSet<usize>,
     rows: Vec<Rows>,
     /// The row of each file, and behind them the number of rows.
@@ -97,7 +101,7 @@ impl DiffDoc {
         let alone = first + files.len() == 1;
         let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
         self.digits = self.digits.max(highest.max(100).ilog10() as usize + 1);
-        self.files.extend(files);
+        Arc::make_mut(&mut self.files).extend(files);
         for at in first..self.files.len() {
             if !alone && self.files.get(at).is_some_and(|file| file.fold_reason().is_some()) {
                 self.folded.insert(at);
@@ -187,15 +191,17 @@ impl DiffDoc {
         // Numbers of moved lines no longer hold.
         self.moved = None;
         self.digits = self.digits.max(file.highest().max(100).ilog10() as usize + 1);
-        if let Some(slot) = self.files.get_mut(at) {
+        if let Some(slot) = Arc::make_mut(&mut self.files).get_mut(at) {
             *slot = file;
         }
         self.arrange(at);
         self.count();
     }
 
-    /// Adds the rows of all files up.
+    /// Adds the rows and changed lines of all files up.
     fn count(&mut self) {
+        self.additions = self.files.iter().map(|file| file.additions).sum();
+        self.deletions = self.files.iter().map(|file| file.deletions).sum();
         let mut row = 0;
         self.starts.clear();
         for rows in &self.rows {
@@ -242,12 +248,17 @@ impl DiffDoc {
         &self.files
     }
 
+    /// The files, shared.
+    pub fn shared_files(&self) -> Arc<Vec<Arc<FileDiff>>> {
+        self.files.clone()
+    }
+
     pub fn additions(&self) -> usize {
-        self.files.iter().map(|file| file.additions).sum()
+        self.additions
     }
 
     pub fn deletions(&self) -> usize {
-        self.files.iter().map(|file| file.deletions).sum()
+        self.deletions
     }
 
     pub fn is_folded(&self, file: usize) -> bool {
