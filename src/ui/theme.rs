@@ -338,8 +338,10 @@ impl Theme {
     /// The same theme on a terminal with that background: one that is made for the other and leaves the terminal's would not
     /// be readable, so it gets the background of its overlays, or in sixteen colors those that are readable there.
     pub fn on(mut self, background: Background) -> Theme {
+        // The terminal's own colors, which a theme may name at any depth.
+        self = self.suited(background);
         if self.depth == Depth::Sixteen {
-            return self.suited(background);
+            return self;
         }
         let own = self.style(Role::Overlay).bg.filter(|color| matches!(color, Color::Rgb(..) | Color::Indexed(_)));
         if self.background != background && self.depth != Depth::None {
@@ -371,6 +373,7 @@ impl Theme {
     /// The same theme for a terminal of fewer colors.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
         self.depth = depth;
+        let ground = self.ground;
         self.ground = match depth {
             Depth::True => self.ground,
             Depth::Indexed => self.ground.map(to_indexed),
@@ -381,7 +384,16 @@ impl Theme {
                 Depth::True => {}
                 Depth::Indexed => {
                     style.fg = style.fg.map(to_indexed);
-                    style.bg = style.bg.map(to_indexed);
+                    style.bg = style.bg.map(|color| match role {
+                        Role::AddedLine | Role::RemovedLine | Role::MovedLine | Role::AddedWord | Role::RemovedWord => {
+                            tint_of_hue(color, ground, self.background)
+                        }
+                        _ => to_indexed(color),
+                    });
+                    // Words have the tint of their line: another one of that hue would be too bright for text.
+                    if style.bg.is_some() && matches!(role, Role::AddedWord | Role::RemovedWord) {
+                        *style = style.add_modifier(Modifier::UNDERLINED);
+                    }
                 }
                 Depth::Sixteen => {
                     // Labels are orange: red, they would look like failures. Yellow is too pale on a light background.
@@ -405,8 +417,14 @@ impl Theme {
 
     /// The same theme of sixteen colors with those that can be read on a background.
     fn suited(mut self, background: Background) -> Theme {
-        for style in &mut self.styles {
-            style.fg = style.fg.map(|color| suited(color, background));
+        for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
+            style.fg = style.fg.map(|color| match (color, background, role) {
+                // What a trace itself asks for stays what it is.
+                (Color::Yellow | Color::LightYellow, _, Role::AnsiYellow | Role::AnsiBrightYellow) => color,
+                // Text of a color that is pale on white. Keywords are magenta.
+                (Color::Yellow | Color::LightYellow, Background::Light, Role::SyntaxString) => Color::Green,
+                _ => suited(color, background),
+            });
         }
         self
     }
@@ -421,6 +439,7 @@ fn suited(color: Color, background: Background) -> Color {
         (Color::Red | Color::LightRed, Background::Dark) => Color::LightRed,
         (Color::Red | Color::LightRed, Background::Light) => Color::Red,
         (Color::Gray | Color::White, Background::Light) => Color::DarkGray,
+        (Color::Yellow | Color::LightYellow, Background::Light) => Color::Magenta,
         (Color::Black, _) => Color::Reset,
         (color, _) => color,
     }
@@ -479,6 +498,37 @@ fn to_indexed(color: Color) -> Color {
         Color::Indexed(232 + step as u8)
     } else {
         Color::Indexed(16 + 36 * lr + 6 * lg + lb)
+    }
+}
+
+/// The tints of changed lines in 256 colors: up to which hue, on a dark and on a light background. There are no others on which
+/// text can be read.
+const TINTS_BY_HUE: [(i32, u8, u8); 7] =
+    [(20, 52, 224), (50, 58, 223), (150, 22, 194), (195, 23, 195), (265, 17, 189), (330, 53, 225), (360, 52, 224)];
+
+/// The tint of 256 colors that has the hue of `color` beside the background: next to it, most tints come out as the same gray.
+fn tint_of_hue(color: Color, ground: Option<Color>, background: Background) -> Color {
+    let (Color::Rgb(r, g, b), is_dark) = (color, background == Background::Dark) else { return color };
+    let (x, y, z) = match ground {
+        Some(Color::Rgb(x, y, z)) => (x, y, z),
+        _ if is_dark => (0, 0, 0),
+        _ => (255, 255, 255),
+    };
+    let from = |v: u8, ground: u8| i32::from(v) - i32::from(ground);
+    let found = hue(from(r, x), from(g, y), from(b, z));
+    let tint = found.and_then(|hue| TINTS_BY_HUE.iter().find(|(upto, ..)| hue <= *upto));
+    tint.map_or(to_indexed(color), |(_, dark, light)| Color::Indexed(if is_dark { *dark } else { *light }))
+}
+
+/// The hue of a color, from 0 to 359 degrees; a gray has none.
+fn hue(r: i32, g: i32, b: i32) -> Option<i32> {
+    let (max, min) = (r.max(g).max(b), r.min(g).min(b));
+    let part = |from: i32, to: i32| (to - from) * 60 / (max - min);
+    match max {
+        _ if max == min => None,
+        _ if max == r => Some((part(b, g) + 360) % 360),
+        _ if max == g => Some(120 + part(r, b)),
+        _ => Some(240 + part(g, r)),
     }
 }
 
@@ -549,14 +599,15 @@ mod tests {
     #[test]
     fn sixteen_colors_are_those_that_can_be_read_on_the_background() {
         let unreadable = |background| match background {
-            Background::Dark => [Color::Black, Color::Blue, Color::Red],
-            Background::Light => [Color::White, Color::Gray, Color::LightBlue],
+            Background::Dark => [Color::Black, Color::Blue, Color::Red, Color::Black, Color::Black],
+            Background::Light => [Color::White, Color::Gray, Color::LightBlue, Color::Yellow, Color::LightYellow],
         };
         for (name, _) in BUILT_IN {
             let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
             for background in [Background::Dark, Background::Light] {
                 let theme = theme.clone().on(background);
-                for role in Role::ALL {
+                let own = [Role::AnsiYellow, Role::AnsiBrightYellow];
+                for role in Role::ALL.iter().filter(|role| !own.contains(role)) {
                     let color = theme.style(*role).fg;
                     assert!(!color.is_some_and(|c| unreadable(background).contains(&c)), "{name}: {role:?}: {color:?}");
                 }
@@ -678,6 +729,36 @@ mod tests {
             }
         }
         assert!(bad.is_empty(), "{bad:#?}");
+    }
+
+    #[test]
+    fn with_256_colors_added_removed_and_moved_lines_differ_in_hue_and_can_be_read() {
+        for theme in with_own_colors() {
+            let theme = theme.with_depth(Depth::Indexed);
+            let hue_of = |role: Role| {
+                let Color::Rgb(r, g, b) = from_indexed(theme.style(role).bg?) else { return None };
+                hue(r.into(), g.into(), b.into())
+            };
+            for (role, hues) in [
+                (Role::AddedLine, 90..=150),
+                (Role::AddedWord, 90..=150),
+                (Role::RemovedLine, 0..=20),
+                (Role::RemovedWord, 0..=20),
+                (Role::MovedLine, 180..=260),
+            ] {
+                let found = hue_of(role).unwrap_or_else(|| panic!("{}: {} has no hue", theme.name, role.key()));
+                assert!(hues.contains(&found), "{}: {} is {found}", theme.name, role.key());
+                let bg = theme.style(role).bg.unwrap();
+                let ratio = |role| contrast(theme.style(role).fg.unwrap(), bg);
+                assert!(ratio(Role::Text) >= 4.5, "{}: {} {}", theme.name, role.key(), ratio(Role::Text));
+                for sign in [Role::Added, Role::Removed] {
+                    assert!(ratio(sign) >= 3.0, "{}: {} on {}", theme.name, sign.key(), role.key());
+                }
+            }
+            for word in [Role::AddedWord, Role::RemovedWord] {
+                assert!(theme.style(word).add_modifier.contains(Modifier::UNDERLINED), "{}", theme.name);
+            }
+        }
     }
 
     #[test]
