@@ -123,7 +123,12 @@ impl Client {
             builder = builder.tls_certs_merge(authorities);
         }
         let tried = format!("connect to {}", server.base_url);
-        let http = builder.build().map_err(|e| Error { tried, fault: Fault::Tls(e.to_string()) })?;
+        let http = builder.build().map_err(|e| {
+            // The first of them only says that the builder failed.
+            let causes = std::iter::successors(Some(&e as &dyn std::error::Error), |e| e.source());
+            let cause = causes.last().map_or_else(String::new, ToString::to_string);
+            Error { tried, fault: Fault::Tls(cause) }
+        })?;
         Ok(Client { http, server: Arc::new(server), clock: Arc::default() })
     }
 

@@ -105,3 +105,14 @@ fn completions_and_the_manual_come_from_the_same_description() {
     let manual = home.run(&["man"]);
     assert!(manual.out.contains(".TH labscope 1") && manual.out.contains(".SH \"LABSCOPE SERVE\""));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_system_without_certificates_is_named_as_the_cause() {
+    let home = Home::new();
+    let mut command = home.command(&["--host", "http://127.0.0.1:9", "api", "GET", "version"]);
+    command.env("SSL_CERT_FILE", home.path("none")).env("SSL_CERT_DIR", home.path("none"));
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("No CA certificates were loaded from the system") && said.contains("--ca-cert"), "{said}");
+}
