@@ -179,6 +179,8 @@ mod tests {
         assert_eq!(read("groups"), Place::new("groups"));
         assert_eq!(read("http://h:1/groups/acme/tools/-/activity"), Place::new("groups").group("acme/tools"));
         assert_eq!(read("acme"), Place::new("groups").group("acme"));
+        assert_eq!((read("home"), read("todos")), (Place::new("home"), Place::new("todos")));
+        assert_eq!(read("groups/home"), Place::new("groups").group("home"));
         assert_eq!(read("-/user_settings/ssh_keys"), Place::new("me").tab("ssh"));
         assert_eq!(read("-/profile/notifications"), Place::new("notifications"));
         assert_eq!(read("admin/keys/17"), Place::new("key").item(17));

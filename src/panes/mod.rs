@@ -165,11 +165,11 @@ pub const PANES: &[Entry] = &[
         .known_as(&["environments", "deployments", "operate"])
         .at(&["{project}/-/environments/.."])
         .lists("environments"),
-    Entry::of::<home::Home>().known_as(&["home", "dashboard", "your work", "inbox"]).shows(Subject::Home).reached_by(
-        "go.home",
-        &["g h"],
-        "Go home",
-    ),
+    Entry::of::<home::Home>()
+        .known_as(&["home", "dashboard", "your work", "inbox"])
+        .at(&["home"])
+        .shows(Subject::Home)
+        .reached_by("go.home", &["g h"], "Go home"),
     Entry::of::<todos::Todos>()
         .known_as(&["to-do list", "to-dos", "todo", "todos", "tasks", "inbox"])
         .at(&["todos", "dashboard/todos"])

@@ -134,7 +134,7 @@ impl Pane for LicensePane {
     }
 
     fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        vec![Breadcrumb::new("licence", Role::Title)]
+        vec![Breadcrumb::new("license", Role::Title)]
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
