@@ -41,6 +41,13 @@ async fn a_list_that_names_the_same_page_again_ends() {
     assert_eq!(pages.len(), 1);
 }
 
+#[tokio::test]
+async fn an_empty_page_ends_a_list_however_it_is_written() {
+    let server = Scripted::start((0..5).map(|_| answer(200, "[\n ]\n").with("x-next-page", "2"))).await;
+    assert!(walked(&server).await.is_empty());
+    assert_eq!(server.asked().len(), 1, "nothing comes behind an empty page");
+}
+
 /// A list of `pages` pages on a server that counts them.
 fn counted(asked: &Asked, pages: u32) -> Answer {
     let number = asked.line.split("page=").nth(1).and_then(|rest| rest.split('&').next()).expect("a page");

@@ -501,3 +501,10 @@ fn hunks_that_stand_where_the_file_has_no_lines_bring_none() {
         }
     }
 }
+
+#[test]
+fn the_end_of_a_line_is_no_part_of_it() {
+    let file = file("@@ -1,3 +1,3 @@\r\n-a\r\n+b\r\n \r\n\r\n");
+    let seen: Vec<_> = file.lines.iter().map(|line| (line.kind, file.text(line))).collect();
+    assert_eq!(seen, [(Kind::Removed, "a"), (Kind::Added, "b"), (Kind::Context, ""), (Kind::Context, "")]);
+}
