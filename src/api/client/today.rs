@@ -10,15 +10,11 @@ use crate::api::error::{Error, Fault};
 /// - Before 12.4 a label is changed at `PUT …/labels`, by its name.
 /// - Before 11.2 only direct members are listed, and `all` is read as the id of a user.
 pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
-    if let Fault::Refused(400, said) = &error.fault {
-        let members = request.route.ends_with("/members/all") && said.contains("user_id is invalid");
-        let path = request.path.strip_suffix("/all").filter(|_| members)?;
-        return Some(Request { path: path.to_owned(), ..request.clone() });
-    }
     // A tag that is not there is named; some proxies say of a route that it is missing.
     let no_route = match &error.fault {
         Fault::Unsupported(_) => true,
         Fault::Missing(said) => said == "404 Not Found",
+        Fault::Refused(400, said) => said.contains("user_id is invalid"),
         _ => false,
     };
     if !no_route {
@@ -26,6 +22,10 @@ pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
     }
     match request.route {
         "/metadata" => Some(Request { path: "/version".into(), ..request.clone() }),
+        "/projects/{id}/members/all" | "/groups/{id}/members/all" => {
+            let path = request.path.strip_suffix("/all")?.to_owned();
+            Some(Request { path, ..request.clone() })
+        }
         "/projects/{id}/repository/tags/{tag_name}/release" => release(request),
         "/projects/{id}/labels/{label_id}" | "/groups/{id}/labels/{label_id}" => label(request),
         _ => None,
