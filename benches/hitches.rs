@@ -9,6 +9,7 @@ use labscope::app::place::Place;
 use labscope::runtime::Turn;
 use labscope::store::{Arrival, PER_PAGE, Ticket, Want};
 use std::collections::VecDeque;
+use support::changes::{FILES, reply};
 use support::{Table, frame, key, screen, start};
 
 const SIZE: (u16, u16) = (160, 45);
@@ -18,9 +19,6 @@ const ROWS: usize = 100_000;
 const TRACE: usize = 100_000_000;
 const PIECE: usize = 64 * 1024;
 const WAITING: usize = 8 << 20;
-/// Files of a diff, and changed lines of each.
-const FILES: usize = 5_000;
-const LINES: usize = 40;
 /// Computations that end between two keys.
 const WORKERS: usize = 2;
 /// A key press and its frame should take no longer, in milliseconds.
@@ -286,24 +284,7 @@ fn trace(table: &mut Table) {
 }
 
 fn diff(table: &mut Table) {
-    let hunk = |file: usize| {
-        let mut text = format!("@@ -10,{0} +10,{0} @@ impl Table{file} {{\n", LINES / 2 + 3);
-        for n in 0..LINES / 2 {
-            text.push_str(&format!("-    let value_{n} = compute(old_name, {n}, \"{file}\");\n"));
-            text.push_str(&format!("+    let value_{n} = compute(new_name, {n}, \"{file}\");\n"));
-        }
-        text + "     one();\n     two();\n     three();\n"
-    };
-    let files: Vec<serde_json::Value> = (0..FILES)
-        .map(|n| {
-            let path = format!("src/part{}/file_{n:05}.rs", n / 50);
-            serde_json::json!({"old_path": path, "new_path": path, "diff": hunk(n), "new_file": false,
-                "renamed_file": false, "deleted_file": false, "a_mode": "100644", "b_mode": "100644"})
-        })
-        .collect();
-    let whole = serde_json::json!({"id": 1, "iid": 7, "project_id": 1, "title": "Large", "state": "opened",
-        "source_branch": "a", "target_branch": "b", "sha": "abc", "changes": files});
-    let body = serde_json::to_vec(&whole).expect("JSON");
+    let body = reply();
     let server = |route: &str, _: usize| match route {
         route if route.ends_with("/changes") => (body.clone(), false),
         route => other(route),

@@ -3,6 +3,7 @@
 // Each benchmark is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod changes;
 pub mod served;
 pub mod session;
 
