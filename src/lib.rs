@@ -19,3 +19,7 @@ pub mod ui;
 #[cfg(test)]
 #[path = "../tests/support/cost.rs"]
 mod cost;
+
+#[cfg(test)]
+#[path = "../tests/support/dice.rs"]
+mod dice;

@@ -430,7 +430,7 @@ mod tests {
                 let count = [1, 1, 1, 1, 2, 2, 3, 0][dice.below(8)].min(n);
                 let parents = dice.parents(n, count, 6);
                 let inherited = parents.first().and_then(|parent| commits[*parent].text);
-                let text = [inherited, inherited, Some(0), Some(1), None][dice.below(5)];
+                let text = *dice.pick(&[&inherited, &inherited, &Some(0), &Some(1), &None]);
                 clock += dice.below(3) as i64;
                 let seconds = match dates {
                     Dates::Same => 1_500_000_000,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backend::cache::Cache;
+pub use crate::dice::Dice;
 use git2::Signature;
 
 /// Returns whether stock git is on this machine.
@@ -11,18 +12,7 @@ pub fn has_git() -> bool {
     *HAS.get_or_init(asked)
 }
 
-/// A fixed sequence of numbers (splitmix64).
-pub struct Dice(pub u64);
-
 impl Dice {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-
     /// Up to `count` different ones of the `back` commits before the `n`th, as its parents.
     pub fn parents(&mut self, n: usize, count: usize, back: usize) -> Vec<usize> {
         let mut parents = Vec::new();
