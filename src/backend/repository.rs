@@ -74,11 +74,13 @@ fn raw_file(call: &Reading, input: GetRawFile) -> Outcome<Stream> {
     let commit = git.commit_at(name, "Commit")?;
     let root = git.repo().find_tree(commit.tree_id)?;
     let (id, bytes) = git.file(&root, &input.path).ok_or_else(|| Reject::not_found("File"))?;
-    let Some(oid) = lfs::oid(&bytes).filter(|_| input.lfs == Some(true)) else { return Ok(inline(call, id, bytes)) };
+    let stored = lfs::path(git.repo().commondir(), &bytes).filter(|_| input.lfs == Some(true));
+    let Some(path) = stored else { return Ok(inline(call, id, bytes)) };
     let missing = |_| Reject::no_record();
-    let mut file = File::open(lfs::path(git.repo().commondir(), oid)).map_err(missing)?;
+    let mut file = File::open(path).map_err(missing)?;
     let length = file.metadata().map_err(missing)?.len();
-    let tag = format!("\"{oid}\"");
+    // The pointer names the bytes, and its blob the pointer.
+    let tag = format!("\"lfs {id}\"");
     let stream = Stream::new("application/octet-stream", Some(length), move |from, out| {
         file.seek(SeekFrom::Start(from))?;
         io::copy(&mut file, out).map(|_| ())

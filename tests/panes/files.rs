@@ -56,6 +56,16 @@ fn commit(sha: &str) -> Value {
     })
 }
 
+/// A pointer of Git LFS to a file of so many bytes.
+fn pointer(oid: &str, size: u64) -> String {
+    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {size}\n", oid.repeat(16))
+}
+
+/// The request for the file that `pointer.bin` stands for at a commit.
+fn stored(sha: &str) -> String {
+    format!("GET {PROJECT}/repository/files/pointer.bin/raw?lfs=true&ref={}", sha.repeat(5))
+}
+
 /// A project with a file of text and one of other bytes.
 fn rocket(place: Place, width: u16, height: u16) -> Harness {
     let mut app = Begin::at(place).size(width, height).open();
@@ -84,7 +94,7 @@ fn rocket(place: Place, width: u16, height: u16) -> Harness {
         .reply_raw(&blob("long.txt"), format!("{}END\nsecond\n", "0123456789".repeat(20)))
         .reply_raw(&blob("pic.png"), picture(8, 4))
         .reply_raw(&blob("big.png"), bomb())
-        .reply_raw(&blob("pointer.bin"), "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12300\n")
+        .reply_raw(&blob("pointer.bin"), pointer("ab12", 12300))
         .reply_raw(&blob("src/main.rs"), "fn main() {}\n")
         .reply_raw(&blob("src/frame.rs"), "fn frame() {}\n")
         .reply_raw(&blob("t.csv"), "name,size\n\"a, b\",7\nlonger,1200\n")
@@ -235,7 +245,7 @@ async fn an_encoding_and_a_pointer_are_named() {
 
 #[tokio::test]
 async fn a_file_in_git_lfs_is_shown_and_saved_in_place_of_its_pointer() {
-    let stored = format!("GET {PROJECT}/repository/files/pointer.bin/raw?lfs=true&ref=HEAD");
+    let stored = stored("aaaaaaaa");
     let mut app = rocket(at("pointer.bin"), 140, 24);
     app.reply_raw(&stored, "the file itself\n");
     app.settle().await;
@@ -246,17 +256,46 @@ async fn a_file_in_git_lfs_is_shown_and_saved_in_place_of_its_pointer() {
 }
 
 #[tokio::test]
+async fn a_file_in_git_lfs_is_that_of_the_commit_and_opens_at_its_line() {
+    let mut app = rocket(at("pointer.bin").line(60), 140, 24);
+    let lines: String = (1..=90).map(|line| format!("line {line}\n")).collect();
+    app.reply_raw(&stored("aaaaaaaa"), lines);
+    app.settle().await;
+    app.expect("▌ 60  line 60");
+    // Somebody pushes another version.
+    let mut entry = file("pointer.bin");
+    entry["id"] = "sha-of-newer".into();
+    app.reply(&format!("GET {PROJECT}/repository/tree"), json!([entry]));
+    app.reply(&format!("GET {PROJECT}/repository/commits/main"), commit("bbbbbbbb"));
+    app.reply_raw(&format!("GET {PROJECT}/repository/blobs/sha-of-newer/raw"), pointer("cd34", 99));
+    app.reply_raw(&stored("bbbbbbbb"), "the newer file\n");
+    app.press("r").settle().await;
+    app.expect("the newer file").expect_no("line 60");
+}
+
+#[tokio::test]
+async fn a_file_has_the_colors_of_its_own_name() {
+    let mut app = rocket(at("a.rs"), 140, 24);
+    let mut copy = file("a.txt");
+    copy["id"] = "sha-of-a.rs".into();
+    app.reply(&format!("GET {PROJECT}/repository/tree"), json!([file("a.rs"), copy]));
+    app.settle().await;
+    app.expect("Rust");
+    app.press("h j").settle().await;
+    app.expect("a.txt").expect_no("Rust");
+}
+
+#[tokio::test]
 async fn a_file_in_git_lfs_that_is_not_there_is_shown_as_its_pointer() {
-    let stored = format!("GET {PROJECT}/repository/files/pointer.bin/raw?lfs=true&ref=HEAD");
+    let stored = stored("aaaaaaaa");
     for (status, why) in [(403, "Not allowed"), (404, "Not found")] {
         let mut app = rocket(at("pointer.bin"), 140, 24);
         app.fail(&stored, status, "no");
         app.settle().await;
-        app.expect("oid sha256:ab").expect(&format!("Git LFS pointer to 12.3 kB: {why}"));
+        app.expect("oid sha256:ab12").expect(&format!("Git LFS pointer to 12.3 kB: {why}"));
     }
     let mut app = rocket(at("pointer.bin"), 140, 24);
-    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12300000\n";
-    app.reply_raw(&blob("pointer.bin"), pointer);
+    app.reply_raw(&blob("pointer.bin"), pointer("ab12", 12_300_000));
     app.settle().await;
     app.expect("Git LFS pointer to 12.3 MB, too large to be shown");
     assert!(!app.asked.iter().any(|line| line.contains("lfs=true")));

@@ -59,13 +59,10 @@ pub fn write(history: &History, refs: &Refs<'_>, path: &Path, from: Option<&Path
 
 /// Writes what the pointers of Git LFS stand for.
 fn write_stored(history: &History, path: &Path) -> io::Result<()> {
-    for (_, _, bytes) in &history.objects {
-        let stored = lfs::oid(bytes).and_then(|oid| STORED.iter().find(|(name, _)| *name == oid));
-        if let Some((oid, bytes)) = stored {
-            let file = lfs::path(path, oid);
-            file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-            std::fs::write(file, bytes)?;
-        }
+    for file in history.objects.iter().filter_map(|(_, _, bytes)| lfs::path(path, bytes)) {
+        let Some((_, bytes)) = STORED.iter().find(|(oid, _)| file.ends_with(oid)) else { continue };
+        file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(file, bytes)?;
     }
     Ok(())
 }

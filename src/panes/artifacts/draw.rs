@@ -141,7 +141,7 @@ impl Artifacts {
             return;
         };
         let report = self.table(view);
-        let facts = report.map_or_else(|| self.blob.facts(view, None), |report| test_report::summary(report));
+        let facts = report.map_or_else(|| self.blob.facts(view), |report| test_report::summary(report));
         let area = panels::title(buf, area, theme, focused, &entry.path, &facts);
         let refusal = refused(entry).or_else(|| self.taken(view).and_then(|taken| taken.as_ref().err().cloned()));
         if let Some(refusal) = refusal {

@@ -20,7 +20,7 @@ const FORMATS: &[(&str, &str)] = &[
 
 impl Files {
     pub(super) fn save(&mut self, cx: &mut Cx) {
-        if let Some(save) = self.blob.save(&cx.view, &self.source) {
+        if let Some(save) = self.blob.save(&cx.view, &self.source.project) {
             cx.act(Action::Save(save));
         }
     }

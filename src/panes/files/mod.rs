@@ -279,8 +279,7 @@ impl Files {
             }
             return state::empty(buf, area, view.theme, "No file is selected.", "Enter on a file opens it");
         };
-        let area =
-            panels::title(buf, area, view.theme, focused, &file.path, &self.blob.facts(view, Some(&self.source)));
+        let area = panels::title(buf, area, view.theme, focused, &file.path, &self.blob.facts(view));
         self.blob.draw(view, &self.source.project, area, buf, focused);
     }
 }
@@ -434,7 +433,7 @@ impl Pane for Files {
         let judged = known || !project::is_missing(view, &self.root());
         if judged && !self.is_empty(view) {
             wants.extend(self.tree.wants(&self.source));
-            wants.extend(self.blob.wants(view, &self.source));
+            wants.extend(self.blob.wants(view, &self.source.project));
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root())) {
                 wants.push(Load::one(&commit).into());
             }
@@ -482,6 +481,9 @@ impl Pane for Files {
                 self.panels.set_focus(TREE);
             }
         }
+        let commit = self.commit(view).and_then(|commit| view.store.get(&commit).value).map(|commit| commit.id.clone());
+        let at = |id| Source { git_ref: Some(id), ..self.source.clone() };
+        self.blob.set_commit(commit.map(at));
         self.blob.changed(view);
         let spot = self.spot();
         self.staging.changed(&spot, cx);

@@ -1,7 +1,7 @@
 //! How a file is drawn: its text, its Markdown, its table, its picture or its bytes, and the facts beside its title.
 
-use super::{BlameStep, BlobView, Mode, Source, lfs, work};
-use crate::api::{Endpoint, Id};
+use super::{BlameStep, BlobView, Mode, work};
+use crate::api::Id;
 use crate::app::pane::View;
 use crate::parts::blob::file_type;
 use crate::parts::list;
@@ -17,9 +17,8 @@ use ratatui::style::Style;
 use std::cell::Cell;
 
 impl BlobView {
-    /// Returns what stands right of the title: matches, lines, size, language. Only with its `source` is known of a
-    /// file in Git LFS why it is not there.
-    pub fn facts(&self, view: &View, source: Option<&Source>) -> String {
+    /// Returns what stands right of the title: matches, lines, size, language.
+    pub fn facts(&self, view: &View) -> String {
         let mut facts = Vec::new();
         if !self.query.is_empty() {
             facts.push(match self.found(view) {
@@ -41,7 +40,7 @@ impl BlobView {
             facts.push(blame.message());
             return text::sanitize(&facts.join(glyph::between())).into_owned();
         }
-        facts.extend(self.stored_fact(view, source));
+        facts.extend(self.stored_fact(view));
         match self.content(view) {
             Some(Content::Text(lines)) => {
                 let one = lines.len() == 1;
@@ -65,21 +64,6 @@ impl BlobView {
             facts.push("hex".into());
         }
         text::sanitize(&facts.join(glyph::between())).into_owned()
-    }
-
-    /// That the file is in Git LFS, and why it is not shown where it is not.
-    fn stored_fact(&self, view: &View, source: Option<&Source>) -> Option<String> {
-        let pointer = self.lfs_pointer(view)?;
-        if self.is_stored(view) {
-            return Some("Git LFS".into());
-        }
-        let (source, file) = (source?, self.file.as_ref()?);
-        let why = match view.store.error_of(&lfs::raw(source, &file.path).request()) {
-            _ if !pointer.is_shown() => ", too large to be shown".into(),
-            Some(error) => format!(": {}", error.title()),
-            None => String::new(),
-        };
-        Some(format!("Git LFS pointer to {}{why}", text::bytes(pointer.size)))
     }
 
     /// Draws the file below its title.

@@ -65,6 +65,8 @@ pub struct File {
 #[derive(Default)]
 pub struct BlobView {
     file: Option<File>,
+    /// The repository and the commit that the files are of; `None` while unknown, and of files elsewhere.
+    commit: Option<Source>,
     doc: DocState,
     /// The mode that the user chose for files of this kind; what suits the file where none.
     chosen: Option<Mode>,
@@ -74,8 +76,8 @@ pub struct BlobView {
     /// Where the cursor stood when the search began.
     origin: usize,
     current: Option<usize>,
-    /// The name of a content, and what colors it.
-    highlighter: Option<(String, Arc<Highlighter>)>,
+    /// What colors a file, by its path and the name of its content.
+    highlighter: Option<(File, Arc<Highlighter>)>,
     /// The last rendering that was there: shown until the one for another width is.
     rendering: Option<String>,
     windows: HashMap<String, (usize, usize)>,
@@ -123,13 +125,10 @@ impl BlobView {
     }
 
     /// Returns what saves the file as it is on the server; of a pointer of Git LFS, the file that it stands for.
-    pub fn save(&self, view: &View, source: &Source) -> Option<Save> {
+    pub fn save(&self, view: &View, project: &Id) -> Option<Save> {
         let file = self.file.as_ref()?;
-        let request = match self.lfs_pointer(view) {
-            Some(_) => lfs::raw(source, &file.path).request(),
-            None => Self::raw(&source.project, file).request(),
-        };
-        Some(Save::new(request, &file.path))
+        let stored = self.raw_stored(view).map(|raw| raw.request());
+        Some(Save::new(stored.unwrap_or_else(|| Self::raw(project, file).request()), &file.path))
     }
 
     /// Returns what is shown, or why it is not; `failed` where its bytes could not be had.
@@ -202,44 +201,8 @@ impl BlobView {
         view.store.result::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
     }
 
-    /// The pointer of Git LFS that the repository has in place of the file.
-    fn lfs_pointer(&self, view: &View) -> Option<lfs::Pointer> {
-        match view.store.result(&work::content_key(&self.file.as_ref()?.sha))? {
-            Content::Text(text) => lfs::Pointer::read(text),
-            Content::Binary(_) => None,
-        }
-    }
-
-    /// What names the content: the hash of the blob; where that is a pointer, what it stands for, once that is there.
-    fn id(&self, view: &View) -> Option<Cow<'_, str>> {
-        let has = |id: &String| view.store.result::<Content>(&work::content_key(id)).is_some();
-        let stored = self.lfs_pointer(view).map(|pointer| pointer.id()).filter(has);
-        Some(stored.map_or(Cow::Borrowed(&*self.file.as_ref()?.sha), Cow::Owned))
-    }
-
     fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
         view.store.result(&work::content_key(&self.id(view)?))
-    }
-
-    /// Returns whether the file is in Git LFS, and no longer shown as its pointer.
-    fn is_stored(&self, view: &View) -> bool {
-        matches!(self.id(view), Some(Cow::Owned(_)))
-    }
-
-    /// Returns whether it can be told which commit brought each line, or why not; `failed` as for
-    /// [`BlobView::need_content`].
-    pub fn need_lines(&self, view: &View, failed: bool) -> Result<(), Disabled> {
-        self.need_text(view, failed)?;
-        if self.is_stored(view) { Err("the file is in Git LFS".into()) } else { Ok(()) }
-    }
-
-    /// Returns what fetches the file that a pointer stands for, until it is there.
-    fn wants_stored(&self, view: &View, source: &Source) -> Vec<Want> {
-        let pointer = self.lfs_pointer(view).filter(|pointer| pointer.is_shown() && !self.is_stored(view));
-        let (Some(file), Some(pointer)) = (&self.file, pointer) else { return Vec::new() };
-        let raw = lfs::raw(source, &file.path);
-        let detect = view.store.get(&raw).arc().map(|raw| Work::new(DetectText { sha: pointer.id(), raw }).into());
-        [Load::one(&raw).after(PATIENCE).into()].into_iter().chain(detect).collect()
     }
 
     fn modes(&self, view: &View) -> &'static [Mode] {
@@ -339,14 +302,14 @@ impl BlobView {
     }
 
     /// Returns what it needs: bytes, then lines, then colors around what is in sight.
-    pub fn wants(&self, view: &View, source: &Source) -> Vec<Want> {
+    pub fn wants(&self, view: &View, project: &Id) -> Vec<Want> {
         let Some(file) = &self.file else { return Vec::new() };
         if self.is_known(view) {
             let mut wants = self.wants_shown(view);
-            wants.extend(self.wants_stored(view, source));
+            wants.extend(self.wants_stored(view));
             return wants;
         }
-        let raw = Self::raw(&source.project, file);
+        let raw = Self::raw(project, file);
         let mut wants: Vec<Want> = vec![Load::one(&raw).after(PATIENCE).into()];
         if let Some(raw) = view.store.get(&raw).arc() {
             wants.push(Work::new(DetectText { sha: file.sha.clone(), raw }).into());
@@ -375,7 +338,9 @@ impl BlobView {
         let mut wants: Vec<Want> = Vec::new();
         match (self.mode(view), content) {
             (Some(Mode::Source), Content::Text(text)) => {
-                if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(of, _)| *of == id) {
+                if let Some((_, highlighter)) =
+                    self.highlighter.as_ref().filter(|(of, _)| of.path == file.path && of.sha == id)
+                {
                     let height = self.doc.height.get().max(usize::from(view.size.1));
                     let cursor = self.wanted_line.unwrap_or(self.doc.cursor).min(text.len());
                     let last = (cursor + height).min(text.len());
@@ -423,18 +388,19 @@ impl BlobView {
 
     /// After an update: goes to the line that waited, and to the first match of a new search.
     pub fn changed(&mut self, view: &View) {
-        let (Some(file), Some(id)) = (&self.file, self.id(view).map(Cow::into_owned)) else { return };
+        let (Some(file), Some(id)) = (self.file.clone(), self.id(view).map(Cow::into_owned)) else { return };
+        let file = File { sha: id, ..file };
         if let Some(Content::Text(text)) = self.content(view)
-            && self.highlighter.as_ref().is_none_or(|(of, _)| *of != id)
+            && self.highlighter.as_ref().is_none_or(|(of, _)| *of != file)
         {
             let highlighter = Arc::new(Highlighter::new(text.clone(), &file.path));
-            self.highlighter = Some((id.clone(), highlighter));
+            self.highlighter = Some((file.clone(), highlighter));
         }
-        let key = work::render_key(kind_of(&file.path), &id, self.width(view), view.theme);
+        let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
         if view.store.result::<Arc<Rendered>>(&key).is_some() {
             self.rendering = Some(key);
         }
-        let key = work::fit_key(&id, self.room(view), view.pictures.screen());
+        let key = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
         if view.store.result::<Arc<Fitted>>(&key).is_some() {
             self.fitted = Some(key);
         }
@@ -442,6 +408,7 @@ impl BlobView {
             blame.changed(view);
         }
         if self.mode(view) == Some(Mode::Source)
+            && !self.gives_way(view)
             && let Some(line) = self.wanted_line.take()
         {
             self.go(line, self.len(view), view);
