@@ -1176,4 +1176,117 @@ mod tests {
         assert_eq!(store.due(&load, at(1)), (None, Some(at(3))));
         assert_eq!(store.due(&load, at(3)).0, Some(1));
     }
+
+    #[test]
+    fn what_a_write_touches_is_asked_for_again_though_it_is_on_its_way() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 1);
+        let mut store = Store::default();
+        store.set_loading(&Ticket::Load(load.request.clone(), 1), true);
+        store.touch(&["/projects/{id}/repository/branches"]);
+        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        assert!(!store.is_fresh(&load.request) && !store.list(&list).settled(1), "it may be older than the change");
+        assert_eq!(store.due(&load, at(0)).0, Some(1));
+        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        assert!(store.is_fresh(&load.request) && store.list(&list).settled(1));
+        store.touch(&["/projects/{id}/repository/tags"]);
+        assert_eq!(store.due(&load, at(0)).0, None, "another route says nothing of it");
+    }
+
+    #[test]
+    fn a_list_that_became_shorter_shows_no_rows_of_before() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 3);
+        let mut store = Store::default();
+        for (page, name) in [(1, "a"), (2, "b"), (3, "c")] {
+            store.arrived(&load.request, page, Ok(rows(&[name], (page < 3).then_some(page + 1))), at(0));
+        }
+        let before = store.list(&list).revision;
+        assert_eq!((store.list(&list).len(), store.list(&list).more), (3, false));
+        store.arrived(&load.request, 2, Ok(rows(&["b"], None)), at(1));
+        let known = store.list(&list);
+        assert_eq!((known.len(), known.more, known.get(2).is_none()), (2, false, true));
+        assert!(!known.extends(before), "what was derived from three rows is not of these");
+        assert_eq!(store.due(&load, at(1)).0, None);
+    }
+
+    #[test]
+    fn pages_are_asked_for_together_up_to_a_number_and_never_beyond_the_total() {
+        let load = Load::list(&ListBranches { id: "1".into(), search: None }, 9).concurrency(2);
+        let mut store = Store::default();
+        let many = vec!["a"; PER_PAGE as usize];
+        store.arrived(&load.request, 1, Ok(Arrival { total: Some(500), ..rows(&many, Some(2)) }), at(0));
+        for page in [2, 3] {
+            assert_eq!(store.due(&load, at(0)).0, Some(page));
+            store.set_loading(&Ticket::Load(load.request.clone(), page), true);
+        }
+        assert_eq!(store.due(&load, at(0)).0, None, "two are on their way");
+        for page in 2..=5 {
+            store.arrived(&load.request, page, Ok(rows(&many, Some(page + 1))), at(0));
+        }
+        assert_eq!(store.due(&load, at(0)).0, None, "five pages hold all that the server counts");
+    }
+
+    #[test]
+    fn a_reply_is_outlived_once_the_server_does_not_renew_it() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 1);
+        let wants = [Want::from(load.clone())];
+        let mut store = Store::default();
+        let error = || Err(Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) });
+        store.arrived(&load.request, 1, error(), at(0));
+        assert!(!store.is_outlived(&wants), "nothing is shown that could be old");
+        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(1));
+        assert_eq!((store.is_outlived(&wants), store.last_contact()), (false, Some(at(1))));
+        store.arrived(&load.request, 1, error(), at(2));
+        assert_eq!((store.is_outlived(&wants), store.last_contact()), (true, Some(at(1))));
+        assert_eq!(store.oldest(&wants), Some(at(1)));
+    }
+
+    #[test]
+    fn what_a_server_has_not_is_not_asked_again_until_the_user_does() {
+        let list = |id: &str| ListBranches { id: id.into(), search: None };
+        let (load, other) = (Load::list(&list("1"), 1), Load::list(&list("2"), 1));
+        let mut store = Store::default();
+        assert!(!store.fail_unsupported(&other.request, 1, at(0)));
+        let fault = Fault::Unsupported("404 Not Found".into());
+        store.arrived(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
+        assert!(store.is_unsupported::<ListBranches>() && store.fail_unsupported(&other.request, 1, at(0)));
+        assert!(store.error_of(&other.request).is_some());
+        store.refresh(&[other.clone().into()]);
+        assert!(!store.is_unsupported::<ListBranches>() && !store.fail_unsupported(&other.request, 1, at(0)));
+        assert_eq!(store.due(&other, at(0)).0, Some(1));
+    }
+
+    #[test]
+    fn what_fits_is_kept_and_what_comes_at_once_beyond_the_room_is_not() {
+        let list = |n: usize| ListBranches { id: n.to_string().into(), search: None };
+        let after = |count: usize, size: usize| {
+            let mut store = Store::default();
+            for n in 0..count {
+                let large = Arrival { size, ..rows(&["a"], None) };
+                store.arrived(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
+            }
+            (0..3).for_each(|_| store.turn());
+            (0..count).filter(|n| store.list(&list(*n)).known).count()
+        };
+        assert_eq!((after(2, ROOM / 3), after(KEPT, 1)), (2, KEPT));
+        assert_eq!(after(2, ROOM / 3 * 2), 0);
+    }
+
+    #[test]
+    fn a_failure_is_remembered_beside_others() {
+        let mut store = Store::default();
+        for number in 0..10 {
+            store.give_up(format!("work {number}"));
+            store.fail(format!("parts {number}"), Error { tried: String::new(), fault: Fault::Offline("gone".into()) });
+        }
+        assert!(!store.lacks("work 0") && !store.lacks("work 9"));
+        assert!(store.failed("parts 0").is_some() && !store.lacks("parts 9"));
+        for number in 0..10 * FAILED {
+            let error = Error { tried: String::new(), fault: Fault::Offline("gone".into()) };
+            store.fail(format!("parts {number}"), error);
+        }
+        assert!(store.failed.len() <= FAILED);
+    }
 }

@@ -184,12 +184,19 @@ mod tests {
         assert_eq!(parts.read(7..9).unwrap().as_deref(), Some(b"78".as_slice()));
         assert_eq!(parts.read(5..8).unwrap(), None);
         assert_eq!(parts.read(8..11).unwrap(), None);
+        assert_eq!(parts.read(Range { start: 9, end: 7 }).unwrap(), None);
         assert!(!parts.is_whole());
+        parts.add(0, Bytes::from_static(b"0123"));
+        assert!(!parts.is_whole(), "a part at the start is not all of it");
+        parts.add(1, Bytes::from_static(b"0123456789"));
+        assert!(!parts.is_whole(), "so many bytes elsewhere are not all of it");
+        assert!(Parts::whole(Bytes::from_static(b"0123")).is_whole());
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"0123456789").unwrap();
         let parts = Parts::file(file, 10);
         assert_eq!(parts.read(2..4).unwrap().as_deref(), Some(b"23".as_slice()));
         assert_eq!(parts.read(8..11).unwrap(), None);
+        assert_eq!(parts.read(Range { start: 9, end: 7 }).unwrap(), None);
         assert!(parts.is_whole());
     }
 }
