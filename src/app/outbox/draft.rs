@@ -385,4 +385,20 @@ mod tests {
         draft.spot.as_mut().expect("it has one").lines = Some((1, 3));
         assert_eq!(DiffPosition::read(&draft.body()).expect("a place").0.lines, Some((1, 3)));
     }
+
+    #[test]
+    fn a_draft_note_of_before_with_the_same_words_is_another_one() {
+        let note = |id: u64, words: &str| {
+            let note = serde_json::json!({"id": id, "author_id": 1, "merge_request_id": 4, "note": words});
+            serde_json::from_value::<DraftNote>(note).expect("a draft note")
+        };
+        let mut draft = Draft::new(thing());
+        (draft.text, draft.draft_note) = ("Yes.".into(), Some(DraftNoteChange::Create));
+        assert!(draft.is_draft_note(&note(6, "Yes."), 5));
+        assert!(!draft.is_draft_note(&note(5, "Yes."), 5) && !draft.is_draft_note(&note(4, "Yes."), 5));
+        assert!(!draft.is_draft_note(&note(6, "No."), 5));
+        draft.draft_note = Some(DraftNoteChange::Update { id: 3, publish: false });
+        assert!(draft.is_draft_note(&note(3, "Yes."), 5));
+        assert!(!draft.is_draft_note(&note(6, "Yes."), 5) && !draft.is_draft_note(&note(3, "No."), 5));
+    }
 }

@@ -248,6 +248,8 @@ mod tests {
             DiffPosition { removed: Some((3, 3)), ..spot("src/a.rs", Some((3, 5)), &[]) },
             spot("odd `name`.md", Some((1, 1)), &["x"]),
             spot("`", None, &[]),
+            spot("`odd", Some((1, 1)), &["```", "x"]),
+            spot("a``b", None, &[]),
             spot("time:12", None, &[]),
         ] {
             let note = format!("{}The words.\n\n> a quote of one's own", spot.head().expect("it can be written"));
@@ -265,10 +267,33 @@ mod tests {
             "see `a.rs:1` at 9f3c2ab",
             "`a.rs:0` at 9f3c2ab",
             "`a.rs:1` (and old 2-1) at 9f3c2ab",
+            "`a.rs:1` at midnight",
+            "`a.rs:1` at 9f3c2a",
             "```\na\n```",
         ] {
             assert_eq!(DiffPosition::read(note), None, "{note}");
         }
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_in_a_line_is_not_written() {
+        assert_eq!(spot("a\nb", Some((1, 1)), &[]).head(), None);
+        let elsewhere = DiffPosition { sha: "HEAD".into(), ..spot("a", Some((1, 1)), &[]) };
+        assert_eq!(elsewhere.head(), None);
+    }
+
+    #[test]
+    fn the_same_lines_are_the_same_place_though_a_hash_is_cut() {
+        let whole = spot("a", Some((2, 3)), &[]);
+        let cut = DiffPosition { sha: SHA[..8].into(), ..whole.clone() };
+        assert!(whole.is_same(&cut) && cut.is_same(&whole));
+        let others = [
+            DiffPosition { sha: "0123abcd".into(), ..whole.clone() },
+            DiffPosition { path: "b".into(), ..whole.clone() },
+            DiffPosition { old: true, ..whole.clone() },
+            DiffPosition { lines: Some((2, 4)), ..whole.clone() },
+        ];
+        assert!(others.iter().all(|other| !whole.is_same(other)));
     }
 
     #[test]
@@ -289,5 +314,18 @@ mod tests {
         brace.before = vec!["fn b() {".into()];
         brace.after = vec!["end".into()];
         assert_eq!(brace.find(&lines), Some(5));
+        brace.after = vec!["another end".into()];
+        assert_eq!(brace.find(&lines), None, "what stands before it is not enough");
+        brace.before.clear();
+        brace.after = vec!["end".into()];
+        assert_eq!(brace.find(&lines), Some(5), "what stands after it is enough, where nothing else is known");
+    }
+
+    #[test]
+    fn of_alike_lines_those_are_found_that_stand_where_they_stood() {
+        let mut call = spot("a", Some((9, 9)), &["call();"]);
+        call.before = vec!["fn b() {".into()];
+        let lines = [(3, "fn b() {"), (4, "call();"), (5, "}"), (8, "fn c() {"), (9, "call();"), (10, "}")];
+        assert_eq!(call.find(&lines), Some(4));
     }
 }

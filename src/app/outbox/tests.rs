@@ -364,3 +364,98 @@ fn what_is_refused_on_one_thing_goes_on_for_others() {
     assert_eq!(world.calls, ["0", "2"]);
     assert_eq!(world.disk.len(), 2);
 }
+
+#[test]
+fn nothing_goes_out_before_a_pause_has_ended() {
+    let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
+    // Claimed, looked, kept and sent: then the server asks for the pause.
+    world.post_all().run(7);
+    let (calls, wake) = (world.calls.len(), world.outbox.wake().expect("it waits"));
+    let early = wake.checked_sub(SignedDuration::from_secs(1)).expect("a time");
+    assert_eq!((calls, world.outbox.begin(early, |_| true)), (1, Vec::new()));
+    assert_eq!(world.outbox.begin(wake, |_| true), [Step::Claim("0".into())]);
+    assert_eq!(world.outbox.begin(wake, |_| true), [], "one after the other");
+}
+
+#[test]
+fn a_late_answer_about_whose_a_draft_is_sends_nothing() {
+    let mut world = World::new(2, []);
+    world.post_all().run(2);
+    assert_eq!(world.outbox.looking(), Some("0"));
+    assert_eq!(world.outbox.claimed("0", Claimed::Ours(State::Kept)), []);
+    assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), []);
+    assert_eq!(world.outbox.looking(), Some("0"));
+}
+
+#[test]
+fn after_an_answer_without_a_number_the_server_is_looked_at_again() {
+    let mut world = World::new(2, []);
+    world.post_all();
+    world.outbox.begin(world.now, |_| true);
+    world.outbox.claimed("0", Claimed::Ours(State::Kept));
+    world.outbox.looked(Evidence { mark: 1, ..Evidence::default() }, &State::Kept, world.now);
+    let sending = State::Sending { before: 1 };
+    assert_eq!(world.outbox.answered(Ok(0), &sending, world.now), [Step::Drop("0".into())]);
+    // A mark of 0 would take any older comment that says the same for this one.
+    world.outbox.begin(world.now, |_| true);
+    assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), [Step::Look("1".into())]);
+}
+
+#[test]
+fn a_server_that_cannot_be_looked_at_is_asked_four_times() {
+    let mut world = World::new(1, []);
+    world.unseen = 100;
+    world.post_all().all();
+    assert_eq!(world.unseen, 96);
+    assert_eq!(world.said.len(), 1, "{:?}", world.said);
+}
+
+#[test]
+fn what_failed_before_says_why_it_failed_this_time() {
+    let mut world = World::new(1, []);
+    world.disk.insert("0".into(), State::Failed { why: "the first time".into(), before: Some(1) });
+    world.unseen = 100;
+    world.post_all().all();
+    assert!(matches!(&world.disk["0"], State::Failed { why, before: Some(1) } if why.contains("the connection broke")));
+    // What was only looked for keeps its reason, and what is still uncertain is told.
+    world.disk.insert("0".into(), State::Failed { why: "the first time".into(), before: Some(1) });
+    world.disk.insert("1".into(), State::Sending { before: 1 });
+    world.unseen = 100;
+    world.killed().resolve_all().all();
+    assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why == "the first time"));
+    world.killed();
+    world.disk.remove("0");
+    world.resolve_all().all();
+    assert!(matches!(&world.disk["1"], State::Unknown { before: 1, .. }), "{:?}", world.disk);
+}
+
+#[test]
+fn what_changes_a_note_looks_at_it_first_however_fresh_the_last_look_is() {
+    let edit = Draft { edits: Some((7, String::new())), ..Draft::new(thing()) };
+    let draft_note = Draft { draft_note: Some(DraftNoteChange::Create), ..Draft::new(thing()) };
+    for draft in [edit, draft_note] {
+        let mut world = World::new(1, []);
+        world.disk.insert("1".into(), State::Kept);
+        world.outbox.post("0", &Draft::new(thing()));
+        world.outbox.post("1", &draft);
+        world.all();
+        assert_eq!((world.calls.len(), world.looks), (2, 2), "{draft:?}");
+    }
+}
+
+#[test]
+fn what_is_posted_while_another_goes_out_follows_it_once() {
+    let mut world = World::new(2, []);
+    world.outbox.post("0", &Draft::new(thing()));
+    let begun = world.outbox.begin(world.now, |_| true);
+    assert_eq!(begun, [Step::Claim("0".into())]);
+    // Posted once more, it is on its way already.
+    world.post_all();
+    assert_eq!(world.outbox.progress("0"), Some(Progress::Claiming));
+    assert_eq!(world.outbox.progress("1"), Some(Progress::Waiting));
+    world.outbox.forget_claim("1");
+    assert_eq!(world.outbox.progress("0"), Some(Progress::Claiming), "the other one was dropped");
+    world.outbox.forget_claim("0");
+    world.all();
+    assert_eq!(world.calls, ["1"], "what was dropped holds up nobody");
+}
