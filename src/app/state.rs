@@ -548,6 +548,8 @@ mod tests {
         assert!(state.read("settings", r#"{"version":1}"#), "a file of before may lack fields");
         assert!(!state.read("settings", r#"{"version":1,"pinned_"#));
         assert!(!state.read("settings", "[]"));
+        assert!(!state.read("settings", r#"{"version":2,"pinned_projects":["a/b"]}"#), "it may mean something else");
+        assert!(!state.read("settings", r#"{"version":1,"columns":["other"]}"#), "a part is lost");
     }
 
     #[test]
@@ -570,6 +572,33 @@ mod tests {
             state.apply(&Change::Seen(SeenChange::Viewed { changes: changes.into(), files }));
         }
         assert!(state.seen.viewed.get("old").is_none() && state.seen.viewed.get("new").is_some());
+        for number in 0..MOST_PINS + 5 {
+            let choice = Some(ColumnChoice { columns: vec!["name".into()], order: None, down: false });
+            state.apply(&Change::Settings(SettingsChange::Pin { project: format!("a/{number}"), pinned: true }));
+            if number < MOST_LISTS + 5 {
+                let place = format!("list {number:03}");
+                state.apply(&Change::Settings(SettingsChange::Columns { place, choice }));
+            }
+        }
+        assert_eq!((state.settings.pinned_projects.len(), state.settings.columns.len()), (MOST_PINS, MOST_LISTS));
+        assert_eq!(state.settings.pinned_projects.last(), Some(&format!("a/{}", MOST_PINS + 4)), "the latest stay");
+        // What a file holds is bounded, too, whoever wrote it.
+        let places: Vec<Place> = (0..50).map(|number| Place::new("mr").item(number)).collect();
+        let text = serde_json::json!({"version": 1, "places": places}).to_string();
+        assert!(state.read("recents", &text));
+        assert_eq!(state.recents.places.len(), MOST_PLACES);
+    }
+
+    #[test]
+    fn every_change_of_what_was_open_in_a_project_is_written() {
+        let mut state = State::default();
+        let open = |state: &mut State, project: &str, path: &str| {
+            let (project, path) = (project.to_owned(), path.to_owned());
+            state.apply(&Change::Recents(RecentsChange::OpenFile { project, path })).is_some()
+        };
+        assert!(open(&mut state, "a/b", "x") && open(&mut state, "a/b", "y"));
+        assert!(open(&mut state, "c/d", "z") && open(&mut state, "a/b", "y"), "the order of projects is kept, too");
+        assert!(!open(&mut state, "a/b", "y"));
     }
 
     #[test]
@@ -577,7 +606,10 @@ mod tests {
         let (mut account, mut nobody) = (state(), State::default());
         nobody.apply(&Change::Settings(SettingsChange::Pin { project: "c/d".into(), pinned: true }));
         nobody.apply(&Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "y".into() }));
+        let files = ViewedFiles::from([("later.rs".to_owned(), 1)]);
+        nobody.apply(&Change::Seen(SeenChange::Viewed { changes: "a/b!2".into(), files }));
         account.absorb(&nobody);
+        assert!(account.seen.viewed.get("a/b!1").is_some() && account.seen.viewed.get("a/b!2").is_some());
         assert_eq!(account.settings.pinned_projects, ["a/b", "c/d"]);
         assert_eq!(account.settings.diff.layout, Some(Layout::Split));
         assert_eq!(account.recents.project("a/b").expect("a project").files, ["y", "src/x"]);

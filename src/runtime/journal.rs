@@ -585,4 +585,49 @@ mod tests {
         two.finish();
         assert_eq!(load(folder.path()).kept.texts.len(), 1);
     }
+
+    #[test]
+    fn what_another_program_sends_stays_its_own_though_the_text_is_dropped_here() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let start = || JournalWriter::start(folder.path().to_owned(), |_| true);
+        let claim = |keeper: &JournalWriter| keeper.claim("draft".into()).blocking_recv().expect("answered");
+        let (one, two, three) = (start(), start(), start());
+        one.keep("draft".into(), Some("words".into()));
+        assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
+        two.keep("draft".into(), None);
+        two.reached().blocking_recv().expect("tried");
+        one.keep("draft".into(), Some("words".into()));
+        one.reached().blocking_recv().expect("tried");
+        assert_eq!(claim(&three), Claim::Elsewhere);
+        // Sent, it leaves nothing behind.
+        one.keep("draft".into(), None);
+        for keeper in [one, two, three] {
+            keeper.finish();
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    /// A text whose file cannot be written, since a folder has its name.
+    #[test]
+    fn while_the_disk_refuses_one_text_what_is_on_it_of_others_still_holds() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let (told, news) = channel();
+        let keeper = JournalWriter::start(folder.path().to_owned(), move |change| told.send(change).is_ok());
+        let claim = |key: &str| keeper.claim(key.into()).blocking_recv().expect("answered");
+        keeper.keep("written".into(), Some("words".into()));
+        keeper.keep("older".into(), Some("of before".into()));
+        keeper.reached().blocking_recv().expect("tried");
+        fs::create_dir_all(folder.path().join("refused")).expect("in the way");
+        keeper.keep("refused".into(), Some("words".into()));
+        keeper.keep("older".into(), Some("of now".into()));
+        assert_eq!(claim("written"), Claim::Ours(Some("words".into())));
+        assert_eq!(claim("older"), Claim::Ours(None), "what is on disk of it says nothing");
+        assert!(matches!(news.recv(), Ok(Err(_))));
+        // It is tried again without a word from anybody.
+        fs::remove_dir(folder.path().join("refused")).expect("out of the way");
+        let again = news.recv_timeout(Duration::from_secs(60));
+        assert!(matches!(again, Ok(Ok(()))), "the disk takes texts again, and nobody says so: {again:?}");
+        assert_eq!(load(folder.path()).kept.texts.len(), 3);
+        keeper.finish();
+    }
 }

@@ -197,6 +197,7 @@ mod tests {
             ("@ada seen host a/b!1", "two one"),
             ("@ada viewed host a/b!1 since one", "000000000000002a src/a file.rs"),
             ("@bo pinned projects", "e/f"),
+            ("@cy look of changes", "below"),
             ("@ada draft a/b!1 5", "typed"),
             ("account host", "ada"),
         ] {
@@ -206,6 +207,7 @@ mod tests {
         assert_eq!(kept.account, "ada");
         assert_eq!(kept.texts.keys().collect::<Vec<_>>(), ["@ada draft a/b!1 5"]);
         assert_eq!(kept.states["bo"], pinned("e/f"));
+        assert_eq!(kept.states["cy"].settings.diff, DiffSettings { layout: Some(Layout::Unified), wrap: false });
         let State { settings, recents, seen } = &kept.states["ada"];
         assert_eq!((settings.columns.len(), settings.columns["tags"].order.as_deref()), (1, Some("name")));
         assert_eq!(settings.pinned_projects, ["a/b", "c/d"]);
@@ -226,7 +228,11 @@ mod tests {
         let names = || fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
         let visible: Vec<String> = names().filter_map(|name| name.into_string().ok()).collect();
         let visible: Vec<&String> = visible.iter().filter(|name| !name.starts_with('.')).collect();
-        assert_eq!(visible.len(), 7, "three files of ada, one of bo, the account, a draft and a backup: {visible:?}");
+        assert_eq!(
+            visible.len(),
+            8,
+            "three files of ada, one of bo and of cy, the account, a draft and a backup: {visible:?}"
+        );
         assert!(visible.iter().any(|name| name.ends_with("users.bak")), "{visible:?}");
     }
 
