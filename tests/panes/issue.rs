@@ -39,6 +39,23 @@ async fn an_issue_shows_its_text_and_its_notes() {
 }
 
 #[tokio::test]
+async fn an_answer_on_an_issue_goes_into_its_thread() {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 30).open();
+    let thread = json!({"id": "abc", "individual_note": false, "notes": [note(1, 6, "In a thread?")]});
+    harness
+        .reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}))
+        .reply("GET /projects/a%2Fb/issues/7", issue())
+        .reply("GET /projects/a%2Fb/issues/7/discussions", [thread])
+        .reply("GET /projects/a%2Fb/issues/7/notes", json!([]))
+        .settle()
+        .await;
+    harness.expect("In a thread?").press("G R").type_text("Yes.");
+    let post = "POST /projects/a%2Fb/issues/7/discussions/abc/notes";
+    harness.reply(post, note(3, 5, "Yes.")).press("C-s").settle().await;
+    assert!(harness.asked.contains(&format!("{post} body=Yes.")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
 async fn a_wide_screen_has_the_facts_beside_and_a_click_chooses_a_note() {
     let mut harness = open(160).await;
     assert!(harness.line_with("It is slow").contains("│  Details ─"), "{}", harness.picture());

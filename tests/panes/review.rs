@@ -629,6 +629,97 @@ async fn what_may_have_arrived_is_resolved_after_a_start_wherever_one_begins() {
     assert_eq!((posts(&harness).len(), harness.app.draft("draft acme/rocket-ui!42 1")), (0, None));
 }
 
+/// A start with drafts on that thing: their words, and how far their sending came.
+fn started(on: &Value, drafts: &[(&str, Value)]) -> Harness {
+    let mut begin = Begin::at(Place::new("projects")).size(120, 30);
+    for (number, (words, state)) in drafts.iter().enumerate() {
+        let draft = json!({"on": on, "text": words, "state": state}).to_string();
+        begin.drafts.insert(format!("@ada draft {number}"), draft);
+    }
+    begin.account = "ada".into();
+    let mut harness = begin.open();
+    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).reply("GET /projects", json!([]));
+    harness
+}
+
+#[tokio::test]
+async fn what_arrived_is_found_behind_any_number_of_later_notes() {
+    let lost = |before: u64| json!({"unknown": {"before": before, "why": "The server did not answer"}});
+    let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
+    let mut harness = started(&on, &[("There.", lost(755)), ("Of before.", lost(755))]);
+    let words = |id: u64| match id {
+        760 => ("ada", "There."),
+        755 => ("ada", "Of before."),
+        _ => ("bo", "Other words."),
+    };
+    let notes: Vec<Value> = (700..=1000).rev().map(|id| note(id, words(id).0, words(id).1)).collect();
+    harness.reply(&format!("{MR}/notes"), notes).settle().await;
+    assert_eq!(harness.app.draft("draft 0"), None, "it is on the third page");
+    let left = harness.app.draft("draft 1").expect("the note that says the same is older");
+    assert!(left.contains("it has not arrived"), "{left}");
+}
+
+#[tokio::test]
+async fn what_arrived_on_a_commit_is_counted_on_all_pages() {
+    let lost = |before: u64| json!({"unknown": {"before": before, "why": "The server did not answer"}});
+    let on = json!({"commit": {"project": "acme/rocket-ui", "sha": HEAD}});
+    let mut harness = started(&on, &[("There.", lost(0)), ("Of before.", lost(1))]);
+    let comment = |words: &str| json!({"note": words, "author": {"id": 1, "username": "ada"}});
+    let mut comments = vec![comment("Other words."); 240];
+    comments.extend([comment("Of before."), comment("There.")]);
+    let list = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
+    harness.reply(&list, comments).settle().await;
+    assert_eq!(harness.app.draft("draft 0"), None, "it is on the third page");
+    let left = harness.app.draft("draft 1").expect("there is no more of it than before");
+    assert!(left.contains("it has not arrived"), "{left}");
+}
+
+#[tokio::test]
+async fn the_same_words_of_before_are_not_what_was_sent() {
+    let mut harness = changes(vec![note(500, "ada", "Yes.")]).await;
+    for words in ["First.", "Yes."] {
+        harness.press("c").type_text(words).press("M-s").settle().await;
+    }
+    harness.reply(POST, note(701, "ada", "First.")).press("S").press("C-s");
+    for _ in 0..100 {
+        if posts(&harness).len() == 2 {
+            break;
+        }
+        let waiting = harness.waiting().len();
+        assert!((0..waiting).any(|index| harness.answer(index)), "{:?}", harness.waiting());
+    }
+    // The first is there, and of the second nobody knows.
+    let notes = [note(701, "ada", "First."), note(500, "ada", "Yes.")];
+    harness.unreachable(POST).reply(&format!("{MR}/notes"), notes).settle().await;
+    harness.pass(4).settle().await;
+    assert_eq!(posts(&harness).len(), 2);
+    let kept: Vec<&String> = harness.kept.values().filter(|text| text.contains("Yes.")).collect();
+    assert!(matches!(kept[..], [text] if text.contains("it has not arrived")), "{kept:?}");
+    // Nor is one that says the same and is the newest that was there.
+    let mut harness = changes(vec![note(500, "ada", "Yes.")]).await;
+    harness.unreachable(POST).press("c").type_text("Yes.").press("C-s").settle().await;
+    harness.pass(4).settle().await;
+    assert_eq!(posts(&harness).len(), 1);
+    assert!(harness.kept.values().any(|text| text.contains("it has not arrived")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn what_another_labscope_changed_is_not_sent_before_it_is_read() {
+    use labscope::app::outbox::Claim;
+    let mut harness = changes(vec![]).await;
+    for words in ["First.", "Second."] {
+        harness.press("c").type_text(words).press("M-s").settle().await;
+    }
+    let found = |words: &str| harness.kept.iter().find(|(_, kept)| kept.contains(words)).expect("kept");
+    let (first, second) = (found("First."), found("Second."));
+    let changed = first.1.replace("First.", "First, at last.");
+    let claims = [(first.0.clone(), changed), (second.0.clone(), second.1.clone())];
+    harness.claims.extend(claims.map(|(key, text)| (key, Claim::Ours(Some(text)))));
+    harness.reply(POST, note(700, "ada", "")).press("S").press("C-s").settle().await;
+    assert_eq!(posts(&harness), [&format!("{POST} body=Second.")]);
+    harness.expect("First, at last.").expect("another labscope changed it: check it first");
+}
+
 #[tokio::test]
 async fn a_draft_that_was_dropped_is_not_called_sent() {
     let mut begin = Begin::at(place()).size(100, 40);

@@ -122,6 +122,20 @@ fn scripted(drafts: &[(&str, serde_json::Value)]) -> Harness {
 }
 
 #[tokio::test]
+async fn an_answer_on_a_snippet_goes_into_its_thread() {
+    let mut app = scripted(&[]);
+    let note = json!({"id": 1, "body": "In a thread?", "author": {"id": 6, "username": "bo"}, "system": false,
+        "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"});
+    let thread = json!({"id": "abc", "individual_note": false, "notes": [note]});
+    app.reply("GET /projects/ada%2Frocket/snippets/1/discussions", [thread]).settle().await;
+    app.press("Enter").press("2").settle().await;
+    app.expect("In a thread?").press("G R").type_text("Yes.");
+    let post = "POST /projects/ada%2Frocket/snippets/1/discussions/abc/notes";
+    app.reply(post, json!({"id": 3})).press("C-s").settle().await;
+    assert!(app.asked.contains(&format!("{post} body=Yes.")), "{:?}", app.asked);
+}
+
+#[tokio::test]
 async fn drafts_of_notes_are_known_on_every_tab() {
     let on = json!({"snippet": {"project": "ada/rocket", "id": 1}});
     let draft = json!({"on": on, "text": "Half a tho", "state": "begun"});
