@@ -79,12 +79,16 @@ fn depth(var: &impl Fn(&str) -> Option<String>) -> Depth {
         return Depth::None;
     }
     let term = var("TERM").unwrap_or_default();
-    let declared = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
+    let declared = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit")) || var("WT_SESSION").is_some();
     // These support true color but do not always say so: SSH does not pass COLORTERM on.
     let known = ["-direct", "kitty", "alacritty", "ghostty", "wezterm", "foot"].iter().any(|name| term.contains(name));
-    if declared || known || var("WT_SESSION").is_some() {
+    // GNU screen passes on what the terminal around it declares, but drops true color.
+    let screen = term.starts_with("screen") && var("STY").is_some() && var("TMUX").is_none();
+    // xterm itself calls itself "xterm", and has 256 colors.
+    let xterm = term == "xterm" && var("XTERM_VERSION").is_some();
+    if (declared || known) && !screen {
         Depth::True
-    } else if term.contains("256color") {
+    } else if declared || xterm || term.contains("256color") {
         Depth::Indexed
     } else if term == "dumb" || term.starts_with("vt") {
         Depth::None
@@ -127,6 +131,11 @@ mod tests {
             (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")][..], Depth::True),
             (&[("TERM", "xterm-kitty")], Depth::True),
             (&[("TERM", "screen-256color")], Depth::Indexed),
+            (&[("TERM", "xterm"), ("XTERM_VERSION", "XTerm(379)")], Depth::Indexed),
+            (&[("TERM", "xterm")], Depth::Sixteen),
+            (&[("TERM", "screen"), ("STY", "1.pts"), ("COLORTERM", "truecolor")], Depth::Indexed),
+            (&[("TERM", "screen"), ("STY", "1.pts")], Depth::Sixteen),
+            (&[("TERM", "screen-256color"), ("STY", "1.pts"), ("TMUX", "a"), ("COLORTERM", "truecolor")], Depth::True),
             (&[("TERM", "linux")], Depth::Sixteen),
             (&[("TERM", "vt220")], Depth::None),
             (&[("TERM", "xterm-256color"), ("NO_COLOR", "1")], Depth::None),

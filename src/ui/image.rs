@@ -341,7 +341,8 @@ fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'st
     };
     match (upper, lower) {
         (None, None) => (" ", Style::new()),
-        (Some(upper), Some(lower)) if upper == lower => ("█", style(upper, None)),
+        // The background shows where a font's block is smaller than its cell, as in xterm.
+        (Some(upper), lower) if lower == Some(upper) => ("█", style(upper, lower)),
         (Some(upper), lower) => ("▀", style(upper, lower)),
         (None, Some(lower)) => ("▄", style(lower, None)),
     }
@@ -380,7 +381,8 @@ mod tests {
         let theme = Theme::for_background(Background::Dark);
         draw(&mut buf, area, &theme, &fitted);
         assert_eq!((buf[(0, 0)].symbol(), buf[(3, 0)].symbol(), buf[(4, 0)].symbol()), ("█", " ", " "));
-        assert_eq!(Some(buf[(0, 0)].fg), theme.pixel([200, 30, 30]));
+        let red = theme.pixel([200, 30, 30]);
+        assert_eq!((Some(buf[(0, 0)].fg), Some(buf[(0, 0)].bg)), (red, red), "no gap beside a block");
         draw(&mut buf, Rect::new(5, 2, 9, 9), &Theme::plain(), &fitted);
     }
 

@@ -396,9 +396,8 @@ impl Theme {
                     }
                 }
                 Depth::Sixteen => {
-                    // Labels are orange: red, they would look like failures. Yellow is too pale on a light background.
-                    let dark = self.background == Background::Dark;
-                    let nearest = |color| if dark && is_orange(color) { Color::Yellow } else { to_sixteen(color) };
+                    // Labels and constants are orange: red, they would look like failures and removed lines.
+                    let nearest = |color| if is_orange(color) { Color::Yellow } else { to_sixteen(color) };
                     style.fg = style.fg.map(nearest);
                     // A tint has no counterpart among sixteen colors: selection becomes reverse, other tints go.
                     style.bg = None;
@@ -415,14 +414,19 @@ impl Theme {
         if depth == Depth::Sixteen { self.suited(background) } else { self }
     }
 
-    /// The same theme of sixteen colors with those that can be read on a background.
+    /// The same theme of sixteen colors with those that can be read on a background. Red and green are left to diffs.
     fn suited(mut self, background: Background) -> Theme {
         for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
-            style.fg = style.fg.map(|color| match (color, background, role) {
+            let code = role.key().starts_with("syntax.") && *role != Role::SyntaxInvalid;
+            style.fg = style.fg.map(|color| match (color, role) {
                 // What a trace itself asks for stays what it is.
-                (Color::Yellow | Color::LightYellow, _, Role::AnsiYellow | Role::AnsiBrightYellow) => color,
-                // Text of a color that is pale on white. Keywords are magenta.
-                (Color::Yellow | Color::LightYellow, Background::Light, Role::SyntaxString) => Color::Green,
+                (Color::Yellow | Color::LightYellow, Role::AnsiYellow | Role::AnsiBrightYellow) => color,
+                // On a light background other yellow becomes magenta, which keywords are.
+                (Color::Yellow | Color::LightYellow, Role::SyntaxString) if background == Background::Light => {
+                    Color::Cyan
+                }
+                (Color::Red | Color::LightRed, _) if code => Color::Magenta,
+                (Color::Green | Color::LightGreen, _) if code => Color::Cyan,
                 _ => suited(color, background),
             });
         }
@@ -616,11 +620,34 @@ mod tests {
     }
 
     #[test]
-    fn in_sixteen_colors_a_label_does_not_look_like_a_failure() {
-        for name in ["dark", "gruvbox", "tokyo-night", "catppuccin-mocha"] {
+    fn in_sixteen_colors_red_and_green_are_left_to_diffs() {
+        let diff = [Color::Red, Color::LightRed, Color::Green, Color::LightGreen];
+        for (name, _) in BUILT_IN {
             let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
-            assert_eq!(theme.style(Role::Label).fg, Some(Color::Yellow), "{name}");
-            assert_eq!(theme.style(Role::Failed).fg, Some(Color::LightRed), "{name}");
+            for background in [Background::Dark, Background::Light] {
+                let theme = theme.clone().on(background);
+                let code = |role: &&Role| role.key().starts_with("syntax.") && **role != Role::SyntaxInvalid;
+                for role in Role::ALL.iter().filter(code) {
+                    let color = theme.style(*role).fg;
+                    assert!(!color.is_some_and(|c| diff.contains(&c)), "{name}: {role:?} on {background:?}: {color:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn in_sixteen_colors_a_label_does_not_look_like_a_failure() {
+        for (name, label) in [
+            ("dark", Color::Yellow),
+            ("gruvbox", Color::Yellow),
+            ("tokyo-night", Color::Yellow),
+            ("catppuccin-mocha", Color::Yellow),
+            ("light", Color::Magenta),
+            ("catppuccin-latte", Color::Magenta),
+        ] {
+            let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
+            assert_eq!(theme.style(Role::Label).fg, Some(label), "{name}");
+            assert!(matches!(theme.style(Role::Failed).fg, Some(Color::Red | Color::LightRed)), "{name}");
         }
     }
 
