@@ -602,6 +602,22 @@ mod tests {
     }
 
     #[test]
+    fn taking_back_is_written_once_too() {
+        let mut state = state();
+        for change in [
+            Change::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files: ViewedFiles::new() }),
+            Change::Settings(SettingsChange::Columns { place: "tags".into(), choice: None }),
+            Change::Settings(SettingsChange::Pin { project: "a/b".into(), pinned: false }),
+            Change::Settings(SettingsChange::Greeted),
+        ] {
+            assert!(state.apply(&change).is_some(), "{change:?}");
+            assert!(state.apply(&change).is_none(), "nothing is different the second time: {change:?}");
+        }
+        assert!(state.seen.viewed.get("a/b!1").is_none() && state.settings.columns.is_empty());
+        assert!(state.settings.pinned_projects.is_empty() && state.settings.greeted);
+    }
+
+    #[test]
     fn what_nobody_changed_goes_to_an_account() {
         let (mut account, mut nobody) = (state(), State::default());
         nobody.apply(&Change::Settings(SettingsChange::Pin { project: "c/d".into(), pinned: true }));

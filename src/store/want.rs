@@ -442,3 +442,28 @@ impl fmt::Debug for Write {
         write!(f, "Write({})", self.request.line())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::branches::ListBranches;
+    use crate::api::commits::GetCommitDiff;
+
+    #[test]
+    fn only_a_reply_named_by_a_whole_hash_lasts() {
+        let lasts = |sha: &str| Load::one(&GetCommitDiff { id: "a/b".into(), sha: sha.into() }).is_lasting();
+        assert!(lasts(&"0123456789abcdef".repeat(4)) && lasts(&"f".repeat(40)));
+        assert!(!lasts(&"f".repeat(39)), "a short hash may become another commit's");
+        assert!(!lasts("main") && !lasts(&"g".repeat(40)), "a branch moves on, whatever its name");
+        let branches = ListBranches { id: "f".repeat(40).into(), search: None };
+        assert!(!Load::list(&branches, 1).is_lasting(), "a project with such a name changes");
+    }
+
+    #[test]
+    fn wants_of_the_same_request_and_pages_are_one() {
+        let of = |id: &str, pages| Load::list(&ListBranches { id: id.into(), search: None }, pages);
+        assert!(of("a/b", 1) == of("a/b", 1).every(Duration::from_secs(5)));
+        assert!(of("a/b", 1) != of("a/b", 2), "more pages are more to ask for");
+        assert!(of("a/b", 1) != of("c/d", 1));
+    }
+}
