@@ -131,7 +131,7 @@ impl App {
         let here = self.nav.id();
         for entry in self.registry.iter().filter(|entry| entry.id != here) {
             for info in (entry.commands)() {
-                items.push(self.command_item(info.id, info.title).unless(Some(format!("in \"{}\"", entry.id))));
+                items.push(self.command_item(info.id, info.title).unless(Some(format!("open \"{}\" first", entry.id))));
             }
         }
         let free = |text: &str| Action::GoTo(text.to_owned());
