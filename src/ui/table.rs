@@ -196,6 +196,11 @@ impl ListState {
         ListState::default()
     }
 
+    /// Forgets the widths of rows seen so far: the list is about something else now.
+    pub fn fit_anew(&self) {
+        self.widths.take();
+    }
+
     /// The index of the selected row.
     pub fn selected(&self) -> usize {
         self.selected

@@ -350,7 +350,7 @@ async fn the_palette_finds_places_and_commands_by_other_words() {
         ("reload", "Refresh"),
         ("mr", "mrs  Merge requests"),
         ("pull req", "Go to merge requests"),
-        ("environments", "deployments"),
+        ("environments", "open \"deployments\" first"),
         ("webhooks", "hooks"),
         ("project info", "overview"),
         ("web ide", "stage  Staged changes"),

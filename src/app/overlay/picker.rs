@@ -195,6 +195,7 @@ impl Picker {
     }
 
     fn rank(&mut self) {
+        self.list.fit_anew();
         let typed = self.input.text().trim();
         if typed.is_empty() {
             let all = (0..self.items.len()).map(|index| (index, Vec::new())).collect();
