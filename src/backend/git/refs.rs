@@ -6,7 +6,9 @@
 use super::{Git, Head, TagHead, lossy};
 use crate::backend::cache::{Cache, CacheTable, Weight};
 use crate::backend::reject::Reject;
-use git2::{ErrorCode, Oid, Reference};
+use git2::{ErrorCode, Oid, Reference, ReferenceType};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -110,9 +112,16 @@ fn singles(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
 impl Git {
     /// Returns all branches that lead to a commit, by name.
     pub fn branches(&self, cache: &Cache) -> Result<Arc<Vec<Head>>, Reject> {
+        let mut commits = HashMap::new();
         let show = |found: &Reference<'_>, name: String| {
-            let target = found.resolve()?.target();
-            let commit = target.map(|target| self.peel(target)).transpose()?.flatten();
+            // What names no other ref is not looked up once more.
+            let target =
+                if found.kind() == Some(ReferenceType::Direct) { found.target() } else { found.resolve()?.target() };
+            let Some(target) = target else { return Ok(None) };
+            let commit = match commits.entry(target) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => *new.insert(self.peel(target)?),
+            };
             Ok(commit.map(|commit| Head { name, commit }))
         };
         self.listed("refs/heads", &cache.heads, |head| &head.name, show)
@@ -131,7 +140,7 @@ impl Git {
         folder: &str,
         table: &CacheTable<PathBuf, Listed<T>>,
         name_of: fn(&T) -> &str,
-        show: impl Fn(&Reference<'_>, String) -> Result<Option<T>, git2::Error>,
+        mut show: impl FnMut(&Reference<'_>, String) -> Result<Option<T>, git2::Error>,
     ) -> Result<Arc<Vec<T>>, Reject> {
         let path = self.repo.path();
         let stand = || RefsState::read(path, folder, SystemTime::now());
