@@ -287,7 +287,7 @@ impl ListSource for SearchSource {
     }
 
     fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("Nothing of this kind fits.", "/ changes the text")
+        ("No results.", "/ changes the search")
     }
 
     fn refused(&self, input: &Input<'_>, error: &Error) -> Option<(String, &'static str)> {
@@ -299,10 +299,10 @@ impl ListSource for SearchSource {
 
     fn hidden(&self, input: &Input<'_>, _view: &View) -> Option<(String, String)> {
         let place = match self.project.as_ref().or(self.group.as_ref()) {
-            Some(id) => format!("This searches in {}.", sanitize(id.as_str())),
-            None => "This searches everything that you may see.".to_owned(),
+            Some(id) => format!("Search {}", sanitize(id.as_str())),
+            None => "Search everything you have access to".to_owned(),
         };
-        let keys = format!("/ types what to look for, 1 to {} say what kind of thing", self.scopes().0.len());
+        let keys = format!("/ enters the text, 1 to {} choose what to search", self.scopes().0.len());
         input.filter.trim().is_empty().then_some((place, keys))
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 #[tokio::test]
 async fn hits_open_where_they_live() {
     let mut harness = Begin::at(Place::new("search").project("acme/rocket-ui")).open();
-    harness.expect("This searches in acme/rocket-ui.");
+    harness.expect("Search acme/rocket-ui");
     let blob = json!({"basename": "src/frame", "filename": "src/frame.rs", "data": "fn rows(&self)\n", "ref": "main",
         "startline": 40, "project_id": 7});
     harness.reply("GET /projects/acme%2Frocket-ui/-/search?scope=blobs&search=rows", [blob]);
@@ -73,7 +73,7 @@ async fn it_is_widened_to_the_group_and_then_to_everything() {
 #[tokio::test]
 async fn another_hit_is_read_from_its_first_line_and_another_kind_from_its_list() {
     let mut harness = Begin::at(Place::new("search").project("a/b")).size(140, 14).open();
-    harness.expect("1 to 7 say what kind").press("/").type_text("rows").press("Enter");
+    harness.expect("1 to 7 choose what to search").press("/").type_text("rows").press("Enter");
     let blob = |name: &str| {
         let lines: Vec<String> = (0..40).map(|n| format!("{name} rows {n:02}\n")).collect();
         json!({"basename": name, "filename": name, "project_id": 7, "ref": "main", "startline": 1, "data": lines.concat()})

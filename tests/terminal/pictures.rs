@@ -69,7 +69,7 @@ const SCENES: &[Scene] = &[
     dark("deployments", "acme/rocket-ui/-/deployments", (20, 130), "production").light(),
     dark("groups", "groups/acme", (22, 120), "rocket-ui"),
     dark("search", "acme/rocket-ui/-/branches", (26, 130), "feature/rows").light().keys(&[
-        ("gs", "This searches in"),
+        ("gs", "Search acme"),
         ("/rows", "rows"),
         ("\r", "Code 10"),
     ]),
