@@ -196,8 +196,8 @@ impl ListState {
         ListState::default()
     }
 
-    /// Forgets the widths of rows seen so far: the list is about something else now.
-    pub fn fit_anew(&self) {
+    /// Forgets the widths seen so far: other rows are listed now.
+    pub fn reset_widths(&self) {
         self.widths.take();
     }
 

@@ -195,7 +195,6 @@ impl Picker {
     }
 
     fn rank(&mut self) {
-        self.list.fit_anew();
         let typed = self.input.text().trim();
         if typed.is_empty() {
             let all = (0..self.items.len()).map(|index| (index, Vec::new())).collect();
@@ -292,6 +291,7 @@ impl Picker {
 
     fn typed(&mut self, view: &View) {
         self.moved = false;
+        self.list.reset_widths();
         if self.source.is_none() {
             self.list.select(0, self.lines.len());
             self.rank();
