@@ -155,7 +155,7 @@ async fn a_change_begins_with_what_the_server_has_and_sends_what_differs() {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
     harness.press("e").settle().await;
-    harness.expect("Settings of acme/rocket-ui").expect("tui, rust").expect("Draws.");
+    harness.expect("Settings of acme/rocket-ui").expect("tui, rust").expect("Draws.").expect("C-s save");
     harness.reply("PUT /projects/acme%2Frocket-ui", project("rocket"));
     harness.press("C-s").settle().await;
     harness.expect("Nothing is changed.");

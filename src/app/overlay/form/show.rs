@@ -80,7 +80,11 @@ impl Form {
     fn foot(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
-        let verb = self.what.split(' ').next().unwrap_or("send").to_owned();
+        let verb = match self.what.split(' ').next().unwrap_or_default() {
+            "change" | "edit" => "save",
+            "" => "send",
+            verb => verb,
+        };
         let count = [(format!("{} of {}", self.focus + 1, self.fields.len()), dim)];
         let mut left: Vec<(String, _)> = match &self.state {
             _ if self.writing.is_some() && self.fields.get(self.focus).is_some_and(|field| !field.is_kept) => {
