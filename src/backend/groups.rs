@@ -2,10 +2,11 @@
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
+use super::params::is_path;
+use super::presenters::attributes;
 use super::projects::{Filter, filter};
 use super::records::{self, DirectoryLink, Group, Member, Membership, Namespace, Project, Visibility, level};
 use super::reject::Reject;
-use super::users::{attributes, is_path};
 use super::views::BRIEF_GROUP;
 use super::world::World;
 use crate::api::Nothing;

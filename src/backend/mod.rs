@@ -15,6 +15,7 @@ pub mod demo;
 mod deployments;
 mod discussions;
 mod draft_notes;
+mod emoji;
 pub mod engine;
 mod environments;
 mod forks;

@@ -1,7 +1,7 @@
 //! Notes on issues, snippets, merge requests and epics: one set of operations on four kinds of things.
 
-use super::award_emoji::lone_emoji;
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::emoji::lone_emoji;
 use super::mount::Mount;
 use super::records::{self, NoteKind, Noteable, level};
 use super::reject::Reject;

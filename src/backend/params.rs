@@ -454,6 +454,16 @@ fn fields(map: &Map<String, Value>) -> Fields<'_, impl Iterator<Item = Named<'_>
     Fields { rest, current: None }
 }
 
+/// Returns whether a text may be the path of a user, group or project.
+pub fn is_path(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !text.is_empty()
+        && text.len() <= 255
+        && text.chars().all(plain)
+        && !text.starts_with(['-', '.'])
+        && ![".", ".git", ".atom"].iter().any(|end| text.ends_with(end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

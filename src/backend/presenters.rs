@@ -3,11 +3,18 @@
 use super::call::Call;
 use super::records::{Project, User};
 use super::world::World;
-use crate::api::users::User as UserView;
+use crate::api::users::{CustomAttribute, User as UserView};
 use crate::api::{Extra, Time};
 use jiff::Timestamp;
 use jiff::civil::Date;
+use std::collections::BTreeMap;
 use std::ops::Deref;
+
+/// Custom attributes on the wire.
+pub fn attributes(attributes: &BTreeMap<String, String>) -> Vec<CustomAttribute> {
+    let pair = |(key, value): (&String, &String)| CustomAttribute { key: key.clone(), value: value.clone() };
+    attributes.iter().map(pair).collect()
+}
 
 /// A field that this view has, with a value.
 pub fn there<T>(value: T) -> Extra<T> {

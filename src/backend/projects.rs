@@ -3,10 +3,11 @@
 use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
+use super::params::is_path;
+use super::presenters::attributes;
 use super::records::{self, Membership, Namespace, Project, State, User, Visibility, level};
 use super::reject::Reject;
 use super::store::repository_path;
-use super::users::{attributes, is_path};
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
 use crate::api::Id;

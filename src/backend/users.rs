@@ -3,6 +3,7 @@
 use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
+use super::params::is_path;
 use super::projects::{Filter, filter};
 use super::records::{Identity, Membership, Namespace, User, level};
 use super::reject::Reject;
@@ -10,9 +11,8 @@ use super::world::World;
 use crate::api::Nothing;
 use crate::api::projects::Project as ProjectView;
 use crate::api::users::*;
-use crate::backend::presenters::{Bounds, date, holds, there, time, times, user_state};
+use crate::backend::presenters::{Bounds, attributes, date, holds, there, time, times, user_state};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -24,12 +24,6 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<CreateUser>(create)
         .write::<UpdateUser>(update)
         .write::<DeleteUser>(delete)
-}
-
-/// Custom attributes on the wire.
-pub fn attributes(attributes: &BTreeMap<String, String>) -> Vec<CustomAttribute> {
-    let pair = |(key, value): (&String, &String)| CustomAttribute { key: key.clone(), value: value.clone() };
-    attributes.iter().map(pair).collect()
 }
 
 /// How much of a user is shown.
@@ -199,16 +193,6 @@ fn check_free(call: &Writing, id: u64, email: Option<&String>, username: Option<
         return Err(Reject::bad(json!({ "username": [rule] })));
     }
     Ok(())
-}
-
-/// Returns whether a text may be the path of a user, group or project.
-pub fn is_path(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    !text.is_empty()
-        && text.len() <= 255
-        && text.chars().all(plain)
-        && !text.starts_with(['-', '.'])
-        && ![".", ".git", ".atom"].iter().any(|end| text.ends_with(end))
 }
 
 fn check_name(name: Option<&String>) -> Result<(), Reject> {

@@ -2,7 +2,7 @@
 
 use super::args::{Api, Global};
 use super::failure::{FAILED, Failure};
-use super::{configuration, json, open, print, threads};
+use super::{configuration, json, print, server, threads};
 use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
@@ -37,8 +37,8 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     if api.paginate && method != Method::GET {
         return Err(Failure::usage("--paginate works only with GET"));
     }
-    let found = open::require(global, &config)?;
-    let (server, _) = open::server(global, &config, &found.url)?;
+    let found = server::require(global, &config)?;
+    let (server, _) = server::server(global, &config, &found.url)?;
     if global.offline {
         return Err(Failure::failed("nothing was sent because of --offline"));
     }

@@ -6,7 +6,7 @@ pub mod input;
 
 use super::args::{Auth, Global};
 use super::failure::Failure;
-use super::{configuration, open, print, threads};
+use super::{configuration, print, server, threads};
 use crate::api::client::{Client, Server};
 use crate::config::token::StoredToken;
 use crate::config::{Config, host, token};
@@ -23,7 +23,7 @@ const UNTRIED: &str = "It was not verified because of --offline.";
 /// Runs one of the subcommands.
 pub fn run(global: &Global, what: Auth) -> Result<(), Failure> {
     let config = configuration(global)?;
-    let url = open::require(global, &config)?.url;
+    let url = server::require(global, &config)?.url;
     match what {
         Auth::Login { device: true } => login_device(global, &config, &url),
         Auth::Login { device: false } => login(global, &config, &url),
@@ -113,7 +113,7 @@ fn announce(page: &Url) -> Result<(), Failure> {
 
 fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     let name = host::display_name(url);
-    let (server, origin) = open::server(global, config, url)?;
+    let (server, origin) = server::server(global, config, url)?;
     let Some(origin) = origin else {
         return Err(Failure::failed(format!("no token for {name}; sign in with labscope auth login")));
     };

@@ -1,7 +1,7 @@
 //! Connections to servers: which servers are known, the token of each, and the cache folder for their replies.
 
 use super::args::Global;
-use super::{interface, renewal};
+use super::{interface, renewal, server};
 use crate::api;
 use crate::api::client::{Client, Server};
 use crate::api::endpoint::encode;
@@ -60,7 +60,7 @@ pub fn open(global: &Global, config: &Config, here: &Session) -> OpenServer {
     let config = config.clone();
     Arc::new(move |host| {
         let url = host::address(host.web_url()).ok();
-        let drafts = super::open::drafts(host.name());
+        let drafts = server::drafts(host.name());
         let saved = drafts.as_deref().map(journal::load).unwrap_or_default();
         let session = Session {
             server: host.name().to_owned(),

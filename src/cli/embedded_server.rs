@@ -3,7 +3,7 @@
 use super::args::Global;
 use super::failure::Failure;
 use super::interface::{self, Opening, Preferences};
-use super::{connect, open, threads};
+use super::{connect, server, threads};
 use crate::api;
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
@@ -65,7 +65,7 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
         None => registry::place_of(PANES, Subject::Project).project(project.as_str()),
     };
     let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let drafts = open::drafts(&full.to_string_lossy());
+    let drafts = server::drafts(&full.to_string_lossy());
     let options = backend::Options {
         world: WorldKind::Empty,
         repos: vec![path.to_path_buf()],

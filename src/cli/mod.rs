@@ -15,6 +15,7 @@ pub mod manual;
 pub mod open;
 pub mod renewal;
 pub mod serve;
+pub mod server;
 pub mod welcome;
 
 use crate::config::Config;

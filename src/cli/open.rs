@@ -4,9 +4,7 @@ use super::args::Global;
 use super::connect::{self, Options, Secret};
 use super::failure::Failure;
 use super::interface::{self, Opening, Preferences};
-use super::{renewal, threads, welcome};
-use crate::api::client::Server;
-use crate::api::endpoint::encode;
+use super::{server, threads, welcome};
 use crate::app::checkout::CloneFolder;
 use crate::app::pane::Session;
 use crate::app::registry::{self, Subject};
@@ -17,17 +15,6 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 use url::Url;
 
-/// The message if no server is configured.
-const NO_SERVER: &str = "\
-No server configured. To begin:
-
-  labscope demo                     explore demo data, without an account or a network
-  labscope local                    browse the git repository of this folder
-  labscope auth login --host HOST   sign in to a server such as git.example.com; labscope then remembers it
-  labscope --host HOST              open a server without signing in
-
-LABSCOPE_HOST, or `host` in the configuration, names the server for good. labscope --help lists everything.";
-
 /// Opens the interface on the server that options, environment and configuration name.
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let preferences = Preferences::read(global)?;
@@ -36,7 +23,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         None if text.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal() => {
             return welcome::run(global, &preferences);
         }
-        None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(|| NO_SERVER.to_owned()))),
+        None => return Err(Failure::usage(unknown_server(text).unwrap_or_else(|| server::NO_SERVER.to_owned()))),
     };
     let var = |name: &str| std::env::var(name).ok();
     let token =
@@ -54,7 +41,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         clone: clone_folder(&found.url),
         ..Session::default()
     };
-    let drafts = drafts(&session.server);
+    let drafts = server::drafts(&session.server);
     let secret = Secret::new(token, found.url.clone());
     let connection = connect::connection(&Options::new(global, config), found.url, secret);
     let (dial, open) = (connect::dial(global, config), connect::open(global, config, &session));
@@ -69,7 +56,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
 /// Finds the server. A target that is a URL of a known server selects that one, unless an option or variable names another.
 fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<host::FoundHost>, Failure> {
     let named = named_by_target(config, text.unwrap_or_default());
-    match search(global, config)? {
+    match server::search(global, config)? {
         // An explicit server wins; that of the clone and the default yield to the target's.
         Some(found) if named.is_none() || is_explicit(global) => Ok(Some(found)),
         found => match named {
@@ -101,43 +88,6 @@ fn named_by_target(config: &Config, text: &str) -> Option<Url> {
     host::known(config).into_iter().find(|url| target::below(text, url.as_str()).is_some())
 }
 
-/// Finds the server from options, environment, git remotes and configuration; `None` if nothing names one.
-///
-/// # Errors
-/// The name of an invalid server.
-pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost>, Failure> {
-    let remotes = std::env::current_dir().map(|folder| remote::Remote::all(&folder)).unwrap_or_default();
-    let var = |name: &str| std::env::var(name).ok();
-    let sources = host::Sources { option: global.host.as_deref(), var: &var, config, remotes };
-    host::find(&sources).map_err(Failure::usage)
-}
-
-/// Like [`search`], but no server is an error.
-///
-/// # Errors
-/// No server, or the name of an invalid one.
-pub fn require(global: &Global, config: &Config) -> Result<host::FoundHost, Failure> {
-    search(global, config)?.ok_or_else(|| Failure::usage(NO_SERVER))
-}
-
-/// Returns the server at `url` with its token, and where the token came from.
-///
-/// # Errors
-/// A token file or a keyring that cannot be read.
-pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Option<String>), Failure> {
-    let var = |name: &str| std::env::var(name).ok();
-    let token = token::find(global.token_file.as_deref(), &var, config, url).map_err(Failure::usage)?;
-    let mut server = Server::new(url.clone());
-    server.oauth = token.as_ref().is_some_and(|token| token.oauth);
-    let sign_in = token.as_ref().and_then(|token| token.sign_in.clone());
-    server.renewal = sign_in.map(|sign_in| renewal::source(config, url, global.ca_cert.clone(), sign_in));
-    let (secret, origin) = token.map_or((None, None), |token| (Some(token.secret), Some(token.origin)));
-    server.token = secret;
-    server.ca_cert = global.ca_cert.clone();
-    server.read_only = global.read_only;
-    Ok((server, origin))
-}
-
 /// Returns the clone in the current folder, if it has remotes on the server at `url`.
 fn clone_folder(url: &Url) -> Option<CloneFolder> {
     let here = std::env::current_dir().ok()?;
@@ -155,9 +105,4 @@ fn place(found: &host::FoundHost, text: Option<&str>, signed_in: bool) -> Result
         (None, None) if signed_in => Ok(registry::place_of(PANES, Subject::Home)),
         (None, None) => Ok(registry::root(PANES)),
     }
-}
-
-/// Returns the folder for the drafts of a server.
-pub fn drafts(server: &str) -> Option<std::path::PathBuf> {
-    dirs::data_local_dir().map(|folder| folder.join("labscope/drafts").join(encode(server)))
 }

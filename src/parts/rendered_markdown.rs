@@ -4,12 +4,20 @@ use crate::app::pane::View;
 use crate::store::{Canceled, Derive, Work};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::Theme;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Columns beyond which lines of prose get hard to read.
 pub const MEASURE: usize = 100;
 
 /// Bytes that a byte of text takes once it is rendered, about.
 pub const SPANS: usize = 8;
+
+/// Names a description by its words: a reply that says the same again, as polling brings, must not make it again.
+pub fn identity(description: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    description.hash(&mut hasher);
+    format!("description {:x} of {} bytes", hasher.finish(), description.len())
+}
 
 /// A text to render.
 struct RenderedMarkdown {

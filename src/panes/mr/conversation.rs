@@ -200,13 +200,6 @@ impl Derive for Render {
     }
 }
 
-/// Names a description by its words: a reply that says the same again, as polling brings, must not make it again.
-pub fn identity(description: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    description.hash(&mut hasher);
-    format!("description {:x} of {} bytes", hasher.finish(), description.len())
-}
-
 /// Scrolling and layout of the document.
 #[derive(Default)]
 pub struct Conversation {

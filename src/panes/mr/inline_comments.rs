@@ -7,7 +7,7 @@ use crate::api::notes::Note;
 use crate::api::{Known, Time};
 use crate::app::outbox::DiffPosition;
 use crate::app::pane::{Cx, View};
-use crate::panes::mr::conversation;
+use crate::parts::rendered_markdown;
 use crate::parts::review::diff_comments;
 use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
@@ -76,7 +76,7 @@ impl Mr {
         for (at, note) in notes.iter_mut().enumerate() {
             note.id = u64::MAX - at as u64;
         }
-        let said = notes.into_iter().map(|note| (conversation::identity(&note.body), note)).collect();
+        let said = notes.into_iter().map(|note| (rendered_markdown::identity(&note.body), note)).collect();
         self.comments = Comments { of, said, revision: self.comments.revision + 1 };
     }
 

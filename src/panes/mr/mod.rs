@@ -29,7 +29,7 @@ use crate::parts::list::{self, Listing, age, failure};
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::threads;
-use crate::parts::{breadcrumbs, forms, label_colors, last_seen, review, sidebar};
+use crate::parts::{breadcrumbs, forms, label_colors, last_seen, rendered_markdown, review, sidebar};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
@@ -164,7 +164,7 @@ impl Mr {
                 reviewers: view.store.list(&self.reviewers_of()),
             },
             drafts: self.desk.drafts(),
-            identity: conversation::identity(merge_request.description.as_deref().unwrap_or_default()),
+            identity: rendered_markdown::identity(merge_request.description.as_deref().unwrap_or_default()),
             on: self.here(),
             versions: view.store.list(&self.versions_of()),
             notes: self.notes(view),
