@@ -1,7 +1,6 @@
 //! State that outlives the program beside typed texts: settings, recent places and what was seen, each a bounded struct
 //! with a file for each account.
 
-use super::overlay::columns::ColumnChoice;
 use super::place::Place;
 use crate::ui::diff::Layout;
 use serde::de::DeserializeOwned;
@@ -84,6 +83,39 @@ pub struct DiffSettings {
     pub layout: Option<Layout>,
     /// Long lines are wrapped.
     pub wrap: bool,
+}
+
+/// What was chosen for a list, by the names of columns, so that other columns of a later day do no harm.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ColumnChoice {
+    /// Those that are shown, left to right.
+    pub columns: Vec<String>,
+    /// The one that the rows are sorted by; nothing where they stay as they come.
+    pub order: Option<String>,
+    /// The largest first.
+    pub down: bool,
+}
+
+impl ColumnChoice {
+    /// Sorts by `name`, `down` first, then the other way, then as the server has it.
+    pub fn turn(&mut self, name: &str, down: bool) {
+        match self.order.as_deref() == Some(name) {
+            false => (self.order, self.down) = (Some(name.to_owned()), down),
+            true if self.down == down => self.down = !down,
+            true => (self.order, self.down) = (None, false),
+        }
+    }
+
+    /// Shows the column `name`, or hides it.
+    pub fn toggle(&mut self, name: &str) {
+        match self.columns.iter().position(|column| column == name) {
+            // A list without columns would be no list.
+            Some(_) if self.columns.len() == 1 => {}
+            Some(at) => _ = self.columns.remove(at),
+            None => self.columns.push(name.to_owned()),
+        }
+    }
 }
 
 /// A change of the settings.
@@ -434,8 +466,8 @@ impl State {
         settings.into_iter().chain(recents).chain(seen).collect()
     }
 
-    /// Reads the file called `name`; `false` where not all of it was understood: a later version wrote it, or a part of it
-    /// cannot be read.
+    /// Reads the file called `name`; `false` where not all of it was understood: a later version wrote it, or a part of
+    /// it cannot be read.
     pub fn read(&mut self, name: &str, text: &str) -> bool {
         let understood = match name {
             "settings" => read(&mut self.settings, text),

@@ -2,9 +2,9 @@
 
 use super::list::Listing;
 use crate::app::action::{Action, Tone};
-use crate::app::overlay::columns::{ColumnChoice, ColumnOffer, ColumnsList, Sorter};
+use crate::app::overlay::columns::{ColumnOffer, ColumnsList, Sorter};
 use crate::app::pane::{Breadcrumb, Cx, View};
-use crate::app::state::SettingsChange;
+use crate::app::state::{ColumnChoice, SettingsChange};
 use crate::store::Rows;
 use crate::ui::table::{Column, Row};
 use crate::ui::theme::Role;

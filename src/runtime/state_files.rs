@@ -2,11 +2,10 @@
 //! texts that held the same in earlier versions.
 
 use super::journal;
-use crate::app::overlay::columns::ColumnChoice;
 use crate::app::place::Place;
 use crate::app::state::{
-    Change, DiffSettings, Kept, RecentsChange, SeenChange, SeenMergeRequest, SettingsChange, State, StateFile,
-    ViewedFiles,
+    Change, ColumnChoice, DiffSettings, Kept, RecentsChange, SeenChange, SeenMergeRequest, SettingsChange, State,
+    StateFile, ViewedFiles,
 };
 use crate::ui::diff::Layout;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,8 +40,8 @@ fn backup_of(path: &Path) -> std::path::PathBuf {
     name.into()
 }
 
-/// Moves what earlier versions kept as texts into the state. The texts are dropped once the state is on disk; those that
-/// cannot be read are set aside.
+/// Moves what earlier versions kept as texts into the state. The texts are dropped once the state is on disk; those
+/// that cannot be read are set aside.
 pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
     let mut moved: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut keys: Vec<&String> = kept.texts.keys().collect();

@@ -2,7 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
-use labscope::app::overlay::columns::ColumnChoice;
+use labscope::app::state::ColumnChoice;
 use labscope::app::state::{Change, SettingsChange, State};
 use serde_json::{Value, json};
 

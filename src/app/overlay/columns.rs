@@ -4,46 +4,13 @@ use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
-use crate::app::state::SettingsChange;
+use crate::app::state::{ColumnChoice, SettingsChange};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, table};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use serde::{Deserialize, Serialize};
 use std::cell::Cell;
-
-/// What was chosen for a list, by the names of columns, so that other columns of a later day do no harm.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ColumnChoice {
-    /// Those that are shown, left to right.
-    pub columns: Vec<String>,
-    /// The one that the rows are sorted by; nothing where they stay as they come.
-    pub order: Option<String>,
-    /// The largest first.
-    pub down: bool,
-}
-
-impl ColumnChoice {
-    /// Sorts by `name`, `down` first, then the other way, then as the server has it.
-    pub fn turn(&mut self, name: &str, down: bool) {
-        match self.order.as_deref() == Some(name) {
-            false => (self.order, self.down) = (Some(name.to_owned()), down),
-            true if self.down == down => self.down = !down,
-            true => (self.order, self.down) = (None, false),
-        }
-    }
-
-    fn toggle(&mut self, name: &str) {
-        match self.columns.iter().position(|column| column == name) {
-            // A list without columns would be no list.
-            Some(_) if self.columns.len() == 1 => {}
-            Some(at) => _ = self.columns.remove(at),
-            None => self.columns.push(name.to_owned()),
-        }
-    }
-}
 
 /// Who sorts by a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
