@@ -1,4 +1,5 @@
-//! What a merge request of 200,000 changed lines costs: opened, scrolled, laid out anew, searched, held, and commented on.
+//! What a merge request of 200,000 changed lines costs: opened, scrolled, laid out anew, searched, held, and commented
+//! on.
 
 #[path = "support/held.rs"]
 mod held;

@@ -146,8 +146,8 @@ fn resident() -> u64 {
     read.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
 }
 
-/// How much memory a text takes as the program holds it: the reply, and the text that is made of it. Asked first, while the heap
-/// is small: what was freed before would be taken again, and not be seen.
+/// How much memory a text takes as the program holds it: the reply, and the text that is made of it. Asked first, while
+/// the heap is small: what was freed before would be taken again, and not be seen.
 fn held(file: &Path) -> u64 {
     let empty = resident();
     let body = std::fs::read(file).expect("the file");

@@ -259,8 +259,8 @@ fn main() {
     let size = (160, 45);
     let (mut few, mut many) = (home(3, size), home(30, size));
     table.ratio("home 3 · 30 sections", both(&mut few, &mut many, size), 1.2);
-    // The text goes to the disk as it is typed, and is laid out as a whole: a key costs what the text is long. It must stay far
-    // below what a person notices, with as much text as anybody writes.
+    // The text goes to the disk as it is typed, and is laid out as a whole: a key costs what the text is long. It must
+    // stay far below what a person notices, with as much text as anybody writes.
     let (mut small, mut large) = (composer(20, (160, 45)), composer(2_000, (160, 45)));
     let time = |app: &mut App| key_and_frame(app, (160, 45), &["x", "y", "Backspace", "Backspace"]);
     let pair = support::pair(|| time(&mut small), || time(&mut large));

@@ -1,5 +1,5 @@
-//! What the graph of a log costs: laid out page by page, and a key at the end of a hundred thousand commits beside one at
-//! the start.
+//! What the graph of a log costs: laid out page by page, and a key at the end of a hundred thousand commits beside one
+//! at the start.
 
 mod support;
 

@@ -1,8 +1,8 @@
 //! What a long history costs: the first answer of a local server that has just started, beside git itself on the same
 //! repository, without and with a commit-graph file.
 //!
-//! The repository is made for it, with as many commits as `LABSCOPE_BENCH_COMMITS` says; `LABSCOPE_BENCH_REPOSITORY` names a real
-//! one, which is only read, and `LABSCOPE_BENCH_PATH` a file in it that is there today.
+//! The repository is made for it, with as many commits as `LABSCOPE_BENCH_COMMITS` says; `LABSCOPE_BENCH_REPOSITORY`
+//! names a real one, which is only read, and `LABSCOPE_BENCH_PATH` a file in it that is there today.
 
 mod support;
 

@@ -27,7 +27,8 @@ const LONGEST: f64 = 16.0;
 const RATIO: f64 = 3.0;
 const FELT: f64 = 4.0;
 
-/// Milliseconds of the processor that this thread has used: the frames of a loaded machine count like those of a quiet one.
+/// Milliseconds of the processor that this thread has used: the frames of a loaded machine count like those of a quiet
+/// one.
 #[cfg(unix)]
 fn clock() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,8 +1,8 @@
-//! What the local server and the client cost: requests a second beside a bare handler that returns the same bytes, all pages of a long
-//! list beside one page at a time, and a large reply read into its types beside plain `serde_json`.
+//! What the local server and the client cost: requests a second beside a bare handler that returns the same bytes, all
+//! pages of a long list beside one page at a time, and a large reply read into its types beside plain `serde_json`.
 //!
-//! Run with the arguments `bare DIR`, this program is the bare server that both are measured against. Where `taskset` is there, each
-//! server has one core, and what asks it the other.
+//! Run with the arguments `bare DIR`, this program is the bare server that both are measured against. Where `taskset`
+//! is there, each server has one core, and what asks it the other.
 
 mod support;
 

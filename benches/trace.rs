@@ -1,6 +1,6 @@
-//! What a large trace costs: opened over HTTP beside plainly reading the same bytes and beside `less` and `lnav` on a file of
-//! them, searched beside the engine alone, followed while it grows fast, drawn at its end, held in memory, and watched while
-//! nothing happens.
+//! What a large trace costs: opened over HTTP beside plainly reading the same bytes and beside `less` and `lnav` on a
+//! file of them, searched beside the engine alone, followed while it grows fast, drawn at its end, held in memory, and
+//! watched while nothing happens.
 
 #[path = "support/held.rs"]
 mod held;
@@ -251,8 +251,8 @@ fn engine(text: &[u8], filter_text: &str) -> (f64, usize) {
     (start.elapsed().as_secs_f64(), count)
 }
 
-/// Frames of a trace that grows fast: what each took with the bytes that came in it, in milliseconds, sorted, and how many
-/// of them lacked the newest line.
+/// Frames of a trace that grows fast: what each took with the bytes that came in it, in milliseconds, sorted, and how
+/// many of them lacked the newest line.
 fn follow(seconds: usize) -> (Vec<f64>, usize) {
     let (mut app, effects) = app();
     let (request, _) = answer(&mut app, effects);

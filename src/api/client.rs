@@ -142,8 +142,8 @@ impl Client {
         &self.clock
     }
 
-    /// Sends a request; a status that is not a success is an error. If newer servers have moved the endpoint, the request
-    /// is sent there.
+    /// Sends a request; a status that is not a success is an error. If newer servers have moved the endpoint, the
+    /// request is sent there.
     pub async fn send(&self, request: &Request) -> Result<Response, Error> {
         let error = match self.fetch(&self.call_of(request)?).await {
             Ok(response) => return Ok(response),
@@ -171,8 +171,8 @@ impl Client {
         self.fetch_any(&self.raw_call(method, target, form)?).await
     }
 
-    /// Like [`Client::raw`], but streams the body of a successful reply to the file `path`, which is created or replaced
-    /// when the body is complete. An error of the disk is [`Fault::Disk`].
+    /// Like [`Client::raw`], but streams the body of a successful reply to the file `path`, which is created or
+    /// replaced when the body is complete. An error of the disk is [`Fault::Disk`].
     pub async fn raw_into(
         &self,
         method: Method,

@@ -172,8 +172,8 @@ pub struct NewLineRangeEnd {
     pub r#type: Option<String>,
 }
 
-/// The code of a line: the hash of its path, and its numbers in both files. Of an added line the old number is that of the
-/// next old line, of a removed one the new number that of the next new line.
+/// The code of a line: the hash of its path, and its numbers in both files. Of an added line the old number is that of
+/// the next old line, of a removed one the new number that of the next new line.
 pub fn line_code(path: &str, old: u32, new: u32) -> String {
     let hash: String = Sha1::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{hash}_{old}_{new}")

@@ -1,4 +1,5 @@
-//! Pipelines: listed, run, retried, canceled, deleted. Not in the specification; servers of its age have most of it, too.
+//! Pipelines: listed, run, retried, canceled, deleted. Not in the specification; servers of its age have most of it,
+//! too.
 
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::jobs::{GetJob, Job, ListJobs, ListPipelineJobs, Status};

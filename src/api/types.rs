@@ -148,8 +148,8 @@ pub mod extra {
     }
 }
 
-/// Values by names that the server chooses. One that is of another kind than expected is left out: what newer servers put
-/// there must not make the whole reply unreadable.
+/// Values by names that the server chooses. One that is of another kind than expected is left out: what newer servers
+/// put there must not make the whole reply unreadable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Named<T>(pub BTreeMap<String, T>);

@@ -314,8 +314,8 @@ impl std::fmt::Debug for Outcome {
 // Effects are few and short-lived: boxing the large ones would only make them harder to read in tests.
 #[allow(clippy::large_enum_variant)]
 pub enum Effect {
-    /// Start what the ticket names, of which so much is known: a stream goes on after the bytes that are held, and what a
-    /// list has (pages) need not be looked for on disk.
+    /// Start what the ticket names, of which so much is known: a stream goes on after the bytes that are held, and what
+    /// a list has (pages) need not be looked for on disk.
     Start(Ticket, Want, HeldState),
     /// A stream that was started reads no more for the moment, or goes on.
     Hold(Ticket, bool),

@@ -190,8 +190,8 @@ impl App {
         self.store.oldest(&wants).map_or(String::new(), |at| format!(" · as of {}", self.clock(at)))
     }
 
-    /// Draws the tabs, each a number and a title; how many rows they took. If there is no room for all, those before the
-    /// selected one give way.
+    /// Draws the tabs, each a number and a title; how many rows they took. If there is no room for all, those before
+    /// the selected one give way.
     fn tabs_line(&self, view: &View, area: Rect, buf: &mut Buffer) -> u16 {
         let Some(pane) = self.nav.top() else { return 0 };
         let tabs = pane.tabs();

@@ -106,8 +106,8 @@ impl App {
         self.with_pane(effects, |pane, cx| pane.pointer(pointer, cx));
     }
 
-    /// The overlays that are left where some may have closed by themselves. Who presses Esc just then means that overlay, and
-    /// not the place below.
+    /// The overlays that are left where some may have closed by themselves. Who presses Esc just then means that
+    /// overlay, and not the place below.
     pub(super) fn set_overlays(&mut self, left: Vec<Box<dyn Overlay>>, before: usize) {
         if left.is_empty() && before > 0 {
             self.presses.closed_at = Some((self.now, Cell::new(false)));

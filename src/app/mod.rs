@@ -406,8 +406,8 @@ impl App {
         }
     }
 
-    /// Does what an answer asks for. What would take the keys of somebody who types, or the place from under them, waits until
-    /// nothing lies over the place any more.
+    /// Does what an answer asks for. What would take the keys of somebody who types, or the place from under them,
+    /// waits until nothing lies over the place any more.
     fn act_behind(&mut self, action: Action, effects: &mut Vec<Effect>) {
         let is_typing = self.overlays.last().is_some_and(|overlay| !overlay.gives_way());
         if matches!(action, Action::Open(_) | Action::Go(_)) && is_typing {

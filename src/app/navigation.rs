@@ -166,8 +166,8 @@ impl App {
         }
     }
 
-    /// Undoes the innermost thing that is on, else goes back. `halt`, which is Esc, stops what is being saved before one
-    /// goes back; `q` asks to quit at the first place.
+    /// Undoes the innermost thing that is on, else goes back. `halt`, which is Esc, stops what is being saved before
+    /// one goes back; `q` asks to quit at the first place.
     pub(super) fn escape(&mut self, halt: bool, effects: &mut Vec<Effect>) {
         let mut done = false;
         self.with_pane(effects, |pane, cx| done = pane.escape(cx));

@@ -1,5 +1,6 @@
-//! Texts and state that are kept, and whose they are: a key on disk names the account, so that two never mix. What is typed
-//! or changed before the account is known is on disk at once as nobody's, and goes to whoever turns out to be signed in.
+//! Texts and state that are kept, and whose they are: a key on disk names the account, so that two never mix. What is
+//! typed or changed before the account is known is on disk at once as nobody's, and goes to whoever turns out to be
+//! signed in.
 
 use super::App;
 use super::action::{Action, Effect, Tone};
@@ -43,8 +44,8 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was typed into
-    /// it, and what was typed while nobody was known.
+    /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was
+    /// typed into it, and what was typed while nobody was known.
     pub fn new(kept: Kept) -> Saved {
         let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
         let mut saved = Saved {
@@ -113,8 +114,8 @@ impl Saved {
         effects.extend(file.map(|file| Effect::KeepState(self.owner().to_owned(), file)));
     }
 
-    /// Once it is known who is signed in on `server`: takes what that account kept before, and what was typed while nobody was
-    /// known, now or before the program ended.
+    /// Once it is known who is signed in on `server`: takes what that account kept before, and what was typed while
+    /// nobody was known, now or before the program ended.
     fn claim(&mut self, account: String, server: &str, effects: &mut Vec<Effect>) {
         self.account_is_known = true;
         let (others, unowned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.unowned));
@@ -129,8 +130,8 @@ impl Saved {
             effects.push(Effect::Keep(format!("account {server}"), Some(self.account.clone())));
         }
         for (key, text) in unowned {
-            // It is on disk in its new place before the old one is given up. What was dropped was not this account's, where
-            // another one was supposed.
+            // It is on disk in its new place before the old one is given up. What was dropped was not this account's,
+            // where another one was supposed.
             if text.is_some() || !is_other {
                 self.keep(key.clone(), text, effects);
             }

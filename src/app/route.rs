@@ -1,9 +1,10 @@
 //! Addresses of a server's pages, as the registry of panes writes them, read into places.
 //!
-//! A pattern is a path, segment by segment: `a|b` is one of these words, `{item}` takes one segment into that slot of the
-//! place, `{item:number}` and `{item:name}` only such a one, `{path:rest}` as many as there are, and `..` lets anything
-//! follow. A pattern that begins with `{project}` is of a page of a project. What stands behind `?` and `#` must be there,
-//! too. ` => tab` names the tab that is shown. Of several patterns that fit, the one that says most counts.
+//! A pattern is a path, segment by segment: `a|b` is one of these words, `{item}` takes one segment into that slot of
+//! the place, `{item:number}` and `{item:name}` only such a one, `{path:rest}` as many as there are, and `..` lets
+//! anything follow. A pattern that begins with `{project}` is of a page of a project. What stands behind `?` and `#`
+//! must be there, too. ` => tab` names the tab that is shown. Of several patterns that fit, the one that says most
+//! counts.
 
 use super::place::Place;
 use super::registry::Entry;

@@ -2,8 +2,8 @@
 
 use super::registry::Entry;
 
-/// Ids, and the words that find them besides their titles. An id that begins with a dot stands for the command of that name
-/// in every place.
+/// Ids, and the words that find them besides their titles. An id that begins with a dot stands for the command of that
+/// name in every place.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["users.key"], &["ssh keys", "fingerprint", "admin"]),
     (&[".notifications"], &["notification settings", "mail", "email"]),
@@ -29,7 +29,8 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&[".pin", ".sizes", ".protect", ".pause", ".mark"], &["toggle"]),
 ];
 
-/// Returns the words that find a command by its id, in lower case; a command that goes to a place is found as the place is.
+/// Returns the words that find a command by its id, in lower case; a command that goes to a place is found as the place
+/// is.
 pub fn of(panes: &[Entry], id: &str) -> &'static [&'static str] {
     let goes = |entry: &&Entry| entry.go.is_some_and(|go| go.id == id);
     if let Some(entry) = panes.iter().find(goes) {

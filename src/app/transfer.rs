@@ -85,8 +85,8 @@ impl Save {
     }
 }
 
-/// A name that a file may have anywhere, made of what a server calls it: the last part of a path, as [`plain_name`] has it,
-/// and one that is no hidden file.
+/// A name that a file may have anywhere, made of what a server calls it: the last part of a path, as [`plain_name`] has
+/// it, and one that is no hidden file.
 pub fn file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let name = plain_name(last);
@@ -97,8 +97,8 @@ pub fn file_name(name: &str) -> String {
     if name.is_empty() { "download".into() } else { name.to_owned() }
 }
 
-/// One name of a path without anything that hides, reorders, or means something to a file system: of a name that a server
-/// or an archive gives.
+/// One name of a path without anything that hides, reorders, or means something to a file system: of a name that a
+/// server or an archive gives.
 pub fn plain_name(name: &str) -> String {
     let fit = |c: char| if c.is_control() || text::hides(c) || "<>:\"/\\|?*".contains(c) { '_' } else { c };
     let name: String = name.chars().map(fit).collect();

@@ -240,8 +240,8 @@ impl Rights {
             })
     }
 
-    /// Returns whether the caller may read an issue of a project that they see: a confidential one is for its people and
-    /// for members.
+    /// Returns whether the caller may read an issue of a project that they see: a confidential one is for its people
+    /// and for members.
     pub fn reads_issue(&self, world: &World, issue: &Issue) -> bool {
         let level = || world.projects.get(issue.project).map_or(0, |project| self.level(world, project));
         !issue.confidential

@@ -156,8 +156,8 @@ pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, h
     git.delete_branch(&head.name)
 }
 
-/// The head of the target branch, the merge base and the head of the source branch of a merge request whose branches are
-/// there.
+/// The head of the target branch, the merge base and the head of the source branch of a merge request whose branches
+/// are there.
 pub fn held(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
     let git = Git::open(&repository_path(repositories, mr.target_project), None).ok()?;
     let head = if mr.source_project == mr.target_project {

@@ -1,5 +1,5 @@
-//! What was worked out of repositories: what is true for good, as commits never change, and lists of refs, which say what
-//! they depend on.
+//! What was worked out of repositories: what is true for good, as commits never change, and lists of refs, which say
+//! what they depend on.
 
 use super::git::{Format, Head, Listed, Log, LogQuery, TagHead};
 use super::reject::Reject;
@@ -43,7 +43,8 @@ pub struct Cache {
     pub sizes: CacheTable<Oid, u64>,
     /// A commit to those who made it and its history.
     pub contributors: CacheTable<Oid, Arc<Vec<Contributor>>>,
-    /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it again.
+    /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it
+    /// again.
     pub trees: CacheTable<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
     /// A commit to how it is shown.
     pub commits: CacheTable<Oid, Arc<Commit>>,

@@ -65,7 +65,8 @@ pub fn advance(call: &mut Writing) -> Option<Timestamp> {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// `detailed_merge_status`: the first thing that keeps a request from being merged. `git` is the target's repository.
+    /// `detailed_merge_status`: the first thing that keeps a request from being merged. `git` is the target's
+    /// repository.
     pub fn merge_status(&self, mr: &MergeRequest, git: Option<&Git>) -> &'static str {
         if mr.state != State::Opened {
             return "not_open";

@@ -178,8 +178,8 @@ fn publish_all(call: &mut Writing, input: PublishReview) -> Outcome<Nothing> {
     ok(Nothing)
 }
 
-/// Makes notes of drafts. One that cannot become a note, as its line is in no changes, is gone without a word: so it is on
-/// these servers.
+/// Makes notes of drafts. One that cannot become a note, as its line is in no changes, is gone without a word: so it is
+/// on these servers.
 fn publish(call: &mut Writing, on: &NoteTarget, ids: &[u64]) -> Result<(), Reject> {
     notes::writer(call, on)?;
     for id in ids {

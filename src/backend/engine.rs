@@ -46,8 +46,8 @@ impl std::fmt::Debug for Clock {
     }
 }
 
-/// What moves by itself: a write that nobody asked for. It brings the world up to now, and says when there is something to
-/// change next.
+/// What moves by itself: a write that nobody asked for. It brings the world up to now, and says when there is something
+/// to change next.
 pub type Advance = for<'a> fn(&mut Writing<'a>) -> Option<Timestamp>;
 
 /// One server's state, shared by all requests.
@@ -105,8 +105,8 @@ impl Engine {
         self.world.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets happen what is due by itself: live jobs, and merges that wait for them. Skipped while a write goes on, which does
-    /// it first thing.
+    /// Lets happen what is due by itself: live jobs, and merges that wait for them. Skipped while a write goes on,
+    /// which does it first thing.
     pub fn tick(&self) {
         if self.is_quiet(self.clock.now()) {
             return;
@@ -203,8 +203,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Undoes a write that is on disk, and some of whose ref updates are done: somebody else holds a lock in a repository, or
-    /// the disk is full. Its world was never shown to anybody.
+    /// Undoes a write that is on disk, and some of whose ref updates are done: somebody else holds a lock in a
+    /// repository, or the disk is full. Its world was never shown to anybody.
     fn take_back<'d>(
         &self,
         store: &Option<Store>,

@@ -211,8 +211,8 @@ fn is_due(due: Option<Date>, word: &str, today: Date) -> bool {
     }
 }
 
-/// The issues of which `of` is true, narrowed and ordered as `input` says; `usual` is the scope that is meant where none
-/// is asked for.
+/// The issues of which `of` is true, narrowed and ordered as `input` says; `usual` is the scope that is meant where
+/// none is asked for.
 fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issue) -> bool) -> Outcome<Vec<Issue>> {
     let caller = call.signed_in()?.id;
     let state = State::from_word(call.choice("state", input.state.as_deref(), &["all", "opened", "closed"])?);

@@ -87,7 +87,8 @@ fn highest<'a>(members: impl Iterator<Item = &'a records::Member>) -> BTreeMap<u
     out
 }
 
-/// Everybody with a place in a project, by user: the membership with the highest role. An owner of the namespace has one.
+/// Everybody with a place in a project, by user: the membership with the highest role. An owner of the namespace has
+/// one.
 pub fn of_project(world: &World, project: &Project, inherited: bool) -> BTreeMap<u64, records::Member> {
     let own = Membership::Project(project.id);
     let (owner, groups) = match project.namespace {

@@ -293,8 +293,8 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// The merge requests of which `of` is true, narrowed and ordered as `input` says. `scopes` are the one that is meant where
-/// none is asked for, and the one that is.
+/// The merge requests of which `of` is true, narrowed and ordered as `input` says. `scopes` are the one that is meant
+/// where none is asked for, and the one that is.
 fn listed(
     call: &Reading,
     scopes: (&str, Option<String>),

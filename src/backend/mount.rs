@@ -180,8 +180,8 @@ impl Mount {
         self
     }
 
-    /// Another path of a streamed answer, for jobs too: the slots `name`, `name_2`, `name_3` are one value that came with
-    /// its slashes as they are.
+    /// Another path of a streamed answer, for jobs too: the slots `name`, `name_2`, `name_3` are one value that came
+    /// with its slashes as they are.
     pub fn also_stream_to_jobs<E: Endpoint<Output = Raw>>(
         mut self,
         route: &str,
@@ -220,7 +220,8 @@ impl Mount {
             let _ends = stop.when_dropped();
             let answered = match Incoming::receive(&engine, request, purpose, stop.clone()).await {
                 Ok((incoming, body)) => {
-                    // Git and the disk block, so handlers run where that holds nobody up; a large body takes its time, too.
+                    // Git and the disk block, so handlers run where that holds nobody up; a large body takes its time,
+                    // too.
                     let work = tokio::task::spawn_blocking(move || run(&engine, incoming.with(body, slots)?));
                     work.await.unwrap_or_else(|panic| Err(Reject::failed(panic)))
                 }
@@ -367,7 +368,8 @@ impl Incoming {
         Ok(self)
     }
 
-    /// Finds the caller, and hands the inputs over. Whether there must be a caller comes before whether the inputs are right.
+    /// Finds the caller, and hands the inputs over. Whether there must be a caller comes before whether the inputs are
+    /// right.
     fn call<W: std::ops::Deref<Target = World>>(
         &mut self,
         engine: &Engine,

@@ -18,11 +18,12 @@ pub type Inputs = Map<String, Value>;
 /// How deep the brackets of a name may nest. What reads the values recurses, so a request must not choose the depth.
 const DEEPEST: usize = 32;
 
-/// How many values the inputs of a request may hold, in lists and objects too. Each takes up to a hundred times the memory
-/// of its text; a commit of twenty thousand files has as many.
+/// How many values the inputs of a request may hold, in lists and objects too. Each takes up to a hundred times the
+/// memory of its text; a commit of twenty thousand files has as many.
 pub const MOST_VALUES: usize = 100_000;
 
-/// The inputs that may hold any character: the text of files, and the path in an archive, which has an answer of its own.
+/// The inputs that may hold any character: the text of files, and the path in an archive, which has an answer of its
+/// own.
 const ANY_TEXT: [&str; 3] = ["content", "code", "artifact_path"];
 
 /// Adds the pairs of a query or a form: `a=1`, `a[]=1`, `a[key]=1`, `a[][key]=1`.
@@ -100,7 +101,8 @@ pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Re
     Ok(())
 }
 
-/// Writes what clients of today send as the specification has it: labels as an array, the text of a snippet as `content`.
+/// Writes what clients of today send as the specification has it: labels as an array, the text of a snippet as
+/// `content`.
 pub fn as_specified(inputs: &mut Inputs) {
     if let Some(Value::Array(words)) = inputs.get("labels") {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();

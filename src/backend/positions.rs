@@ -10,8 +10,8 @@ use git2::Oid;
 #[derive(Clone, Debug, Default)]
 pub struct Lines(Vec<Line>);
 
-/// A line of a hunk. Of an added line the old number is that of the next old line, of a removed one the new number that of
-/// the next new line.
+/// A line of a hunk. Of an added line the old number is that of the next old line, of a removed one the new number that
+/// of the next new line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
     /// `+`, `-` or a blank.
@@ -47,8 +47,8 @@ impl Lines {
         Lines(lines)
     }
 
-    /// The line of these numbers: an added line has a new one alone, a removed one an old one. `length` is that of the new
-    /// file: lines outside the hunks are found, too.
+    /// The line of these numbers: an added line has a new one alone, a removed one an old one. `length` is that of the
+    /// new file: lines outside the hunks are found, too.
     fn find(&self, old: Option<u64>, new: Option<u64>, length: u64) -> Option<Line> {
         match (old, new) {
             (None, None) => None,

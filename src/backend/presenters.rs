@@ -48,8 +48,8 @@ pub fn moment(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, sup
     }
 }
 
-/// The bounds of a moment, both included. Moments count to the millisecond, as they are shown: a bound copied from a record
-/// holds that record.
+/// The bounds of a moment, both included. Moments count to the millisecond, as they are shown: a bound copied from a
+/// record holds that record.
 pub struct Bounds {
     after: Option<Timestamp>,
     before: Option<Timestamp>,

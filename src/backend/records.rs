@@ -72,7 +72,8 @@ words! {
 }
 
 words! {
-    /// How a project merges: with a merge commit, with one onto the target's head alone, or by moving the target branch.
+    /// How a project merges: with a merge commit, with one onto the target's head alone, or by moving the target
+    /// branch.
     MergeMethod { #[default] Merge = "merge", RebaseMerge = "rebase_merge", FastForward = "ff" }
 }
 
@@ -785,7 +786,8 @@ record! {
 pub const PARENT: &str = "parent_pipeline";
 
 impl Pipeline {
-    /// Returns whether another pipeline of its project started it: lists leave it out, and it says nothing of its commit.
+    /// Returns whether another pipeline of its project started it: lists leave it out, and it says nothing of its
+    /// commit.
     pub fn is_child(&self) -> bool {
         self.source == PARENT
     }

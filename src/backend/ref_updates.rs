@@ -81,8 +81,8 @@ pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>
     }
 }
 
-/// Removes what a server that was killed left in its repositories: locks that nobody holds any more, and objects that were
-/// not written to their end.
+/// Removes what a server that was killed left in its repositories: locks that nobody holds any more, and objects that
+/// were not written to their end.
 pub fn clean_up(repositories: &Path) -> std::io::Result<()> {
     let is_lock = |name: &[u8]| name.ends_with(b".lock");
     let is_unfinished = |name: &[u8]| name.starts_with(b"tmp_object_git2_") || name.starts_with(b"pack_git2_");

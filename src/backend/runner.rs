@@ -108,7 +108,8 @@ fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
     })
 }
 
-/// A moment so long after another, or before it: at the end of time where it would be behind that. World files name any moment.
+/// A moment so long after another, or before it: at the end of time where it would be behind that. World files name any
+/// moment.
 pub fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(at)
 }
@@ -119,7 +120,8 @@ enum EarlierStages {
     Broken(Timestamp),
 }
 
-/// Returns where a stage stands in its pipeline: where its first job stands; retried ones hold the place of their followers.
+/// Returns where a stage stands in its pipeline: where its first job stands; retried ones hold the place of their
+/// followers.
 fn stage_rank(world: &World, pipeline: u64, name: &str) -> Option<u64> {
     let jobs = world.jobs.iter().filter(|job| job.pipeline == pipeline && job.stage == name).map(|job| job.id);
     let of_stage = |bridge: &&Bridge| bridge.pipeline == pipeline && bridge.stage == name;

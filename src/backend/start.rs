@@ -136,7 +136,8 @@ pub fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> 
 /// Starts a server inside the running tokio runtime, and returns when it answers.
 ///
 /// # Errors
-/// A sentence each for an address in use, a data folder in use, a path that is no repository, a mistake in a world file.
+/// A sentence each for an address in use, a data folder in use, a path that is no repository, a mistake in a world
+/// file.
 pub async fn start(options: Options) -> Result<Running, StartError> {
     start_on(listen(options.listen)?, options).await
 }

@@ -45,7 +45,8 @@ pub struct Permit {
 }
 
 impl Streams {
-    /// Room for `most` bodies, half of them for one caller. One whose writer has waited for `stall` gives way to another.
+    /// Room for `most` bodies, half of them for one caller. One whose writer has waited for `stall` gives way to
+    /// another.
     pub fn new(most: usize, stall: Duration) -> Streams {
         Streams { most, stall, places: Mutex::default() }
     }
@@ -54,7 +55,8 @@ impl Streams {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a body of `caller`. Where there is none, the body whose reader has taken nothing for the longest ends.
+    /// A place for a body of `caller`. Where there is none, the body whose reader has taken nothing for the longest
+    /// ends.
     ///
     /// # Errors
     /// 503 where all are read.
@@ -130,7 +132,8 @@ impl Sender {
 
 impl Write for Sender {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A buffer hands on at once what is larger than itself; a reader who does not read holds copies of a few chunks.
+        // A buffer hands on at once what is larger than itself; a reader who does not read holds copies of a few
+        // chunks.
         let bytes = bytes.get(..CHUNK).unwrap_or(bytes);
         // What packs archives tries again to bring them to an end.
         self.has_failed = self.has_failed || !self.send(Bytes::copy_from_slice(bytes));
@@ -152,8 +155,8 @@ impl Stream {
         Stream { content_type: content_type.into(), length, write: Box::new(write) }
     }
 
-    /// The body; it is written on a thread that may wait, and `permit` is held as long. A failure breaks the connection,
-    /// so that a part is never taken for the whole.
+    /// The body; it is written on a thread that may wait, and `permit` is held as long. A failure breaks the
+    /// connection, so that a part is never taken for the whole.
     pub fn body(self, permit: Permit) -> Body {
         let (sender, receiver) = mpsc::channel(WAITING);
         let runtime = Handle::current();

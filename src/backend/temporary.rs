@@ -31,7 +31,8 @@ impl Temporary {
     fn new_in(root: &Path) -> io::Result<Temporary> {
         let private = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir_in(root)?;
-        // Locked before it has its name: a server that starts at the same moment must not take this folder for a leftover.
+        // Locked before it has its name: a server that starts at the same moment must not take this folder for a
+        // leftover.
         let unnamed = folder.path().join("in-use.new");
         let lock = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&unnamed)?;
         lock.lock()?;
@@ -52,8 +53,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes what is in a folder except for its lock, which goes last: a removal that is cut short can be finished by the next
-/// server.
+/// Removes what is in a folder except for its lock, which goes last: a removal that is cut short can be finished by the
+/// next server.
 fn empty(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name() != LOCK) {

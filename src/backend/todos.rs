@@ -20,7 +20,8 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<MarkAllTodosAsDone>(mark_all_as_done)
 }
 
-/// Returns the names after `@` in a text, in lower case, and whether nothing but names stands before. Code names nobody.
+/// Returns the names after `@` in a text, in lower case, and whether nothing but names stands before. Code names
+/// nobody.
 fn mentioned(text: &str) -> Vec<(String, bool)> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut out = Vec::new();

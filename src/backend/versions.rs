@@ -140,7 +140,8 @@ fn add(world: &mut World, mr: u64, (start, base, head): (Oid, Oid, Oid), now: Ti
     }
 }
 
-/// Puts down what merge requests hold whose branches moved while no server ran, and those of earlier versions of labscope.
+/// Puts down what merge requests hold whose branches moved while no server ran, and those of earlier versions of
+/// labscope.
 pub fn catch_up(world: &mut World, repositories: &Path, now: Timestamp) {
     let oid = |text: &str| Oid::from_str(text).ok();
     let found = |mr: &MergeRequest| match &mr.range {

@@ -172,13 +172,13 @@ pub enum Auth {
     ///
     /// In a terminal, the page of the server that creates a token is opened in the browser first.
     ///
-    /// The token is stored in the keyring of the system. If there is none, or the configuration says keyring = false, it is
-    /// stored in tokens.toml in the configuration folder, which only you can read (mode 0600).
+    /// The token is stored in the keyring of the system. If there is none, or the configuration says keyring = false,
+    /// it is stored in tokens.toml in the configuration folder, which only you can read (mode 0600).
     Login {
         /// Sign in with a browser, on this device or another, instead of a token
         ///
-        /// The server shows a page for a code that is printed here. This needs client_id in the configuration of the host: the
-        /// ID of an OAuth application on that server. The token is renewed by itself.
+        /// The server shows a page for a code that is printed here. This needs client_id in the configuration of the
+        /// host: the ID of an OAuth application on that server. The token is renewed by itself.
         #[arg(long)]
         device: bool,
     },

@@ -38,8 +38,8 @@ fn is_on_home(config: &Config, url: &Url) -> bool {
     !config.hosts.values().any(|host| host.home == Some(false) && matches(host.url.get_ref()))
 }
 
-/// Returns the function that connects to the other servers: each with its own token, never with one that an option or the
-/// environment gave for the current server.
+/// Returns the function that connects to the other servers: each with its own token, never with one that an option or
+/// the environment gave for the current server.
 pub fn dial(global: &Global, config: &Config) -> DialServer {
     let (options, config) = (Options::new(global, config), config.clone());
     Box::new(move |host| match host::address(host.web_url()) {

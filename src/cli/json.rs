@@ -25,8 +25,8 @@ pub fn for_terminal(body: &[u8], out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Indents valid JSON by two spaces per level. Order, numbers and escapes stay as the server wrote them. Characters that
-/// control a terminal become JSON escapes.
+/// Indents valid JSON by two spaces per level. Order, numbers and escapes stay as the server wrote them. Characters
+/// that control a terminal become JSON escapes.
 fn indent(json: &str, out: &mut impl Write) -> io::Result<()> {
     let mut depth = 0_usize;
     let mut in_string = false;

@@ -53,7 +53,8 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     ended
 }
 
-/// Finds the server. A target that is a URL of a known server selects that one, unless an option or variable names another.
+/// Finds the server. A target that is a URL of a known server selects that one, unless an option or variable names
+/// another.
 fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<host::FoundHost>, Failure> {
     let named = named_by_target(config, text.unwrap_or_default());
     match server::search(global, config)? {
@@ -97,7 +98,8 @@ fn clone_folder(url: &Url) -> Option<CloneFolder> {
     Some(CloneFolder { folder, remotes })
 }
 
-/// Returns the first place: the target, else the project of the clone, else home; all projects where nobody is signed in.
+/// Returns the first place: the target, else the project of the clone, else home; all projects where nobody is signed
+/// in.
 fn place(found: &host::FoundHost, text: Option<&str>, signed_in: bool) -> Result<Place, Failure> {
     match (text, &found.project) {
         (Some(text), _) => target::parse(PANES, text, found.url.as_str()).map_err(Failure::usage),

@@ -1,4 +1,5 @@
-//! Every setting of the configuration file: its key, its default and its meaning. `docs/configuration.md` is printed from this.
+//! Every setting of the configuration file: its key, its default and its meaning. `docs/configuration.md` is printed
+//! from this.
 
 use std::fmt::Write;
 

@@ -112,7 +112,8 @@ pub fn locate(
     configured(config, url)
 }
 
-/// Returns true if [`configured`] has a token for the server, readable or not. Opens neither token files nor the keyring.
+/// Returns true if [`configured`] has a token for the server, readable or not. Opens neither token files nor the
+/// keyring.
 pub fn is_configured(config: &Config, url: &Url) -> bool {
     let matches = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
     config.hosts.values().any(|host| host.token_file.is_some() && matches(host.url.get_ref()))
@@ -216,8 +217,8 @@ fn read(path: &Path) -> io::Result<BTreeMap<String, TokenPlace>> {
     toml::from_str(&text).map_err(damaged)
 }
 
-/// Stores `token` for `url` in the system keyring, or else in a file that only its owner can read. The file records where
-/// each token is, so that the keyring is opened only for servers whose token it has.
+/// Stores `token` for `url` in the system keyring, or else in a file that only its owner can read. The file records
+/// where each token is, so that the keyring is opened only for servers whose token it has.
 ///
 /// # Errors
 /// I/O errors. A damaged file is not overwritten, because it may hold other tokens.

@@ -1,5 +1,5 @@
-//! Unpacks an archive, or a folder of it, into a folder that is new. What would lead out of it, links, traps and what is
-//! damaged are left out and named.
+//! Unpacks an archive, or a folder of it, into a folder that is new. What would lead out of it, links, traps and what
+//! is damaged are left out and named.
 
 use super::zip::{self, Entry, Extracted};
 use crate::app::transfer::{OnUnpackProgress, Unpacked, plain_name};
@@ -10,8 +10,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Unpacks what lies in `folder` of the archive, all of it where that is empty, into the folder `into`, which nobody else
-/// writes to.
+/// Unpacks what lies in `folder` of the archive, all of it where that is empty, into the folder `into`, which nobody
+/// else writes to.
 ///
 /// # Errors
 /// Why nothing can be unpacked, or no more.
@@ -246,7 +246,8 @@ mod tests {
                 ("in/link/passwd", "a file of a folder"),
             ])
         );
-        // On Unix a backslash is a letter: written as it stands, it would be a file of that name where the program runs.
+        // On Unix a backslash is a letter: written as it stands, it would be a file of that name where the program
+        // runs.
         for name in ["..\\up.txt", "C:\\up.txt"] {
             assert!(fs::symlink_metadata(name).is_err(), "{name}");
         }

@@ -1,7 +1,7 @@
 //! Reads a ZIP archive of which perhaps only parts are here: the list at its end, and one file of it.
 //!
-//! The crate that unpacks archives elsewhere wants all of one, and keeps one entry of those that share a name. Here every
-//! entry that the archive claims is listed as it is claimed, with what is odd about it.
+//! The crate that unpacks archives elsewhere wants all of one, and keeps one entry of those that share a name. Here
+//! every entry that the archive claims is listed as it is claimed, with what is odd about it.
 
 use crate::store::{Canceled, Parts, Step};
 use bytes::Bytes;
@@ -378,7 +378,8 @@ pub enum Extracted {
     Stopped,
 }
 
-/// Unpacks an entry of an archive on disk, of any size, to `out`; `tell` hears of every piece, and says whether to go on.
+/// Unpacks an entry of an archive on disk, of any size, to `out`; `tell` hears of every piece, and says whether to go
+/// on.
 pub fn pour(
     mut archive: &File,
     entry: &Entry,

@@ -1,5 +1,5 @@
-//! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen beside what the selected
-//! one changed.
+//! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen beside what the
+//! selected one changed.
 
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};

@@ -1,5 +1,5 @@
-//! What changed, file by file: a tree of files beside their diffs. Shared by the places of a merge request, of a commit, and of
-//! a comparison.
+//! What changed, file by file: a tree of files beside their diffs. Shared by the places of a merge request, of a
+//! commit, and of a comparison.
 
 mod anchor;
 mod expansion;

@@ -112,7 +112,8 @@ impl JobAction {
         }
     }
 
-    /// Does it to those of `jobs` that allow it; asks first where something is lost: then the answer is a [`Confirmed`].
+    /// Does it to those of `jobs` that allow it; asks first where something is lost: then the answer is a
+    /// [`Confirmed`].
     pub fn to(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
         let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.can(job).is_ok()).collect();
         let writes: Vec<Write> = able.iter().map(|job| self.write(project, job)).collect();

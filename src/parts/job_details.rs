@@ -56,8 +56,8 @@ impl Page<'_, '_> {
     }
 }
 
-/// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline, where they shall be listed.
-/// `before` is what earlier runs took.
+/// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline, where they shall be
+/// listed. `before` is what earlier runs took.
 pub fn lines(
     view: &View,
     width: usize,

@@ -23,8 +23,9 @@ const HUNTED: u32 = 50;
 
 /// A list over the pages of one endpoint, and the filter of it.
 ///
-/// A filter is either asked of the server, by a query made of [`Listing::filter_text`]: then the rows of [`Listing::shown`]
-/// stay, dim, until the others are there. Or it keeps some of the rows that are known: see [`Listing::narrow`].
+/// A filter is either asked of the server, by a query made of [`Listing::filter_text`]: then the rows of
+/// [`Listing::shown`] stay, dim, until the others are there. Or it keeps some of the rows that are known: see
+/// [`Listing::narrow`].
 #[derive(Default)]
 pub struct Listing {
     /// The selection.
@@ -169,8 +170,8 @@ impl Listing {
         self.narrow_to(rows, &words, |row| fits(row, &words));
     }
 
-    /// After an update, of a filter that the server does in part: keeps the rows that fit what else is looked for, which
-    /// `words` names; all where that is nothing.
+    /// After an update, of a filter that the server does in part: keeps the rows that fit what else is looked for,
+    /// which `words` names; all where that is nothing.
     pub fn narrow_to<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, fits: impl Fn(&T) -> bool) {
         if words.is_empty() {
             return self.picks.fitting.clear();
@@ -250,8 +251,8 @@ impl Listing {
 
     // ---- moving and drawing
 
-    /// After an update: keeps the selection on its thing, and asks for more rows near the end. Says whether the thing is
-    /// no longer there.
+    /// After an update: keeps the selection on its thing, and asks for more rows near the end. Says whether the thing
+    /// is no longer there.
     pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) -> bool {
         self.follow(rows, &key);
         let len = self.len(rows);

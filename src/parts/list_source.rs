@@ -82,7 +82,8 @@ pub trait ListSource: Sized + 'static {
     fn pulse(_pane: &ListPane<Self>, _view: &View) -> Option<Duration> {
         None
     }
-    /// Keeps some of the rows that the server sent, see [`Listing::narrow_to`]: by words of a query that it does not know.
+    /// Keeps some of the rows that the server sent, see [`Listing::narrow_to`]: by words of a query that it does not
+    /// know.
     fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// Returns what tells a row from others, and stays when the row changes.
     fn key(row: &Self::Row) -> String;

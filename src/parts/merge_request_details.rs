@@ -1,5 +1,5 @@
-//! What lists of merge requests show beyond what the server lists: pipeline, approvals, unresolved threads and size. It is
-//! asked for the open ones in sight, a few at a time.
+//! What lists of merge requests show beyond what the server lists: pipeline, approvals, unresolved threads and size. It
+//! is asked for the open ones in sight, a few at a time.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListMergeRequestDiscussions};

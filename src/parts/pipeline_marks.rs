@@ -1,4 +1,5 @@
-//! How the newest pipelines of commits or branches stand, for lists that have no such field: from one list of pipelines.
+//! How the newest pipelines of commits or branches stand, for lists that have no such field: from one list of
+//! pipelines.
 
 use crate::api::Id;
 use crate::api::jobs::Status;
@@ -47,8 +48,8 @@ impl PipelineMarks {
         self.list.r#ref.as_deref() == git_ref
     }
 
-    /// Returns what loads as many pages as the list beside has; nothing where the server has no list of pipelines, or none
-    /// for this user.
+    /// Returns what loads as many pages as the list beside has; nothing where the server has no list of pipelines, or
+    /// none for this user.
     pub fn want(&self, view: &View, pages: u32) -> Option<Want> {
         let failed = view.store.list(&self.list).error.is_some();
         if view.store.is_unsupported::<ListPipelines>() || failed && self.made_of.is_none() {

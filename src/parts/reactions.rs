@@ -133,7 +133,8 @@ impl Reactions {
         given
     }
 
-    /// Returns them as a line of counts, in `width` columns at most; the user's own are marked. Empty where there are none.
+    /// Returns them as a line of counts, in `width` columns at most; the user's own are marked. Empty where there are
+    /// none.
     pub fn line(&self, view: &View, width: usize) -> Spans {
         let given = self.given(view);
         let mut spans: Spans = Vec::new();

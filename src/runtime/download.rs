@@ -19,8 +19,8 @@ use tokio::sync::mpsc;
 /// The time between two reports of progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The secret in the names of part files, which contain incomplete downloads. The folder may be a clone of a repository,
-/// whose authors must not be able to plant a file that a download would continue.
+/// The secret in the names of part files, which contain incomplete downloads. The folder may be a clone of a
+/// repository, whose authors must not be able to plant a file that a download would continue.
 #[derive(Clone, Copy, Debug)]
 pub struct PartNames(u64);
 

@@ -341,8 +341,8 @@ impl Executor {
         });
     }
 
-    /// Copies a text by a program of the desktop, off the loop, unless the terminal is known to have taken it; says what
-    /// became of it, and without any means only once.
+    /// Copies a text by a program of the desktop, off the loop, unless the terminal is known to have taken it; says
+    /// what became of it, and without any means only once.
     pub fn copy(&self, text: String) {
         static IS_TOLD: AtomicBool = AtomicBool::new(false);
         let variable = |name: &str| std::env::var(name).ok();

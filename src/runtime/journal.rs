@@ -45,7 +45,8 @@ enum Written {
     Reached(oneshot::Sender<()>),
 }
 
-/// Texts that no other program may send while this one runs: the locked files that say so, by the names of the texts' files.
+/// Texts that no other program may send while this one runs: the locked files that say so, by the names of the texts'
+/// files.
 type ClaimedTexts = HashMap<String, fs::File>;
 
 /// Writes texts, on a thread of its own: a slow disk holds up nobody.
@@ -55,7 +56,8 @@ pub struct JournalWriter {
 }
 
 impl JournalWriter {
-    /// Begins; `told` hears why the disk refuses a text, and that it takes them again. It says whether it could be told.
+    /// Begins; `told` hears why the disk refuses a text, and that it takes them again. It says whether it could be
+    /// told.
     pub fn start(
         folder: PathBuf,
         on_change: impl Fn(Result<(), String>) -> bool + Clone + Send + 'static,

@@ -71,8 +71,8 @@ async fn run_on(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io:
     wait_for(command.into(), signals).await
 }
 
-/// Runs a program that has the terminal until it ends; whether labscope is to end, too. It is told to end then, and has a
-/// moment for that.
+/// Runs a program that has the terminal until it ends; whether labscope is to end, too. It is told to end then, and has
+/// a moment for that.
 async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
     // C-z is for both, and the shell goes on when both have stopped.
     let _by_system = StopsBySystem::begin();
@@ -97,8 +97,8 @@ async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -
     Ok((ended?, true))
 }
 
-/// Shows text in `$PAGER` or `less`; resolves when it ended, with whether labscope is to end, too. The text is cleaned: not
-/// every pager does that.
+/// Shows text in `$PAGER` or `less`; resolves when it ended, with whether labscope is to end, too. The text is cleaned:
+/// not every pager does that.
 ///
 /// # Errors
 /// Why it could not be run.
@@ -194,8 +194,8 @@ pub(super) async fn in_terminal(
     }
 }
 
-/// Lets the user read what a program printed, until Enter; whether labscope is to end, too. The input stays open: what is
-/// typed after Enter is for the interface.
+/// Lets the user read what a program printed, until Enter; whether labscope is to end, too. The input stays open: what
+/// is typed after Enter is for the interface.
 async fn pause(how: &str, signals: &mut Signals, input: &mut Input) -> bool {
     // A terminal that refuses it is gone: the loop finds that out.
     let _ = crossterm::terminal::enable_raw_mode();

@@ -1,5 +1,5 @@
-//! Brings parts of large things of the server to whoever reads them: of a server that gives parts those alone, of another
-//! everything, into a file without a name.
+//! Brings parts of large things of the server to whoever reads them: of a server that gives parts those alone, of
+//! another everything, into a file without a name.
 
 use super::executor::MsgSender;
 use crate::api::client::{Client, Download, Progress, Slice};

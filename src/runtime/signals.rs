@@ -113,7 +113,8 @@ impl EndHeard {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Returns once `asked` was followed by `grace` and the loop heard nothing: it is stuck. `grace` begins with `asked`.
+    /// Returns once `asked` was followed by `grace` and the loop heard nothing: it is stuck. `grace` begins with
+    /// `asked`.
     async fn missed(&self, asked: impl Future, grace: impl AsyncFnOnce()) {
         asked.await;
         grace().await;
@@ -123,8 +124,8 @@ impl EndHeard {
     }
 }
 
-/// Ends the process by `end` where it is told to (SIGTERM, SIGHUP) and the loop is too busy to hear it. It runs on another
-/// thread than the loop; texts are on disk already, because another thread than the loop's writes them.
+/// Ends the process by `end` where it is told to (SIGTERM, SIGHUP) and the loop is too busy to hear it. It runs on
+/// another thread than the loop; texts are on disk already, because another thread than the loop's writes them.
 pub fn enforce_end(heard: EndHeard, end: impl FnOnce() + Send + 'static) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -231,7 +232,8 @@ pub fn end(program: Option<u32>) {
 /// `what` may do only what a signal handler may: look at atomics, and call the system.
 #[cfg(unix)]
 pub fn on_abort(what: extern "C" fn(libc::c_int)) {
-    // SAFETY: as above; the handler does what handlers may, and the system's own follows it, because it stands for once.
+    // SAFETY: as above; the handler does what handlers may, and the system's own follows it, because it stands for
+    // once.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = what as *const () as libc::sighandler_t;

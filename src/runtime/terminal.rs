@@ -93,8 +93,8 @@ pub(super) fn without_controls(text: &str) -> String {
 
 /// The terminal while the interface draws on it.
 pub struct Terminal {
-    /// Never dropped: ratatui would write to the terminal again, and panic if it cannot report a failure. [`restore`] alone
-    /// puts the terminal back.
+    /// Never dropped: ratatui would write to the terminal again, and panic if it cannot report a failure. [`restore`]
+    /// alone puts the terminal back.
     inner: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     options: TerminalOptions,
     /// The pictures on the screen.
@@ -314,8 +314,8 @@ impl Terminal {
         self.invalidate()
     }
 
-    /// Makes the next frame draw every cell, at the window's size. ratatui's `clear` queries the cursor's position, which
-    /// not every terminal reports.
+    /// Makes the next frame draw every cell, at the window's size. ratatui's `clear` queries the cursor's position,
+    /// which not every terminal reports.
     fn invalidate(&mut self) -> io::Result<()> {
         self.placed.clear();
         self.linked.iter_mut().for_each(Vec::clear);
@@ -335,8 +335,8 @@ impl Terminal {
         out.flush()
     }
 
-    /// Copies `text` to the clipboard by the terminal (OSC 52, which also works over SSH). GNU screen hands on only what is
-    /// wrapped for it, in pieces.
+    /// Copies `text` to the clipboard by the terminal (OSC 52, which also works over SSH). GNU screen hands on only
+    /// what is wrapped for it, in pieces.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         let out = self.inner.backend_mut();
         if !is_set(environment, "STY") {
@@ -422,7 +422,8 @@ fn passes_links(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     !(term.is_empty() || prints || crashes || is_set(variable, "INSIDE_EMACS"))
 }
 
-/// Returns whether the terminal speaks kitty's keyboard protocol, which tells C-i from Tab and Esc from what begins with it.
+/// Returns whether the terminal speaks kitty's keyboard protocol, which tells C-i from Tab and Esc from what begins
+/// with it.
 fn tells_keys(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     !is_inside(variable)
         && (is_set(variable, "KITTY_WINDOW_ID")

@@ -17,8 +17,8 @@ enum Step {
     Quit,
 }
 
-/// Lets the user choose one of `len` rows; `draw` draws them with the selected one, and says where the cursor stands. Returns
-/// the row, or `None` if the user left. Afterwards the terminal is as it was.
+/// Lets the user choose one of `len` rows; `draw` draws them with the selected one, and says where the cursor stands.
+/// Returns the row, or `None` if the user left. Afterwards the terminal is as it was.
 ///
 /// # Errors
 /// A terminal that cannot be used.

@@ -704,7 +704,8 @@ impl Store {
         }
     }
 
-    /// Fails a page of a request whose route the server does not know, so that it is not asked; returns whether it does not.
+    /// Fails a page of a request whose route the server does not know, so that it is not asked; returns whether it does
+    /// not.
     pub fn fail_unsupported(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
         let Some(said) = self.unsupported.get(request.route).filter(|_| request.host.is_none()) else { return false };
         let error = Error { tried: request.line(), fault: Fault::Unsupported(said.clone()) };

@@ -220,8 +220,8 @@ impl<T> ListQuery<T> {
         self.loads
     }
 
-    /// The first `pages` pages of each list, as many as there are; asked for when wanted for as long as `rest`, and again
-    /// when the reply is older than `every`.
+    /// The first `pages` pages of each list, as many as there are; asked for when wanted for as long as `rest`, and
+    /// again when the reply is older than `every`.
     pub fn wants(&self, pages: u32, rest: Duration, every: Option<Duration>) -> impl Iterator<Item = Want> {
         self.loads.iter().map(move |load| Load { pages: pages.max(1), delay: rest, every, ..load.clone() }.into())
     }

@@ -1,4 +1,5 @@
-//! Safe access to files in folders that other users may write to: links are not followed, and files of others are refused.
+//! Safe access to files in folders that other users may write to: links are not followed, and files of others are
+//! refused.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -29,7 +30,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     }
 }
 
-/// Opens the file at `path` for reading and writing if it belongs to this user; anything else there is replaced by a new file.
+/// Opens the file at `path` for reading and writing if it belongs to this user; anything else there is replaced by a
+/// new file.
 ///
 /// # Errors
 /// I/O errors.
@@ -45,8 +47,8 @@ pub fn open_or_replace(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Creates a temporary file with an unpredictable name in the folder of `path`. It is deleted with its handle unless it is
-/// persisted to `path`. The umask decides who else may read it.
+/// Creates a temporary file with an unpredictable name in the folder of `path`. It is deleted with its handle unless it
+/// is persisted to `path`. The umask decides who else may read it.
 ///
 /// # Errors
 /// I/O errors.

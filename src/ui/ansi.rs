@@ -305,9 +305,9 @@ pub fn is_hollow(bytes: &[u8]) -> bool {
     some && rest.is_empty()
 }
 
-/// One line of output (without its line feed) as a terminal shows it in the end, from the look `state` at its start; `state`
-/// becomes the look at the line's end. Of a line longer than [`BYTES`] the last redrawn part is taken, or else its beginning,
-/// and the look at its end is not known.
+/// One line of output (without its line feed) as a terminal shows it in the end, from the look `state` at its start;
+/// `state` becomes the look at the line's end. Of a line longer than [`BYTES`] the last redrawn part is taken, or else
+/// its beginning, and the look at its end is not known.
 pub fn parse_line(state: &mut State, line: &[u8]) -> Line {
     let mut line = line;
     while let Some((b'\r', before)) = line.split_last() {

@@ -1,5 +1,5 @@
-//! Small charts made of characters: sparklines, bars, progress. Where words are drawn they stay blank, for the numbers stand
-//! beside them.
+//! Small charts made of characters: sparklines, bars, progress. Where words are drawn they stay blank, for the numbers
+//! stand beside them.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, text};

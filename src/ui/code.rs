@@ -1,4 +1,5 @@
-//! Source text: lines of any number, and their syntax as roles of a theme, worked out a piece at a time, never on the loop.
+//! Source text: lines of any number, and their syntax as roles of a theme, worked out a piece at a time, never on the
+//! loop.
 
 mod content;
 mod scopes;
@@ -85,8 +86,8 @@ struct Place {
     stack: ScopeStack,
 }
 
-// SAFETY: all that keeps a parser from being sent is the matched region of the expression engine: memory of its own, which
-// nothing else points to and which is bound to no thread. A place is only ever used by one thread at a time.
+// SAFETY: all that keeps a parser from being sent is the matched region of the expression engine: memory of its own,
+// which nothing else points to and which is bound to no thread. A place is only ever used by one thread at a time.
 unsafe impl Send for Place {}
 
 impl Place {
@@ -159,8 +160,8 @@ impl Highlighter {
         self.language.get().copied().flatten()
     }
 
-    /// The roles in `lines`, until `canceled` says so. For a worker: takes about 2 ms for a screen near lines that were read
-    /// before, and up to some 100 ms elsewhere.
+    /// The roles in `lines`, until `canceled` says so. For a worker: takes about 2 ms for a screen near lines that were
+    /// read before, and up to some 100 ms elsewhere.
     pub fn highlight(&self, lines: Range<usize>, canceled: &dyn Fn() -> bool) -> Block {
         let end = lines.end.min(self.text.len());
         let start = lines.start.min(end);

@@ -40,7 +40,8 @@ use std::sync::Arc;
 pub struct Source {
     pub old_path: String,
     pub new_path: String,
-    /// Hunks, with or without the `---` and `+++` lines before them; empty for binaries, pure renames, and what was held back.
+    /// Hunks, with or without the `---` and `+++` lines before them; empty for binaries, pure renames, and what was
+    /// held back.
     pub diff: String,
     pub is_new: bool,
     pub is_renamed: bool,

@@ -208,8 +208,8 @@ impl DocState {
         self.top.set(self.top.get().saturating_add_signed(by));
     }
 
-    /// Brings the cursor into a window of `height` lines, and says where the window starts: for documents whose lines are
-    /// built together, before they are drawn.
+    /// Brings the cursor into a window of `height` lines, and says where the window starts: for documents whose lines
+    /// are built together, before they are drawn.
     pub fn window(&self, len: usize, height: usize) -> usize {
         let cursor = self.at(len);
         let margin = margin(height);
@@ -232,8 +232,8 @@ fn margin(height: usize) -> usize {
 }
 
 /// Draws the lines in sight of a document of `len`; `line` is asked for those alone, and of each only what is in sight
-/// is walked, as far as its text allows. The first column of `area` holds the mark of the cursor, `gutter_width` columns
-/// after it the gutter, the last the scroll thumb.
+/// is walked, as far as its text allows. The first column of `area` holds the mark of the cursor, `gutter_width`
+/// columns after it the gutter, the last the scroll thumb.
 #[allow(clippy::too_many_arguments)]
 pub fn draw<'a>(
     buf: &mut Buffer,
@@ -323,7 +323,8 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
     drawn
 }
 
-/// The columns of one line from `left` on. Where more follows to the right, and not in the next row, the last column says so.
+/// The columns of one line from `left` on. Where more follows to the right, and not in the next row, the last column
+/// says so.
 pub(super) fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, wrapped: bool, built: &DocLine) {
     text_from(buf, area, theme, (left, wrapped), built, Spot::default());
 }

@@ -26,8 +26,8 @@ impl From<DiffOp> for Edit {
     }
 }
 
-/// Lists the parts of two sequences in order. Together they cover both. If comparing takes longer than `patience`, there
-/// are fewer and larger parts than necessary.
+/// Lists the parts of two sequences in order. Together they cover both. If comparing takes longer than `patience`,
+/// there are fewer and larger parts than necessary.
 pub fn edits<T: Eq + Hash>(
     old: impl IntoIterator<Item = T>,
     new: impl IntoIterator<Item = T>,
@@ -37,8 +37,8 @@ pub fn edits<T: Eq + Hash>(
     compare(&old, &new, patience).into_iter().map(Edit::from).collect()
 }
 
-/// Returns the hunks of the changes between two texts as git prints them. If comparing takes longer than `patience`, they
-/// are larger than necessary.
+/// Returns the hunks of the changes between two texts as git prints them. If comparing takes longer than `patience`,
+/// they are larger than necessary.
 pub fn unified_diff(old: &str, new: &str, patience: Duration) -> String {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let (old_numbers, new_numbers) = number(&old, &new);
@@ -78,8 +78,8 @@ fn compare(old: &[u32], new: &[u32], patience: Duration) -> Vec<DiffOp> {
     hook.into_inner().into_inner().into_ops()
 }
 
-/// The lines of a hunk in its head: the first one, counted from 1, and their number unless it is 1. An empty span is named
-/// by the line before it.
+/// The lines of a hunk in its head: the first one, counted from 1, and their number unless it is 1. An empty span is
+/// named by the line before it.
 fn span(lines: Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

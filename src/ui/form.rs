@@ -71,7 +71,8 @@ pub fn value_column(rows: &[Row], least: usize, room: u16) -> u16 {
     widest.min(usize::from(room) * 2 / 5).min(34) as u16 + 3
 }
 
-/// Draws the fields in `area`, scrolled so that the one with the focus is seen whole; labels take `least` columns or more.
+/// Draws the fields in `area`, scrolled so that the one with the focus is seen whole; labels take `least` columns or
+/// more.
 pub fn draw(
     buf: &mut Buffer,
     area: Rect,
@@ -244,8 +245,8 @@ pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offer
     area
 }
 
-/// In accessible mode: writes what is wrong where a line begins, of which so many columns are typed; returns what is left for
-/// the line.
+/// In accessible mode: writes what is wrong where a line begins, of which so many columns are typed; returns what is
+/// left for the line.
 pub fn tell_error(buf: &mut Buffer, area: Rect, theme: &Theme, error: &str, typed: usize) -> Rect {
     if !glyph::words() {
         return area;
@@ -257,8 +258,8 @@ pub fn tell_error(buf: &mut Buffer, area: Rect, theme: &Theme, error: &str, type
     Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area }
 }
 
-/// In accessible mode: writes on the line of the cursor which of the offers is chosen, of how many. The rest of the line may be
-/// covered, but not the word before the cursor.
+/// In accessible mode: writes on the line of the cursor which of the offers is chosen, of how many. The rest of the
+/// line may be covered, but not the word before the cursor.
 pub fn tell_offer(buf: &mut Buffer, screen: Rect, theme: &Theme, cursor: (u16, u16), offers: &[Offer], chosen: usize) {
     let Some(offer) = offers.get(chosen).filter(|_| glyph::words()) else { return };
     let note = if offer.note.is_empty() { String::new() } else { format!(", {}", text::sanitize(offer.note)) };

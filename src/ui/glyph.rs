@@ -1,5 +1,5 @@
-//! Glyphs: what a status looks like without color, each with a twin for terminals that have only ASCII, and with a word for
-//! who hears the screen instead of seeing it.
+//! Glyphs: what a status looks like without color, each with a twin for terminals that have only ASCII, and with a word
+//! for who hears the screen instead of seeing it.
 
 use crate::ui::theme::Role;
 use std::cell::Cell;

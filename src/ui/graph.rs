@@ -11,9 +11,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Lanes whose way a row keeps; what lies to the right of them is only known to be there.
 pub const KEPT: usize = 32;
-/// Lanes that are followed at all: a history of more lines than this is cut, its later commits begin lines of their own.
+/// Lanes that are followed at all: a history of more lines than this is cut, its later commits begin lines of their
+/// own.
 const FOLLOWED: usize = 1024;
-/// The last commits that were listed. Where clocks were wrong a parent comes before its child: nothing waits for it then.
+/// The last commits that were listed. Where clocks were wrong a parent comes before its child: nothing waits for it
+/// then.
 const REMEMBERED: usize = 256;
 
 const COLORS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, Role::Lane5, Role::Lane6];

@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Sorted byte ranges, none over another, and what each adds to the look of its text.
 pub type Layer<'a> = &'a [(Range<usize>, Style)];
 
-/// `text` as spans of one style each. Every layer is laid over the ones before it, all of them over `base`. Ranges that do
-/// not fit the text do no harm.
+/// `text` as spans of one style each. Every layer is laid over the ones before it, all of them over `base`. Ranges that
+/// do not fit the text do no harm.
 pub fn blend<'a>(text: &'a str, base: Style, layers: &[Layer<'_>]) -> Vec<(Cow<'a, str>, Style)> {
     let mut spans: Vec<(Range<usize>, Style)> = Vec::new();
     let mut heads = vec![0usize; layers.len()];

@@ -1,5 +1,5 @@
-//! Markdown as styled lines of a given width. One pass over the parser's events: how deep the text nests makes no difference
-//! to the stack. What is rendered is worth keeping: code blocks are highlighted on the way.
+//! Markdown as styled lines of a given width. One pass over the parser's events: how deep the text nests makes no
+//! difference to the stack. What is rendered is worth keeping: code blocks are highlighted on the way.
 
 mod flow;
 mod table;
@@ -22,8 +22,8 @@ use table::Table;
 
 /// Bytes that are rendered; what is behind them is left out, and a line says so.
 const BYTES: usize = 1 << 20;
-/// Lines, and parts of lines, that a text becomes at most, however many bytes it has: so many in any case, two more for each
-/// byte, and never more than that many.
+/// Lines, and parts of lines, that a text becomes at most, however many bytes it has: so many in any case, two more for
+/// each byte, and never more than that many.
 const FEW_PARTS: usize = 4096;
 const MOST_PARTS: usize = 400_000;
 /// Columns that are left within a list or a quote.

@@ -1,4 +1,5 @@
-//! Panes beside each other: which of them are in sight, where they stand, which has the focus, and the rules between them.
+//! Panes beside each other: which of them are in sight, where they stand, which has the focus, and the rules between
+//! them.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line};
@@ -20,7 +21,8 @@ pub struct PanelRequest {
     pub weight: u16,
 }
 
-/// A rule that stands between two panes: which pane is before it, its column, and from where to where it can be dragged.
+/// A rule that stands between two panes: which pane is before it, its column, and from where to where it can be
+/// dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Divider {
     before: usize,

@@ -5,9 +5,9 @@ use crate::ui::{glyph, hyperlink, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The rectangle of an overlay whose content takes `width` by `height`: centered in `screen`, a little above the middle,
-/// never larger than it. Where the screen is heard, an overlay takes all lines but the first and the last: they hold
-/// nothing else.
+/// The rectangle of an overlay whose content takes `width` by `height`: centered in `screen`, a little above the
+/// middle, never larger than it. Where the screen is heard, an overlay takes all lines but the first and the last: they
+/// hold nothing else.
 pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
     if glyph::words() && screen.height > 4 {
         return Rect { y: screen.y + 1, height: screen.height - 2, ..screen };

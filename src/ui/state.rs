@@ -30,8 +30,8 @@ pub fn empty(buf: &mut Buffer, area: Rect, theme: &Theme, why: &str, hint: &str)
     draw_paragraphs(buf, area, vec![(why, theme.style(Role::Text), ""), (hint, theme.style(Role::Dim), "")]);
 }
 
-/// Explains a failure: its `title`, the server's `reply`, the `request` line, and `advice` on what to do. Empty parts take no
-/// room; a small area omits the request and keeps at least the first line of the other parts.
+/// Explains a failure: its `title`, the server's `reply`, the `request` line, and `advice` on what to do. Empty parts
+/// take no room; a small area omits the request and keeps at least the first line of the other parts.
 pub fn failure(buf: &mut Buffer, area: Rect, theme: &Theme, title: &str, request: &str, reply: &str, advice: &str) {
     let title = format!("{} {title}", glyph::wrong());
     let (dim, ordinary) = (theme.style(Role::Dim), theme.style(Role::Text));

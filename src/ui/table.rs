@@ -267,7 +267,8 @@ impl ListState {
     }
 
     /// Keeps the selection on the same thing after the list changed; call it after every update. Costs one key while
-    /// nothing changed, else a search outwards from where the thing was. What is gone leaves the selection where it was.
+    /// nothing changed, else a search outwards from where the thing was. What is gone leaves the selection where it
+    /// was.
     pub fn sync(&mut self, len: usize, key_of: impl Fn(usize) -> String) {
         self.sync_while(len, true, key_of);
     }
@@ -511,8 +512,8 @@ fn cells(
     }
 }
 
-/// The room behind a cell that it may use, too: of the last one of a row all that is left, of one that fills what the others
-/// leave that of the empty ones behind it.
+/// The room behind a cell that it may use, too: of the last one of a row all that is left, of one that fills what the
+/// others leave that of the empty ones behind it.
 fn beyond(index: usize, columns: &[Column], widths: &[Option<u16>], texts: &[Vec<(Cow<'static, str>, Style)>]) -> u16 {
     let behind = index + 1;
     if behind == texts.len() {

@@ -1,4 +1,5 @@
-//! Text as a terminal shows it: cleaned of everything that could drive it, measured, cut, padded, and facts put in few words.
+//! Text as a terminal shows it: cleaned of everything that could drive it, measured, cut, padded, and facts put in few
+//! words.
 
 use crate::ui::glyph;
 use ratatui::buffer::CellWidth;
@@ -404,8 +405,8 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
     lines
 }
 
-/// The pieces that a line may be broken between: words and blanks, where a mark stays with the word that it ends, and an
-/// opening bracket with the one that it begins.
+/// The pieces that a line may be broken between: words and blanks, where a mark stays with the word that it ends, and
+/// an opening bracket with the one that it begins.
 fn unbroken(source: &str) -> impl Iterator<Item = &str> {
     let mut words = source.split_word_bound_indices().peekable();
     std::iter::from_fn(move || {

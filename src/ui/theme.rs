@@ -335,8 +335,9 @@ impl Theme {
         self.ground.map_or(text, |ground| text.bg(ground))
     }
 
-    /// The same theme on a terminal with that background: one that is made for the other and leaves the terminal's would not
-    /// be readable, so it gets the background of its overlays, or in sixteen colors those that are readable there.
+    /// The same theme on a terminal with that background: one that is made for the other and leaves the terminal's
+    /// would not be readable, so it gets the background of its overlays, or in sixteen colors those that are readable
+    /// there.
     pub fn on(mut self, background: Background) -> Theme {
         // The terminal's own colors, which a theme may name at any depth.
         self = self.suited(background);
@@ -434,8 +435,8 @@ impl Theme {
     }
 }
 
-/// The color of the same hue that can be read on a background. Terminals agree on sixteen names, not on what they look like:
-/// blue and red are dark in most, gray is close to a light background.
+/// The color of the same hue that can be read on a background. Terminals agree on sixteen names, not on what they look
+/// like: blue and red are dark in most, gray is close to a light background.
 fn suited(color: Color, background: Background) -> Color {
     match (color, background) {
         (Color::Blue | Color::LightBlue, Background::Dark) => Color::LightBlue,
@@ -505,12 +506,13 @@ fn to_indexed(color: Color) -> Color {
     }
 }
 
-/// The tints of changed lines in 256 colors: up to which hue, on a dark and on a light background. There are no others on which
-/// text can be read.
+/// The tints of changed lines in 256 colors: up to which hue, on a dark and on a light background. There are no others
+/// on which text can be read.
 const TINTS_BY_HUE: [(i32, u8, u8); 7] =
     [(20, 52, 224), (50, 58, 223), (150, 22, 194), (195, 23, 195), (265, 17, 189), (330, 53, 225), (360, 52, 224)];
 
-/// The tint of 256 colors that has the hue of `color` beside the background: next to it, most tints come out as the same gray.
+/// The tint of 256 colors that has the hue of `color` beside the background: next to it, most tints come out as the
+/// same gray.
 fn tint_of_hue(color: Color, ground: Option<Color>, background: Background) -> Color {
     let (Color::Rgb(r, g, b), is_dark) = (color, background == Background::Dark) else { return color };
     let (x, y, z) = match ground {

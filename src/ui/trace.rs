@@ -1,5 +1,6 @@
-//! A job's trace: output that grows, of any size. Bytes are kept as they came; what a screen needs of them is worked out for
-//! the lines on it alone, so a frame costs the same for a thousand lines and for a million. Old blocks can be put away.
+//! A job's trace: output that grows, of any size. Bytes are kept as they came; what a screen needs of them is worked
+//! out for the lines on it alone, so a frame costs the same for a thousand lines and for a million. Old blocks can be
+//! put away.
 
 mod blocks;
 mod folds;
@@ -53,7 +54,8 @@ pub struct Trace {
     /// The look there, and at the start of the last line that has ended.
     state: State,
     last_state: State,
-    /// Whether the last line that has ended is nothing but escapes, as runners end a trace: it is one when more follows.
+    /// Whether the last line that has ended is nothing but escapes, as runners end a trace: it is one when more
+    /// follows.
     hollow: bool,
     /// Whether the line that has no end yet is shown as one of its own.
     tail_shown: bool,
@@ -196,8 +198,8 @@ impl Trace {
         self.closed.push(Arc::new(Slot::new(full, &self.stock)));
     }
 
-    /// Files the bytes from `tail` to the line feed at `end`: as a line, as more of the line before, as several lines where
-    /// sections begin or end within them, or as nothing where they only mark a section.
+    /// Files the bytes from `tail` to the line feed at `end`: as a line, as more of the line before, as several lines
+    /// where sections begin or end within them, or as nothing where they only mark a section.
     fn end_line(&mut self, end: usize) {
         let block = Arc::make_mut(&mut self.open);
         let base = self.tail;

@@ -1,4 +1,5 @@
-//! How much is taken, for how long, and from whom: bodies, connections that stand still, readers who do not read, hosts.
+//! How much is taken, for how long, and from whom: bodies, connections that stand still, readers who do not read,
+//! hosts.
 
 use crate::{Server, WORLD, downloads, header, json};
 use labscope::backend::{Clock, Limits, Options, WorldKind};

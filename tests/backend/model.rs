@@ -1,7 +1,9 @@
-//! The local server against a plain model of the specification: calls by chance, by people of every right. After each call
-//! its status is that of the model, lists hold what the model holds, and what was deleted took along what hung on it.
+//! The local server against a plain model of the specification: calls by chance, by people of every right. After each
+//! call its status is that of the model, lists hold what the model holds, and what was deleted took along what hung on
+//! it.
 //!
-//! Chance is seeded. `LABSCOPE_MODEL_STEPS` makes the run longer than the usual one; a failure prints its shortest history.
+//! Chance is seeded. `LABSCOPE_MODEL_STEPS` makes the run longer than the usual one; a failure prints its shortest
+//! history.
 
 use crate::Server;
 use crate::dice::Dice;
@@ -741,8 +743,8 @@ fn value_of(row: &Value, field: &str) -> String {
     }
 }
 
-/// Makes the calls of a history, one after the other, on a server of its own; where it is not as the model says, at which
-/// step and how.
+/// Makes the calls of a history, one after the other, on a server of its own; where it is not as the model says, at
+/// which step and how.
 async fn run(steps: &[Step], model: &Model) -> Result<(), (usize, String)> {
     let server = Server::of(WORLD, &Default::default()).await;
     let mut model = model.clone();

@@ -1,4 +1,5 @@
-//! Downloads that are cut go on where they were: the client beside the local server, with a line between them that breaks.
+//! Downloads that are cut go on where they were: the client beside the local server, with a line between them that
+//! breaks.
 
 use crate::{Server, header};
 use labscope::api::Endpoint;

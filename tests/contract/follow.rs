@@ -1,5 +1,5 @@
-//! Following a trace on servers and lines that do not do what they should: what is held in the end is what the server has,
-//! each byte once, or the error that says why not.
+//! Following a trace on servers and lines that do not do what they should: what is held in the end is what the server
+//! has, each byte once, or the error that says why not.
 
 use crate::client::at;
 use labscope::api::client::{Client, Server};
@@ -59,8 +59,8 @@ async fn asked(stream: &mut TcpStream) -> Option<String> {
     Some(String::from_utf8_lossy(&request).to_lowercase())
 }
 
-/// A server of one job, whose trace is answered as `turns` say, one after the other, the last again and again. The job runs
-/// until all but the last one were taken.
+/// A server of one job, whose trace is answered as `turns` say, one after the other, the last again and again. The job
+/// runs until all but the last one were taken.
 async fn serve(turns: Vec<Turn>) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");

@@ -1,4 +1,5 @@
-//! Several servers at once: each sees its own token and nobody else's, whatever is asked of it and wherever it redirects.
+//! Several servers at once: each sees its own token and nobody else's, whatever is asked of it and wherever it
+//! redirects.
 
 use crate::client::at;
 use crate::scripted::{Scripted, answer};

@@ -1,5 +1,5 @@
-//! Hostile bytes for everything that reads what others wrote: whatever comes is read or refused, what is made of it can be
-//! drawn, and the memory that it takes is in proportion to its size.
+//! Hostile bytes for everything that reads what others wrote: whatever comes is read or refused, what is made of it can
+//! be drawn, and the memory that it takes is in proportion to its size.
 //!
 //! Chance is seeded. `LABSCOPE_FUZZ_ROUNDS` makes runs longer than the usual ones; a failure prints its shortest input.
 

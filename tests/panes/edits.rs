@@ -1,4 +1,5 @@
-//! Two people change one thing: whatever form it is, the later one sees what the other one made of it, and says what stays.
+//! Two people change one thing: whatever form it is, the later one sees what the other one made of it, and says what
+//! stays.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;

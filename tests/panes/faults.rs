@@ -1,6 +1,6 @@
 //! Every place of the registry against every way in which a server fails: what is known stays, a sentence says what
-//! happened, keys answer, nothing is asked in a storm, and all is well again when the server is. A part of them runs each
-//! time; `LABSCOPE_FAULTS=all` runs all.
+//! happened, keys answer, nothing is asked in a storm, and all is well again when the server is. A part of them runs
+//! each time; `LABSCOPE_FAULTS=all` runs all.
 
 use crate::harness::{Begin, Harness};
 use crate::monkey::{World, place_of};
@@ -83,8 +83,8 @@ async fn wrong(world: &mut World, app: &mut Harness, fault: &Fault) -> Option<St
     }
     let passes = Error { tried: String::new(), fault: fault.clone() }.is_passing();
     let now = body(app);
-    // What is denied or gone may leave the screen; what cannot be reached must not. A bar may cover a row, and that there
-    // was nothing is not worth more than why nobody knows whether there is something by now.
+    // What is denied or gone may leave the screen; what cannot be reached must not. A bar may cover a row, and that
+    // there was nothing is not worth more than why nobody knows whether there is something by now.
     let is_empty = |line: &str| ["No ", "Nothing ", "There "].iter().any(|words| line.contains(words));
     let lost: Vec<&String> = known.iter().filter(|line| !is_empty(line) && !now.contains(line)).collect();
     if passes && lost.len() > 2 {

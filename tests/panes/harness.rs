@@ -1,4 +1,5 @@
-//! The app without a terminal: keys and clicks go in, effects are done by the test itself, and the screen is read as text.
+//! The app without a terminal: keys and clicks go in, effects are done by the test itself, and the screen is read as
+//! text.
 
 use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
@@ -120,7 +121,8 @@ impl Begin {
         self
     }
 
-    /// Beside another server, by the root of its web pages; replies of it are scripted with its name before the request.
+    /// Beside another server, by the root of its web pages; replies of it are scripted with its name before the
+    /// request.
     pub fn beside(mut self, web_url: &str, signed_in: bool) -> Begin {
         self.others.push(OtherServer { host: Host::new(web_url), signed_in, at_home: true });
         self
@@ -311,8 +313,8 @@ pub struct Harness {
 impl Harness {
     // ---- what goes in
 
-    /// Gives the reply to a request: `GET /projects/7`, with its query or without it, never with its page. A list is cut
-    /// into pages by itself.
+    /// Gives the reply to a request: `GET /projects/7`, with its query or without it, never with its page. A list is
+    /// cut into pages by itself.
     pub fn reply(&mut self, line: &str, body: impl Serialize) -> &mut Harness {
         self.script(line, Reply::Json(serde_json::to_value(body).expect("a body")))
     }
@@ -645,8 +647,8 @@ impl Harness {
         true
     }
 
-    /// Answers the write at that place among all that [waits](Harness::waiting) with the first of `bodies` that can be read
-    /// as its reply; `false` where none can.
+    /// Answers the write at that place among all that [waits](Harness::waiting) with the first of `bodies` that can be
+    /// read as its reply; `false` where none can.
     pub fn succeed(&mut self, index: usize, bodies: &[String]) -> bool {
         let Effect::Send(number, write) = &self.pending[index] else { return false };
         let read = |body: &String| Some((write.read)(body.as_bytes(), None).ok()?.0);

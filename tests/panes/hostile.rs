@@ -37,7 +37,8 @@ async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_a
         let after = |word: &str, text: &str| format!("{}{text}", format!("{word}\n").repeat(100));
         let said = |word: &str, text: &str| answer(200, after(word, text)).with("content-type", "text/plain");
         if asked.line.contains("/trace") {
-            // Whatever part is asked for, everything comes; then another, shorter text; then a part from the wrong place.
+            // Whatever part is asked for, everything comes; then another, shorter text; then a part from the wrong
+            // place.
             return match turns.fetch_add(1, Ordering::SeqCst) {
                 0 => said("begun", "one\ntwo\n"),
                 1 => said("begun", "one\ntwo\nthree\n"),

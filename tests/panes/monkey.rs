@@ -1,5 +1,5 @@
-//! A monkey in every place: keys, the mouse and sizes of the terminal by chance, over a server that answers late, out of
-//! order, and at times not at all. After each step what must hold everywhere is checked.
+//! A monkey in every place: keys, the mouse and sizes of the terminal by chance, over a server that answers late, out
+//! of order, and at times not at all. After each step what must hold everywhere is checked.
 //!
 //! Chance is seeded, and nothing depends on how long something takes: what fails, fails again. `LABSCOPE_MONKEY_STEPS`
 //! makes runs longer than the usual ones.

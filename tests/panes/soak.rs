@@ -1,5 +1,5 @@
-//! Days in front of the program, hour after hour through its places while everything that is live is asked for again: what it
-//! holds in memory does not grow. A few hours run each time; `LABSCOPE_SOAK_HOURS` asks for more.
+//! Days in front of the program, hour after hour through its places while everything that is live is asked for again:
+//! what it holds in memory does not grow. A few hours run each time; `LABSCOPE_SOAK_HOURS` asks for more.
 
 use crate::cost;
 use crate::harness::{Begin, Harness};

@@ -1,4 +1,5 @@
-//! Accessible mode: the program as who hears it does its main jobs, by the line on which the cursor stands and nothing else.
+//! Accessible mode: the program as who hears it does its main jobs, by the line on which the cursor stands and nothing
+//! else.
 
 use crate::home::Home;
 use crate::screen::Screen;
@@ -88,12 +89,13 @@ fn hear(screen: &mut Screen, words: &str) {
     screen.wait(&format!("the cursor on {words:?}"), |screen| line(screen).contains(words));
 }
 
-/// Presses a key until the cursor's line holds some words, one line after the other. All of them are on the screen: by the
-/// row it is known that the cursor moved, for the words of a line may change by themselves.
+/// Presses a key until the cursor's line holds some words, one line after the other. All of them are on the screen: by
+/// the row it is known that the cursor moved, for the words of a line may change by themselves.
 fn go_to(screen: &mut Screen, key: &str, words: &str) {
     let mut before = None;
     for _ in 0..40 {
-        // Taken as it is seen: by the next look it may be another one. While a frame is being drawn the cursor is hidden.
+        // Taken as it is seen: by the next look it may be another one. While a frame is being drawn the cursor is
+        // hidden.
         let here = RefCell::new(None);
         screen.wait("another line", |screen| {
             let (row, heard) = (screen.cursor_position().0, line(screen));

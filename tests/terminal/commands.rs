@@ -1,4 +1,5 @@
-//! A person's own commands of the configuration, in a real terminal: what they get, what is seen of them, how they fail.
+//! A person's own commands of the configuration, in a real terminal: what they get, what is seen of them, how they
+//! fail.
 
 use crate::given_back;
 use crate::home::Home;

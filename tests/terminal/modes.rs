@@ -1,4 +1,5 @@
-//! What a terminal is asked to do beyond showing cells: links, the focus, keys that are told apart. And that it is taken back.
+//! What a terminal is asked to do beyond showing cells: links, the focus, keys that are told apart. And that it is
+//! taken back.
 
 use crate::demo;
 use crate::given_back;

@@ -1,4 +1,5 @@
-//! The tour of docs/tour.md, walked by the program itself in a terminal; with `UPDATE_PICTURES=1`, or the name of a scene, it is drawn.
+//! The tour of docs/tour.md, walked by the program itself in a terminal; with `UPDATE_PICTURES=1`, or the name of a
+//! scene, it is drawn.
 
 use crate::home::Home;
 use crate::screen::Screen;

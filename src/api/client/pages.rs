@@ -126,7 +126,8 @@ impl PageWalk {
             (None, None) => None,
         };
         let expected = here.and_then(|here| here.checked_add(1)).map(Next::Page);
-        // It is in flight already, or it is the next to be asked for, as long as the server's numbers go on as expected.
+        // It is in flight already, or it is the next to be asked for, as long as the server's numbers go on as
+        // expected.
         if next.is_none() || next != expected || (self.ahead.is_empty() && self.next.is_none()) {
             self.ahead = FuturesOrdered::new();
             self.next = next;

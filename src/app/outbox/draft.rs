@@ -1,5 +1,5 @@
-//! A comment that the server does not have yet: what it is on, what it says, and how far its sending has come. It is kept
-//! as JSON under a key of its own from the first letter on.
+//! A comment that the server does not have yet: what it is on, what it says, and how far its sending has come. It is
+//! kept as JSON under a key of its own from the first letter on.
 
 use crate::api::commits::{CommitComment, CreateCommitComment};
 use crate::api::draft_notes::{CreateDraftNote, DraftNote, UpdateDraftNote};
@@ -25,7 +25,8 @@ pub enum State {
     Sending { before: u64 },
     /// Nobody knows whether it arrived.
     Unknown { before: u64, why: String },
-    /// It was refused, or has not arrived. Where it went out and nothing tells that it never arrives, what stood before it.
+    /// It was refused, or has not arrived. Where it went out and nothing tells that it never arrives, what stood before
+    /// it.
     Failed {
         why: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -205,7 +206,8 @@ impl Draft {
         })
     }
 
-    /// Returns whether `note` is what became of it among the draft notes; `before` is the newest of them before it was sent.
+    /// Returns whether `note` is what became of it among the draft notes; `before` is the newest of them before it was
+    /// sent.
     pub fn is_draft_note(&self, note: &DraftNote, before: u64) -> bool {
         let is_it = match self.draft_note {
             Some(DraftNoteChange::Update { id, .. }) => note.id == id,

@@ -1,8 +1,8 @@
 //! Comments on their way: sent one after the other, and never twice.
 //!
-//! Before a comment goes out, what the server has is looked at, and both are kept on disk: that it is being sent, and what
-//! was there before. Where no answer comes, or the program ends in the middle, the next look tells whether it arrived. This
-//! file is the plain machine that decides; [`post`](self) beside it carries out what it says.
+//! Before a comment goes out, what the server has is looked at, and both are kept on disk: that it is being sent, and
+//! what was there before. Where no answer comes, or the program ends in the middle, the next look tells whether it
+//! arrived. This file is the plain machine that decides; [`post`](self) beside it carries out what it says.
 
 mod draft;
 mod noteable;

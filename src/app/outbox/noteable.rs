@@ -101,8 +101,8 @@ impl Noteable {
         matches!(self, Noteable::MergeRequest { .. } | Noteable::Commit { .. })
     }
 
-    /// A key for one more draft, behind those that are kept: the moment, and digits by chance, so that two programs never
-    /// take the same.
+    /// A key for one more draft, behind those that are kept: the moment, and digits by chance, so that two programs
+    /// never take the same.
     pub fn new_key(&self, kept: &HashMap<String, String>, now: Timestamp) -> String {
         let prefix = self.prefix();
         let numbers = kept.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());

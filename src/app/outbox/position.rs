@@ -1,7 +1,7 @@
 //! Where in the changes a comment stands, and how a plain note says so.
 //!
-//! The API has no place for a note of a merge request, so its first line names one, as Markdown that reads well anywhere
-//! and that a web page turns into a link to the commit:
+//! The API has no place for a note of a merge request, so its first line names one, as Markdown that reads well
+//! anywhere and that a web page turns into a link to the commit:
 //!
 //! ```text
 //! `src/table.rs:12-14` at 9f3c2ab…            lines of the new file; the whole hash stands there

@@ -300,7 +300,8 @@ impl App {
         }
     }
 
-    /// The draft `key` was refused: what is wrong with its thread, or with being a draft note, is left out the next time.
+    /// The draft `key` was refused: what is wrong with its thread, or with being a draft note, is left out the next
+    /// time.
     fn refused(&mut self, key: &str, error: &Error, effects: &mut Vec<Effect>) {
         let Some(mut draft) = self.saved.draft(key) else { return };
         let next = match (&error.fault, &draft.draft_note, &draft.thread) {

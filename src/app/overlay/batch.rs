@@ -84,7 +84,8 @@ impl Batch {
         Batch { title: title.into(), writes: writes.into_iter().map(step).collect(), list: ListState::new() }
     }
 
-    /// With one more, of a thing that `load` reads again first: `read` says what is to be sent by what the server has now.
+    /// With one more, of a thing that `load` reads again first: `read` says what is to be sent by what the server has
+    /// now.
     pub fn looking(mut self, write: Write, load: Load, read: impl Fn(&View) -> ChangedInput + 'static) -> Batch {
         let look = Some(Check { load, read: Box::new(read) });
         self.writes.push(Step { write, fate: Outcome::Waiting, look });

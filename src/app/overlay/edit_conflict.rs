@@ -1,5 +1,5 @@
-//! What somebody else changed of a thing while it was edited here: what it was, what it is now, and what was typed, field
-//! by field; and what is to become of that.
+//! What somebody else changed of a thing while it was edited here: what it was, what it is now, and what was typed,
+//! field by field; and what is to become of that.
 
 use crate::app::command::Motion;
 use crate::app::keymap::Key;

@@ -392,7 +392,8 @@ form! {
         template: String,
         user: String,
         created: String,
-        /// Job to `STATUS` or `STATUS SCRIPT`, if it is not a success; `TRIGGER/JOB` names one of the pipeline that it starts.
+        /// Job to `STATUS` or `STATUS SCRIPT`, if it is not a success; `TRIGGER/JOB` names one of the pipeline that it
+        /// starts.
         outcome: BTreeMap<String, String>,
         /// What started it: `push` without, `web`, `schedule`, `api`.
         source: String,

@@ -16,11 +16,12 @@
 //! ```
 //!
 //! `\e` is the escape character, `\r` goes back to the start of the line, `\b` one back, `\xff` is a byte, and `\c` at
-//! the end leaves the line open. `{id}`, `{sha}`, `{short}`, `{ref}`, `{project}`, `{runner}`, `{token}` (the job's own)
-//! and `{iso}` (the time of the line, as newer runners write it) are filled in.
+//! the end leaves the line open. `{id}`, `{sha}`, `{short}`, `{ref}`, `{project}`, `{runner}`, `{token}` (the job's
+//! own) and `{iso}` (the time of the line, as newer runners write it) are filled in.
 //!
-//! Nothing is kept of what was printed. How long a trace is by now, and what stands at a place in it, is worked out line
-//! of script by line of script, however often a line is repeated: a trace of gigabytes costs nothing until it is read.
+//! Nothing is kept of what was printed. How long a trace is by now, and what stands at a place in it, is worked out
+//! line of script by line of script, however often a line is repeated: a trace of gigabytes costs nothing until it is
+//! read.
 
 use jiff::Timestamp;
 use std::io::{self, Write};

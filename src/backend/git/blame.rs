@@ -1,5 +1,5 @@
-//! Which commit brought which lines of a file, as `git blame` tells it: a line is followed from a commit to its parents for
-//! as long as a diff leaves it as it is, and through renames of the file.
+//! Which commit brought which lines of a file, as `git blame` tells it: a line is followed from a commit to its parents
+//! for as long as a diff leaves it as it is, and through renames of the file.
 
 use super::Git;
 use super::graph::Graph;
@@ -145,8 +145,8 @@ impl Blame<'_> {
         Ok(Some(self.paths.len() - 1))
     }
 
-    /// The lines that two files have in common, as a diff finds them: where they stand in the new one, in the old one, and
-    /// how many they are. The last ones reach to the end.
+    /// The lines that two files have in common, as a diff finds them: where they stand in the new one, in the old one,
+    /// and how many they are. The last ones reach to the end.
     fn unchanged(&self, old: Oid, new: Oid) -> Result<Vec<Run>, Reject> {
         let (old, new) = (self.git.repo().find_blob(old)?, self.git.repo().find_blob(new)?);
         let mut options = DiffOptions::new();

@@ -237,8 +237,8 @@ fn clean(path: &str) -> Result<String, Reject> {
     Ok(path.to_owned())
 }
 
-/// Adds an entry to a folder. Git itself knows which names could be taken for its own folder on some file system, such as
-/// `git~1`.
+/// Adds an entry to a folder. Git itself knows which names could be taken for its own folder on some file system, such
+/// as `git~1`.
 fn put(folder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMode) -> Result<(), Reject> {
     let refused = |_| Reject::bad(format!("Git does not allow a file or folder named '{name}'"));
     folder.insert(name, id, mode.into()).map(drop).map_err(refused)

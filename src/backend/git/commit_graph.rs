@@ -1,5 +1,5 @@
-//! The file in which git keeps what a walk needs of each commit (`objects/info/commit-graph`, or a chain of such files), read as
-//! git writes it. Who has none loses only speed: the same is in the commits themselves.
+//! The file in which git keeps what a walk needs of each commit (`objects/info/commit-graph`, or a chain of such
+//! files), read as git writes it. Who has none loses only speed: the same is in the commits themselves.
 
 use super::refs::Stamp;
 use git2::Oid;
@@ -20,7 +20,8 @@ const MOST_ALTERNATES: usize = 5;
 pub(super) const UNKNOWN: u64 = u64::MAX;
 /// Stands for no parent.
 const NONE: u32 = 0x7000_0000;
-/// In the place of the second parent: the others are in a list. In a list: the last. At a date: it is in the list of far ones.
+/// In the place of the second parent: the others are in a list. In a list: the last. At a date: it is in the list of
+/// far ones.
 const FLAG: u32 = 0x8000_0000;
 
 /// What is known of the commits of a repository.
@@ -82,7 +83,8 @@ fn id(bytes: &[u8]) -> Option<Oid> {
 }
 
 impl CommitGraph {
-    /// The file of a folder of objects, or of one whose objects are read through it; read again only when it has changed.
+    /// The file of a folder of objects, or of one whose objects are read through it; read again only when it has
+    /// changed.
     pub fn of(objects: &Path) -> Option<Arc<CommitGraph>> {
         let mut folders = vec![objects.to_owned()];
         let mut at = 0;

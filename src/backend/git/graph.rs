@@ -1,5 +1,5 @@
-//! The graph of commits, as far as it was walked: from the newest, and where a commit-graph file gives generations, by those, so
-//! that no commit is visited before its children. Without one, clocks that go backwards are allowed for.
+//! The graph of commits, as far as it was walked: from the newest, and where a commit-graph file gives generations, by
+//! those, so that no commit is visited before its children. Without one, clocks that go backwards are allowed for.
 
 use super::Git;
 use super::commit_graph::{CommitGraph, Filed, UNKNOWN};

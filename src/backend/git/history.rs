@@ -130,8 +130,8 @@ impl Git {
         Ok(held)
     }
 
-    /// Visits the history of `from` until `visit` returns `false`, or nothing that is left leads to one of `targets`. Also
-    /// returns whether all commits on the way could be read.
+    /// Visits the history of `from` until `visit` returns `false`, or nothing that is left leads to one of `targets`.
+    /// Also returns whether all commits on the way could be read.
     fn walk_down_to(
         &self,
         from: impl IntoIterator<Item = Oid>,
@@ -186,7 +186,8 @@ impl Git {
         })
     }
 
-    /// Returns the authors of the latest commits of the default branch, without merges, in the order of their first commit.
+    /// Returns the authors of the latest commits of the default branch, without merges, in the order of their first
+    /// commit.
     pub fn contributors(&self, cache: &Cache) -> Result<Arc<Vec<Contributor>>, Reject> {
         let Some(head) = self.default_head() else { return Ok(Arc::default()) };
         cache.contributors.or_make(head, || self.count_contributors(head, cache).map(Arc::new))

@@ -1,5 +1,5 @@
-//! How many lines commits added and deleted. Neighbors have most of their folders in common, and a folder is read once for all
-//! of them; libgit2 would parse it anew for each.
+//! How many lines commits added and deleted. Neighbors have most of their folders in common, and a folder is read once
+//! for all of them; libgit2 would parse it anew for each.
 
 use super::Git;
 use super::diff::LARGEST_FILE;

@@ -232,8 +232,8 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
 
 fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), Failure> {
     let git = Git::open(target, None).map_err(rejected)?;
-    // In one file, however many there are. Names are bytes; git forbids line ends in them. Where the file did not say what
-    // tags lead to, libgit2 would parse each object that a ref names before it removes one.
+    // In one file, however many there are. Names are bytes; git forbids line ends in them. Where the file did not say
+    // what tags lead to, libgit2 would parse each object that a ref names before it removes one.
     let mut packed = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
     let mut all = Vec::with_capacity(2 * refs.len());
     for (name, id) in refs {

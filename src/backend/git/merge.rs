@@ -52,8 +52,8 @@ impl Git {
         Ok(self.write_clean(self.repo.merge_trees(&before, onto, &after, None)?)?)
     }
 
-    /// Makes the commits of a merge. Answers where the target branch goes, and the merge commit, where there is one; `None`
-    /// where the branches conflict, or the source must be rebased first. No branch is moved.
+    /// Makes the commits of a merge. Answers where the target branch goes, and the merge commit, where there is one;
+    /// `None` where the branches conflict, or the source must be rebased first. No branch is moved.
     pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<(Oid, Option<Oid>)>, Reject> {
         let is_ahead = new.base == new.target;
         if new.method != MergeMethod::Merge && !is_ahead {
@@ -75,8 +75,8 @@ impl Git {
         Ok(Some((id, Some(id))))
     }
 
-    /// Makes the commits of `head` anew on top of `onto`, without merges and without those that change nothing there. Answers
-    /// the last of them; `None` where one conflicts. No branch is moved.
+    /// Makes the commits of `head` anew on top of `onto`, without merges and without those that change nothing there.
+    /// Answers the last of them; `None` where one conflicts. No branch is moved.
     pub fn rebase(&self, head: Oid, onto: Oid, committer: &Author) -> Result<Option<Oid>, Reject> {
         let (commits, has_more) = self.between(onto, head, MOST_REBASED)?;
         if has_more {

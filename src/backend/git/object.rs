@@ -1,7 +1,7 @@
 //! Commits and tags, read from and written as the bytes that git keeps.
 //!
-//! libgit2 refuses a commit whose date or author it cannot parse, and with it the whole history that holds it. Stock git
-//! shows such a commit, dated 1970-01-01; so does this.
+//! libgit2 refuses a commit whose date or author it cannot parse, and with it the whole history that holds it. Stock
+//! git shows such a commit, dated 1970-01-01; so does this.
 
 use super::{Git, lossy};
 use git2::{Error, ObjectType, Oid, Time, Tree};

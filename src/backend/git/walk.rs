@@ -1,9 +1,10 @@
 //! A log that is walked as far as somebody reads it, and goes on from there later.
 //!
-//! Its order is that of `git log --date-order`: newest first by committer date, and no commit before all of its children. To know
-//! that a commit has no other child, git reads the whole history unless there is a commit-graph file; so does this walk with
-//! such a file, as it is cheap then. Without one it reads [`AHEAD`] commits ahead of the order: only where clocks went
-//! so wrong that more than that lie between a commit and an older parent of it, the parent is listed first.
+//! Its order is that of `git log --date-order`: newest first by committer date, and no commit before all of its
+//! children. To know that a commit has no other child, git reads the whole history unless there is a commit-graph file;
+//! so does this walk with such a file, as it is cheap then. Without one it reads [`AHEAD`] commits ahead of the order:
+//! only where clocks went so wrong that more than that lie between a commit and an older parent of it, the parent is
+//! listed first.
 
 use super::commit_graph::UNKNOWN;
 use super::graph::Graph;
@@ -112,8 +113,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// A walk through the histories of some commits; with a path, as `git log -- PATH` walks: where a merge has the same
-    /// object at the path as one of its parents, only that parent is followed.
+    /// A walk through the histories of some commits; with a path, as `git log -- PATH` walks: where a merge has the
+    /// same object at the path as one of its parents, only that parent is followed.
     pub fn new(git: &Git, from: &[Oid], path: Option<&str>) -> Result<Walk, Reject> {
         let graph = Graph::new(git, from.iter().copied())?;
         let path = path.map(|path| PathFilter::new(git, path, from));

@@ -162,8 +162,8 @@ impl Tree {
         self.node(index).map(|node| node.parent).filter(|parent| *parent != ROOT)
     }
 
-    /// The folders that are open from the beginning: all of a small archive; of another those that lead to where there is
-    /// a choice.
+    /// The folders that are open from the beginning: all of a small archive; of another those that lead to where there
+    /// is a choice.
     pub fn open_at_first(&self) -> BTreeSet<u32> {
         if self.files() <= FEW {
             return (0..self.nodes.len() as u32).filter(|i| self.node(*i).is_some_and(|node| node.folder)).collect();

@@ -1,4 +1,5 @@
-//! Finding a file by some letters of its path, over the whole tree: ranked in the background while the tree still comes.
+//! Finding a file by some letters of its path, over the whole tree: ranked in the background while the tree still
+//! comes.
 
 use crate::api::repository::{EntryKind, ListTree, TreeEntry};
 use crate::app::action::Action;

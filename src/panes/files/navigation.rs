@@ -1,5 +1,5 @@
-//! Ways to a file: folders that stay open from day to day, files opened lately, finding by letters, and addresses that do
-//! not say where their ref ends.
+//! Ways to a file: folders that stay open from day to day, files opened lately, finding by letters, and addresses that
+//! do not say where their ref ends.
 
 use super::find::Finder;
 use super::tree::Tree;

@@ -191,7 +191,8 @@ impl Tree {
         self.turn_pages(view, source);
     }
 
-    /// Brings the rows to what is known now: a folder may hold hundreds of thousands, so that only what changed is made.
+    /// Brings the rows to what is known now: a folder may hold hundreds of thousands, so that only what changed is
+    /// made.
     fn bring(&mut self, view: &View, source: &Source, now: &BTreeMap<String, Listed>) {
         let turned = std::mem::take(&mut self.turned);
         let before = std::mem::take(&mut self.seen);
@@ -327,8 +328,8 @@ impl Tree {
         Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind }
     }
 
-    /// Selects what was asked for where it is listed. Where a folder is listed whole without the next name of the way, it
-    /// is missing, and the nearest that exists is selected.
+    /// Selects what was asked for where it is listed. Where a folder is listed whole without the next name of the way,
+    /// it is missing, and the nearest that exists is selected.
     fn look(&mut self, known: bool) {
         let Some(path) = self.filter_text.clone().filter(|_| known) else { return };
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);

@@ -54,8 +54,8 @@ pub struct Content<'a> {
     /// The versions of the request, where a thread is of an older one.
     pub versions: Rows<'a, Version>,
     pub notes: Rows<'a, Note>,
-    /// What was said of its commits, as notes, oldest first, each with a name for what it says; and a number that is another
-    /// one whenever they are others.
+    /// What was said of its commits, as notes, oldest first, each with a name for what it says; and a number that is
+    /// another one whenever they are others.
     pub comments: &'a [(String, Note)],
     pub comments_revision: u64,
     /// What is written and not sent, with its key.

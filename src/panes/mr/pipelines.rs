@@ -47,7 +47,8 @@ impl Pipelines {
         self.list.selected(rows)
     }
 
-    /// The place of the job under the cursor, while that is on the board; of a trigger job, of the pipeline that it started.
+    /// The place of the job under the cursor, while that is on the board; of a trigger job, of the pipeline that it
+    /// started.
     pub fn job_place(&self, view: &View, project: &Id) -> Option<Place> {
         let id = self.board.cursor().filter(|_| self.on_board())?;
         let rows = self.board.rows(view, project)?;

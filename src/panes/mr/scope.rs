@@ -189,8 +189,8 @@ impl Mr {
         })
     }
 
-    /// The commits between which the lines that are shown have their numbers: the server takes a place from there to the
-    /// changes as they are. Nothing where one of them is not known.
+    /// The commits between which the lines that are shown have their numbers: the server takes a place from there to
+    /// the changes as they are. Nothing where one of them is not known.
     pub(super) fn shown_refs(&self, view: &View) -> Option<DiffRefs> {
         let head = Some(self.shown_head(view)).filter(|head| !head.is_empty())?;
         let between = |from: &str| {

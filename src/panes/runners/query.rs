@@ -1,4 +1,5 @@
-//! What is typed to find runners, taken apart: the scope that the server is asked for, and what its answer is narrowed to.
+//! What is typed to find runners, taken apart: the scope that the server is asked for, and what its answer is narrowed
+//! to.
 
 use super::{Scope, kind, status};
 use crate::api::runners::Runner;

@@ -1,8 +1,9 @@
-//! Who wrote each line of a file: as the server tells it, or computed from its history: the commits that changed it, its
-//! content at each of them, and what differs between one and the next. Servers before 12.2 do not tell it themselves.
+//! Who wrote each line of a file: as the server tells it, or computed from its history: the commits that changed it,
+//! its content at each of them, and what differs between one and the next. Servers before 12.2 do not tell it
+//! themselves.
 //!
-//! The history is taken as the server lists it, newest first, one version after the other; where lines of work ran side by
-//! side, a line may be given to the one that was listed last.
+//! The history is taken as the server lists it, newest first, one version after the other; where lines of work ran side
+//! by side, a line may be given to the one that was listed last.
 
 use super::source::Source;
 use crate::api::commits::{Commit, GetCommitDiff, ListCommits};

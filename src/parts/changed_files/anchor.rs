@@ -79,8 +79,8 @@ impl LineEnd {
 }
 
 impl Changes {
-    /// Sets rows in between the lines: those of the last revision stay until another one comes, so that this may be called
-    /// after every update.
+    /// Sets rows in between the lines: those of the last revision stay until another one comes, so that this may be
+    /// called after every update.
     pub fn set_insets(&mut self, revision: u64, make: impl FnOnce() -> Vec<Inset>) {
         if self.insets.0 == revision {
             return;
@@ -150,7 +150,8 @@ impl Changes {
         row.is_some()
     }
 
-    /// Goes to the next inset that is meant, or to the one before, in this file or another; `false` where there is none.
+    /// Goes to the next inset that is meant, or to the one before, in this file or another; `false` where there is
+    /// none.
     pub fn turn_inset(&mut self, forward: bool, is_meant: impl Fn(&str) -> bool) -> bool {
         let from = self.row();
         let row = self.doc.as_ref().and_then(|doc| {

@@ -1,5 +1,5 @@
-//! More of a file than its diff says: lines that are hidden, and diffs that the server did not send. Both are made of whole
-//! versions of the file, which are found by path in the tree of their commit.
+//! More of a file than its diff says: lines that are hidden, and diffs that the server did not send. Both are made of
+//! whole versions of the file, which are found by path in the tree of their commit.
 
 use super::input::{CompareVersions, Pictures, ReadText, text_key};
 use super::{Changes, Revisions};
@@ -86,8 +86,8 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
 }
 
 impl Changes {
-    /// More of what is hidden at the cursor: on a bar there, elsewhere around the hunk; of a file that the server held back,
-    /// all of it. `false` where nothing is hidden.
+    /// More of what is hidden at the cursor: on a bar there, elsewhere around the hunk; of a file that the server held
+    /// back, all of it. `false` where nothing is hidden.
     pub fn expand(&mut self, more: Option<More>) -> bool {
         let Some(doc) = &self.doc else { return false };
         let Some(place) = doc.place(self.row()) else { return false };

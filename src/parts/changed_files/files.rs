@@ -191,7 +191,8 @@ impl Changes {
         }
     }
 
-    /// Folds or unfolds the folder that is selected; `false` where it is a file. `open` says which of both alone is meant.
+    /// Folds or unfolds the folder that is selected; `false` where it is a file. `open` says which of both alone is
+    /// meant.
     pub(super) fn fold_folder(&mut self, open: Option<bool>) -> bool {
         let Some(Node::Folder { path, .. }) = self.nodes.get(self.list.selected()) else { return false };
         let path = path.clone();

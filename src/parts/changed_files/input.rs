@@ -27,8 +27,8 @@ pub enum Entries {
 }
 
 impl Entries {
-    /// The files of a part, in the server's order; parts are parsed one after the other. Of a long reply the first part is small,
-    /// so that the first files are seen before the others are read.
+    /// The files of a part, in the server's order; parts are parsed one after the other. Of a long reply the first part
+    /// is small, so that the first files are seen before the others are read.
     pub fn part(&self, part: usize) -> &[DiffEntry] {
         let files = self.files(part);
         match (self, part) {
@@ -70,7 +70,8 @@ impl Entries {
     }
 }
 
-/// What is shown: the entries, and a name that is another one whenever they are. Pages that are added leave it as it is.
+/// What is shown: the entries, and a name that is another one whenever they are. Pages that are added leave it as it
+/// is.
 #[derive(Clone)]
 pub struct Input {
     /// The request line and when the reply came.

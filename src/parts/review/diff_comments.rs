@@ -28,8 +28,8 @@ pub struct DiffComments {
 }
 
 impl DiffComments {
-    /// After an update: takes what was laid out, and takes drafts along whose lines moved. The rows to set into the diff,
-    /// under another number whenever they are others.
+    /// After an update: takes what was laid out, and takes drafts along whose lines moved. The rows to set into the
+    /// diff, under another number whenever they are others.
     pub fn sync(&mut self, source: &Source, desk: &mut Drafts, cx: &mut Cx) -> Option<(u64, Vec<Inset>)> {
         let key = source.lay_key(&cx.view);
         if self.laid.as_ref().is_some_and(|(known, _)| *known == key) {
@@ -135,8 +135,8 @@ impl DiffComments {
     }
 }
 
-/// The place of a comment that is begun now: what is marked, or under the cursor, as of the commit `sha`. Without what the
-/// lines say.
+/// The place of a comment that is begun now: what is marked, or under the cursor, as of the commit `sha`. Without what
+/// the lines say.
 pub fn spot_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     let old = anchor.side == Side::Old && anchor.lines.is_some();
     DiffPosition {

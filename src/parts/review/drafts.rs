@@ -38,8 +38,8 @@ pub fn on_server(key: &str) -> Option<u64> {
     key.strip_prefix(ON_SERVER)?.parse().ok()
 }
 
-/// The draft notes that the server keeps of `on`, as drafts with keys of their own, but for those that are being changed
-/// here.
+/// The draft notes that the server keeps of `on`, as drafts with keys of their own, but for those that are being
+/// changed here.
 pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
     let Some(list) = on.list_draft_notes() else { return Vec::new() };
     let changed: HashSet<u64> = on
@@ -205,7 +205,8 @@ impl Drafts {
         }
     }
 
-    /// Opens the composer on a thing, or a place in its changes. What was begun there goes on; `begin` is put behind it.
+    /// Opens the composer on a thing, or a place in its changes. What was begun there goes on; `begin` is put behind
+    /// it.
     pub fn comment(&self, on: Noteable, place: CommentPlace, begin: &str, cx: &mut Cx) {
         self.begin(on, place, begin, begin.len(), cx);
     }

@@ -74,8 +74,8 @@ pub struct AppliedText {
     pub replaced: Vec<Vec<String>>,
 }
 
-/// Makes the suggestions for one file in its text. Lines that are not quoted are taken by their number: whether that still
-/// means the same lines is for the caller to know.
+/// Makes the suggestions for one file in its text. Lines that are not quoted are taken by their number: whether that
+/// still means the same lines is for the caller to know.
 ///
 /// # Errors
 /// Why they cannot be made: lines that are not there any more, or that two of them change.

@@ -1,5 +1,5 @@
-//! Threads and drafts as rows that stand in the diff, made off the loop: what people said is rendered once, and laid out
-//! again whenever a draft or the changes are others.
+//! Threads and drafts as rows that stand in the diff, made off the loop: what people said is rendered once, and laid
+//! out again whenever a draft or the changes are others.
 
 use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
 use crate::api::notes::Note;

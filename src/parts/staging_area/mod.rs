@@ -1,7 +1,7 @@
 //! Changes of files that wait to be committed: a small index for each server, person, project and branch, kept on disk.
 //!
-//! The list and its texts are kept apart: the list is small and written often, a text is written once. A text is on disk
-//! before a list names it, and leaves it after no list does.
+//! The list and its texts are kept apart: the list is small and written often, a text is written once. A text is on
+//! disk before a list names it, and leaves it after no list does.
 
 pub mod document;
 pub mod file_actions;

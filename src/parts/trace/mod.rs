@@ -1,5 +1,5 @@
-//! The trace of a job as it is looked at: followed, folded, filtered, searched, marked. The place of one job shows it whole,
-//! the place of several a part of the screen for each.
+//! The trace of a job as it is looked at: followed, folded, filtered, searched, marked. The place of one job shows it
+//! whole, the place of several a part of the screen for each.
 
 mod draw;
 mod other_runs;
@@ -242,8 +242,8 @@ impl Viewer {
             if !blocks.is_empty() {
                 wants.push(Work::new(ReadBack { name: self.name(trace), trace: trace.clone(), blocks }).into());
             }
-            // What is being looked for is found, as far as the trace was known then, before it is looked for again: in one
-            // that grows without a pause, nothing would ever be found.
+            // What is being looked for is found, as far as the trace was known then, before it is looked for again: in
+            // one that grows without a pause, nothing would ever be found.
             let now = self.identity(trace);
             let known = !self.of.borrow().is_empty();
             let mut works = if known { self.looks(view, trace) } else { Vec::new() };

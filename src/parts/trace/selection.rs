@@ -119,8 +119,8 @@ impl Viewer {
         }
     }
 
-    /// A click on the trace: the cursor goes there, a heading folds, what is named opens at the second click. `false` where
-    /// the trace was not drawn there.
+    /// A click on the trace: the cursor goes there, a heading folds, what is named opens at the second click. `false`
+    /// where the trace was not drawn there.
     pub fn press(&mut self, pointer: Pointer, cx: &mut Cx) -> bool {
         let Pointer::Press { column, row, double } = pointer else { return false };
         let area = self.area.get();

@@ -1,4 +1,5 @@
-//! A file without a name for the parts of traces that memory is too small for; it is gone when the trace is, or the program.
+//! A file without a name for the parts of traces that memory is too small for; it is gone when the trace is, or the
+//! program.
 
 use crate::ui::trace::SpillStore;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! What a trace needs beside being drawn: taking bytes from the store, looking through all of it, and the disk; off the loop.
+//! What a trace needs beside being drawn: taking bytes from the store, looking through all of it, and the disk; off the
+//! loop.
 
 use crate::parts::trace::spill_file;
 use crate::store::{Canceled, Derive, Sink};

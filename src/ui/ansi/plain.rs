@@ -5,9 +5,9 @@ use super::{BYTES, COLUMNS, Escape, TAB, escape, number};
 use crate::ui::text;
 use unicode_width::UnicodeWidthChar;
 
-/// Appends the text of the line at the start of `raw`, which may go on behind its line feed; where that is, or the length of
-/// `raw`. `None`, with nothing appended, where the line takes a closer look: its cursor moves back, a character in it has no
-/// width, it is very long.
+/// Appends the text of the line at the start of `raw`, which may go on behind its line feed; where that is, or the
+/// length of `raw`. `None`, with nothing appended, where the line takes a closer look: its cursor moves back, a
+/// character in it has no width, it is very long.
 pub fn append_text(out: &mut Vec<u8>, raw: &[u8]) -> Option<usize> {
     let start = out.len();
     let end = copy(out, raw, start).filter(|_| out.len() - start <= COLUMNS);

@@ -1,4 +1,5 @@
-//! The files of a diff as one document of rows: a row for each file, for each hunk, for each line, for each row of an inset.
+//! The files of a diff as one document of rows: a row for each file, for each hunk, for each line, for each row of an
+//! inset.
 
 use super::inset::{At, Inset, Side};
 use super::rows::{Base, Rows, Slot};
@@ -170,8 +171,8 @@ impl DiffDoc {
         self.moved.as_ref().is_some_and(|moved| moved.holds(file, line))
     }
 
-    /// Puts a file with more or other lines in the place of one. `grown` says how many lines came to the end of the hunk
-    /// before `hunk`, and to its start: colors stay with their lines until better ones are there.
+    /// Puts a file with more or other lines in the place of one. `grown` says how many lines came to the end of the
+    /// hunk before `hunk`, and to its start: colors stay with their lines until better ones are there.
     pub fn replace(&mut self, at: usize, file: Arc<FileDiff>, grown: Option<(usize, u32, u32)>) {
         let (hunk, down, up) = grown.map_or((usize::MAX, 0, 0), |(hunk, down, up)| (hunk, down as usize, up as usize));
         let mut styles = HashMap::new();
@@ -283,7 +284,8 @@ impl DiffDoc {
         self.count();
     }
 
-    /// Sets these insets in, in their order, instead of those that are there. The cost is that of the files that have some.
+    /// Sets these insets in, in their order, instead of those that are there. The cost is that of the files that have
+    /// some.
     pub fn set_insets(&mut self, insets: Arc<Vec<Inset>>) {
         let mut touched: BTreeSet<usize> = (0..self.rows.len()).filter(|at| self.has_insets(*at)).collect();
         self.insets = insets;
@@ -360,8 +362,8 @@ impl DiffDoc {
         Some((pair.left(), pair.right()))
     }
 
-    /// The lines beside each other in a row: old and new; `None` for rows that are no lines, and while the sides stand below
-    /// each other.
+    /// The lines beside each other in a row: old and new; `None` for rows that are no lines, and while the sides stand
+    /// below each other.
     pub(super) fn beside(&self, row: usize) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         match self.rows.get(file)?.slot(row - self.starts.get(file)?) {
@@ -487,7 +489,8 @@ impl DiffDoc {
         self.styles.get(&(file, hunk, within / PIECE))?.lines.get(within % PIECE)
     }
 
-    /// The section that a row is in: the nearest line above it that begins one, or else what the server says of its hunk.
+    /// The section that a row is in: the nearest line above it that begins one, or else what the server says of its
+    /// hunk.
     pub fn section(&self, row: usize) -> Option<&str> {
         let (file, hunk, line) = match self.place(row)? {
             Place::Line { file, hunk, line } => (file, hunk, Some(line)),

@@ -12,8 +12,8 @@ const LOOK: usize = 200;
 /// How much of two lines must be alike for them to be the same line, changed.
 const ALIKE: f32 = 0.4;
 
-/// A row of both sides. Each side holds the number of its line and one, so that the numbers never fall from row to row: a
-/// side without a line repeats the number above, marked as absent. That lets rows be found by bisection.
+/// A row of both sides. Each side holds the number of its line and one, so that the numbers never fall from row to row:
+/// a side without a line repeats the number above, marked as absent. That lets rows be found by bisection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     left: u32,

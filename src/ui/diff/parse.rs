@@ -141,7 +141,8 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
         Some(b'\\') if !file.hunks.is_empty() => (Kind::NoNewline, body),
         _ => (Kind::Plain, range),
     };
-    // The end of a line is no part of it; of a carriage return before it, a terminal would only show a mark on every line.
+    // The end of a line is no part of it; of a carriage return before it, a terminal would only show a mark on every
+    // line.
     let end = if line.ends_with('\r') && range.end > range.start { range.end - 1 } else { range.end };
     let range = range.start..end;
     let (mut old, mut new) = (None, None);

@@ -1,4 +1,5 @@
-//! The colors of a hunk: its syntax on both sides, and the words that changed. For a worker; drawing does without until then.
+//! The colors of a hunk: its syntax on both sides, and the words that changed. For a worker; drawing does without until
+//! then.
 
 use super::{FileDiff, Kind};
 use crate::ui::code::{Language, Spans, highlight_lines};

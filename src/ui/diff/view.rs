@@ -172,8 +172,8 @@ impl Wrap {
     }
 }
 
-/// Walks the symbols of a line from the column `left` on, with the byte of all spans and the style of each, while `each`
-/// says so.
+/// Walks the symbols of a line from the column `left` on, with the byte of all spans and the style of each, while
+/// `each` says so.
 fn walk(line: &DocLine, left: usize, mut each: impl FnMut(&str, (usize, Style), usize) -> bool) {
     let (mut column, mut byte) = (0, 0);
     for (span, style) in &line.spans {

@@ -10,7 +10,8 @@ use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Up to this many bytes a line is broken between characters; a longer one by columns, which costs no walk over all of it.
+/// Up to this many bytes a line is broken between characters; a longer one by columns, which costs no walk over all of
+/// it.
 const EXACT: usize = 32 * 1024;
 
 /// Where a document with long lines stands, beside [`DocState`].

@@ -1,5 +1,5 @@
-//! An expression for the text of many lines in one piece: what it finds there is what it finds in each line alone, at the
-//! speed of the engine.
+//! An expression for the text of many lines in one piece: what it finds there is what it finds in each line alone, at
+//! the speed of the engine.
 
 use super::case_matters;
 use regex_automata::meta::{self, Regex};

@@ -1,5 +1,5 @@
-//! The lines of a trace in blocks of about a megabyte. What does not fit into memory lies on a shelf, a file of the runtime's
-//! choice; its lines stay counted here, and blocks that are looked at come back for a while.
+//! The lines of a trace in blocks of about a megabyte. What does not fit into memory lies on a shelf, a file of the
+//! runtime's choice; its lines stay counted here, and blocks that are looked at come back for a while.
 
 use crate::ui::ansi::{Line, State};
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Scans of a whole trace: search, filter, errors and warnings. They run on copies, off the loop, because they read spilled
-//! blocks from disk.
+//! Scans of a whole trace: search, filter, errors and warnings. They run on copies, off the loop, because they read
+//! spilled blocks from disk.
 
 use super::Trace;
 use super::blocks::Block;
@@ -102,7 +102,8 @@ fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = u
     hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
 }
 
-/// Returns whether a word begins after `before`: not within `stderror:`, but after an escape sequence that sets a color.
+/// Returns whether a word begins after `before`: not within `stderror:`, but after an escape sequence that sets a
+/// color.
 fn begins_word(before: &[u8]) -> bool {
     let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
     match before.split_last() {
@@ -141,8 +142,8 @@ impl Trace {
         each(&self.open, true);
     }
 
-    /// Searches every line from `from` on for `pattern`, until `canceled` returns `true`. `found` contains the matches of
-    /// the lines before.
+    /// Searches every line from `from` on for `pattern`, until `canceled` returns `true`. `found` contains the matches
+    /// of the lines before.
     pub fn search(&self, pattern: &Across, from: usize, mut found: Found, canceled: &dyn Fn() -> bool) -> Found {
         if canceled() || found.capped {
             return found;

@@ -69,8 +69,8 @@ fn has_words(text: &[u8]) -> bool {
 }
 
 impl Trace {
-    /// The text of all lines from `from` on, many at a time, until `each` says that it is enough, or `canceled` does. Blocks
-    /// that are away are read.
+    /// The text of all lines from `from` on, many at a time, until `each` says that it is enough, or `canceled` does.
+    /// Blocks that are away are read.
     pub(super) fn each_page(&self, from: usize, canceled: &dyn Fn() -> bool, mut each: impl FnMut(&Page) -> bool) {
         let mut page = Page::default();
         self.each_block(from, |block, open| {

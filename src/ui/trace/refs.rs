@@ -1,5 +1,5 @@
-//! What a line of a trace names: places in the source (`src/a.rs:10:5`) and addresses of the web. Looked for in the lines on
-//! the screen alone.
+//! What a line of a trace names: places in the source (`src/a.rs:10:5`) and addresses of the web. Looked for in the
+//! lines on the screen alone.
 
 use crate::ui::text;
 use regex::Regex;

@@ -193,7 +193,8 @@ impl TextBuffer {
             (KeyCode::PageUp, _) => self.go_to(row.saturating_sub(page), column),
             (KeyCode::Home, true) => self.go_to(0, 0),
             (KeyCode::End, true) => self.go_to(usize::MAX, usize::MAX),
-            // A whole text that took the place of another went and came in two steps: nobody wants to see the empty one.
+            // A whole text that took the place of another went and came in two steps: nobody wants to see the empty
+            // one.
             (KeyCode::Char('z'), true) => _ = self.area.undo() && self.area.is_empty() && self.area.undo(),
             (KeyCode::Char('y'), true) => _ = self.area.redo() && self.area.is_empty() && self.area.redo(),
             (KeyCode::Char('v'), true) => _ = self.area.paste(),
@@ -231,7 +232,8 @@ impl TextBuffer {
         let (form, lines) = Form::of(whole);
         self.form = form;
         if lines.iter().any(|line| line.ends_with('\r')) {
-            // The area leaves out what stands before a line's end of what is put into it: these lines are given to it whole.
+            // The area leaves out what stands before a line's end of what is put into it: these lines are given to it
+            // whole.
             self.area = area_of(lines);
         } else {
             self.area.select_all();

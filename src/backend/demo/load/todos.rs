@@ -6,8 +6,8 @@ use crate::backend::records::{Noteable, Todo, TodoAction};
 use jiff::Timestamp;
 
 impl Load {
-    /// Gives those something to do whom a thing was assigned to, or who were mentioned on it; what they did about it since
-    /// is taken into account. `by` merged or closed it.
+    /// Gives those something to do whom a thing was assigned to, or who were mentioned on it; what they did about it
+    /// since is taken into account. `by` merged or closed it.
     pub(super) fn todos_of(&mut self, on: Noteable, by: Option<u64>) {
         let (author, assignees, description, at) = match on {
             Noteable::MergeRequest(id) => match self.world.merge_requests.get(id) {
