@@ -126,12 +126,6 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// A load of something that may not be there: that is no reason to leave the place.
-    pub fn aside(&self, load: Load) -> Option<Want> {
-        let missing = self.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
-        (!missing).then(|| load.into())
-    }
-
     /// Returns what loads a list, unless the server said that it has none of the kind.
     pub fn if_supported<T, E>(&self, list: &E, pages: u32) -> Option<Load>
     where

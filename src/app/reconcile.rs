@@ -116,7 +116,7 @@ impl App {
         let Some(pane) = self.nav.top() else { return };
         let (view, place) = (self.view_of(), pane.place());
         let missing = pane.wants(&view).iter().find_map(|want| match want {
-            Want::Load(load) if load.request.host.is_none() && place.needs(&load.request) => {
+            Want::Load(load) if !load.is_optional && load.request.host.is_none() && place.needs(&load.request) => {
                 self.store.error_of(&load.request).filter(|e| e.is_missing())
             }
             _ => None,

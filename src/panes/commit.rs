@@ -289,8 +289,8 @@ impl Pane for CommitPane {
         if self.tab == DETAILS {
             wants.push(Load::list(&self.shown.refs_query(), 1).into());
             wants.push(Load::list(&self.shown.statuses_query(), 1).into());
-            wants.extend(view.aside(Load::list(&self.shown.merge_requests_query(), 1)));
-            wants.extend(view.aside(Load::one(&self.shown.signature_query())));
+            wants.push(Load::list(&self.shown.merge_requests_query(), 1).optional().into());
+            wants.push(Load::one(&self.shown.signature_query()).optional().into());
         }
         if self.step.is_some() {
             let log = self.log();

@@ -115,7 +115,7 @@ impl IssuePane {
                 .error_of(&load.request)
                 .is_some_and(|error| matches!(error.fault, Fault::Denied(_) | Fault::Scope(_)))
         };
-        loads.into_iter().flatten().filter(|load| !refused(load)).filter_map(|load| view.aside(load)).collect()
+        loads.into_iter().flatten().filter(|load| !refused(load)).map(|load| load.optional().into()).collect()
     }
 
     /// The merge requests of the issue, each once: those that close it first, and whether they do.
@@ -575,7 +575,7 @@ impl Pane for IssuePane {
             wants.extend(work.map(Want::from));
         }
         let labeled = self.issue(view).filter(|issue| !issue.labels.is_empty());
-        wants.extend(labeled.and_then(|issue| view.aside(label_colors::load(&issue.project_id.into()))));
+        wants.extend(labeled.map(|issue| label_colors::load(&issue.project_id.into()).optional().into()));
         wants.extend(self.wants_beside(view));
         wants.extend(self.notes.wants(view));
         wants

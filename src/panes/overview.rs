@@ -417,11 +417,11 @@ impl Pane for Overview {
         };
         let last = log.len().checked_sub(1).and_then(|last| log.get(last));
         let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(BUSY) };
-        wants.extend(view.aside(Load::list(&self.log(), pages)));
-        wants.extend(view.aside(Load::list(&self.contributors(), 1)));
-        wants.extend(view.aside(Load::one(&self.languages())));
-        wants.extend(view.aside(Load::list(&self.root(), 1)));
-        wants.extend(self.readme(view).and_then(|readme| view.aside(Load::one(&self.text_of(readme)))));
+        wants.push(Load::list(&self.log(), pages).optional().into());
+        wants.push(Load::list(&self.contributors(), 1).optional().into());
+        wants.push(Load::one(&self.languages()).optional().into());
+        wants.push(Load::list(&self.root(), 1).optional().into());
+        wants.extend(self.readme(view).map(|readme| Load::one(&self.text_of(readme)).optional().into()));
         wants.extend(self.history.wants());
         wants.extend(self.rendering(view));
         wants

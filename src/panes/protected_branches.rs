@@ -157,9 +157,8 @@ impl ListSource for ProtectionSource {
         pane.open_selection(cx);
     }
 
-    fn wants(pane: &ProtectedBranches, view: &View) -> Vec<Want> {
-        let branches = view.aside(Load::list(&pane.source.branches(), 1));
-        [project::want(&pane.source.project)].into_iter().chain(branches).collect()
+    fn wants(pane: &ProtectedBranches, _view: &View) -> Vec<Want> {
+        vec![project::want(&pane.source.project), Load::list(&pane.source.branches(), 1).optional().into()]
     }
 
     fn answer(pane: &mut ProtectedBranches, answer: Answer, _cx: &mut Cx) {

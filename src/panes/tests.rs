@@ -122,10 +122,10 @@ impl Pane for Tests {
         breadcrumbs
     }
 
-    fn wants(&self, view: &View) -> Vec<Want> {
+    fn wants(&self, _view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![self.load().into()];
         wants.extend(ci::want_path(&self.project));
-        wants.extend(view.aside(Load::one(&pipelines::whole(&self.project, self.pipeline))));
+        wants.push(Load::one(&pipelines::whole(&self.project, self.pipeline)).optional().into());
         wants
     }
 

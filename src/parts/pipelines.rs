@@ -50,7 +50,7 @@ pub fn want_triggers(view: &View, triggers: &ListPipelineBridges, is_live: bool)
     let goes_on = |job: &Job| job.downstream().is_some_and(|child| child.status.is_live());
     let is_live = rows.error.is_none() && (is_live || rows.iter().any(goes_on));
     let load = Load::list(triggers, 1);
-    view.aside(if is_live { load.every(PULSE) } else { load })
+    Some(if is_live { load.every(PULSE) } else { load }.optional().into())
 }
 
 /// The jobs of a pipeline with its trigger jobs behind them, where those are known.
@@ -99,10 +99,10 @@ pub fn want_upstream(view: &View, project: &Id, child: &Pipeline) -> Vec<Want> {
         return Vec::new();
     }
     let lists = parents(project, child);
-    let mut wants: Vec<Want> = lists.iter().filter_map(|list| view.aside(Load::list(list, 1))).collect();
+    let mut wants: Vec<Want> = lists.iter().map(|list| Load::list(list, 1).optional().into()).collect();
     if upstream(view, project, child).is_none() {
         let bridges = candidates(view, project, child).into_iter().map(|parent| triggers(project, parent.id, None));
-        wants.extend(bridges.filter_map(|bridges| view.aside(Load::list(&bridges, 1))));
+        wants.extend(bridges.map(|bridges| Load::list(&bridges, 1).optional().into()));
     }
     wants
 }

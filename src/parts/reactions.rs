@@ -106,7 +106,7 @@ impl Reactions {
     pub fn want(&self, view: &View) -> Option<Want> {
         let load = self.load(view)?;
         let delay = if self.note.is_some() { REST } else { Duration::ZERO };
-        view.aside(load.after(delay))
+        Some(load.after(delay).optional().into())
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, AwardEmoji> {

@@ -85,6 +85,8 @@ pub struct Load {
     pub immutable_by: Option<&'static str>,
     /// Whether the rows are parts of what the server lists: its total does not count them.
     pub has_parts: bool,
+    /// Whether it may be missing, see [`Load::optional`].
+    pub is_optional: bool,
     /// Reads the reply.
     pub read: Reader,
 }
@@ -100,6 +102,7 @@ impl Load {
             delay: Duration::ZERO,
             immutable_by: E::IMMUTABLE_BY,
             has_parts: false,
+            is_optional: false,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
         }
     }
@@ -158,6 +161,12 @@ impl Load {
         let is_hash = |part: &str| part.len() >= 40 && part.bytes().all(|b| b.is_ascii_hexdigit());
         let mut parts = self.request.route.split('/').zip(self.request.path.split('/'));
         parts.any(|(name, value)| is_slot(name) && is_hash(value))
+    }
+
+    /// It may be missing: that is no reason to leave the place.
+    pub fn optional(mut self) -> Load {
+        self.is_optional = true;
+        self
     }
 
     /// Requests the reply again when it is older than `age`.

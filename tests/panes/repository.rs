@@ -23,6 +23,16 @@ async fn the_overview_names_languages_and_stars_the_project() {
 }
 
 #[tokio::test]
+async fn what_was_missing_of_the_overview_is_asked_for_again_by_a_refresh() {
+    let mut harness = Begin::at(Place::new("overview").project("a/b")).size(100, 40).open();
+    harness.reply(PROJECT, json!({"id": 7, "name": "b", "path_with_namespace": "a/b"}));
+    harness.fail(&format!("{PROJECT}/languages"), 404, "404 Not Found").settle().await;
+    harness.expect_no("languages");
+    harness.reply(&format!("{PROJECT}/languages"), json!({"Rust": 100.0})).press("F5").settle().await;
+    harness.expect("100.0% Rust");
+}
+
+#[tokio::test]
 async fn shares_that_are_no_numbers_of_sense_are_left_out() {
     let mut harness = Begin::at(Place::new("overview").project("a/b")).size(100, 40).open();
     harness.reply(PROJECT, json!({"id": 7, "name": "b", "path_with_namespace": "a/b"}));

@@ -46,7 +46,7 @@ impl Mr {
 
     pub(super) fn want_approval_rules(&self, view: &View) -> Option<Want> {
         let has_rules = self.approvals(view).is_some_and(|approvals| approvals.approvals_required.is_some());
-        has_rules.then(|| view.aside(Load::one(&self.approval_state_of()))).flatten()
+        has_rules.then(|| Load::one(&self.approval_state_of()).optional().into())
     }
 
     /// What the target branch has that the request was not made on. Asked for where both conflict.
@@ -61,7 +61,7 @@ impl Mr {
 
     pub(super) fn want_target_changes(&self, view: &View) -> Vec<Want> {
         let Some(compare) = self.target_changes_of(view) else { return Vec::new() };
-        [Load::one(&compare), Load::one(&self.changes_of())].into_iter().filter_map(|load| view.aside(load)).collect()
+        [Load::one(&compare), Load::one(&self.changes_of())].into_iter().map(|load| load.optional().into()).collect()
     }
 
     /// After an update: the files that both branches changed since they parted. No server tells which of them conflict.

@@ -165,7 +165,7 @@ impl Mr {
         if notes.known && self.is_current(view) {
             wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
         }
-        wants.extend(self.margin.has_outdated().then(|| self.want_versions(view)).flatten());
+        wants.extend(self.margin.has_outdated().then(|| self.want_versions()));
         if self.is_current(view) {
             wants.extend(self.margin.reactions(view, &self.changes, &self.here()));
             let drafted = self.desk.drafted(view);

@@ -546,34 +546,34 @@ impl Pane for Mr {
             _ => polled(request),
         };
         let mut wants: Vec<Want> = vec![request.into()];
-        wants.extend(view.aside(Load::one(&self.approvals_of())));
+        wants.push(Load::one(&self.approvals_of()).optional().into());
         if open && view.session.signed_in {
             // By the path of the project, as drafts are kept.
-            wants.extend(self.thing(view).list_draft_notes().and_then(|list| view.aside(Load::list(&list, 1))));
+            wants.extend(self.thing(view).list_draft_notes().map(|list| Load::list(&list, 1).optional().into()));
         }
         match self.tab {
             Tab::Overview => {
                 wants.extend(self.here().load_conversation(view, self.conversation.pages()).map(Want::from));
-                wants.extend(view.aside(Load::list(&self.participants_of(), 1)));
+                wants.push(Load::list(&self.participants_of(), 1).optional().into());
                 if self.known(view).is_some_and(|known| !known.labels().is_empty()) {
-                    wants.extend(view.aside(label_colors::load(&self.project)));
+                    wants.push(label_colors::load(&self.project).optional().into());
                 }
                 if self.known(view).is_some_and(|known| known.reviewers.as_ref().is_some_and(|all| !all.is_empty())) {
-                    wants.extend(view.aside(Load::list(&self.reviewers_of(), 1)));
+                    wants.push(Load::list(&self.reviewers_of(), 1).optional().into());
                 }
                 wants.extend(self.want_approval_rules(view));
                 wants.extend(self.want_target_changes(view));
-                wants.extend(self.conversation.is_any_outdated().then(|| self.want_versions(view)).flatten());
+                wants.extend(self.conversation.is_any_outdated().then(|| self.want_versions()));
                 // For the number behind the title of their tab.
                 wants.push(Load::list(&self.commits_of(), 1).into());
                 for list in self.comments_of(view) {
-                    wants.extend(view.aside(Load::list(&list, 1)));
+                    wants.push(Load::list(&list, 1).optional().into());
                 }
                 if self.known(view).is_some_and(|m| m.pipeline().is_none()) {
-                    wants.extend(view.aside(polled(Load::list(&self.pipelines_of(), 1))));
+                    wants.push(polled(Load::list(&self.pipelines_of(), 1)).optional().into());
                 }
                 if let Some(pipeline) = self.pipeline(view) {
-                    wants.extend(view.aside(polled(Load::list(&self.jobs_of(view, pipeline), 1))));
+                    wants.push(polled(Load::list(&self.jobs_of(view, pipeline), 1)).optional().into());
                 }
                 if let Some(parts) = self.parts(view) {
                     wants.extend(self.conversation.works(view, &parts).into_iter().map(Want::from));

@@ -98,8 +98,8 @@ impl Mr {
     }
 
     /// Returns what reads the versions, where a thread is of an older one.
-    pub(super) fn want_versions(&self, view: &View) -> Option<Want> {
-        view.aside(Load::list(&self.versions_of(), 1))
+    pub(super) fn want_versions(&self) -> Want {
+        Load::list(&self.versions_of(), 1).optional().into()
     }
 
     /// The heads of the versions with their numbers, once all are known.
