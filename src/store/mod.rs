@@ -1290,4 +1290,24 @@ mod tests {
         }
         assert!(store.failed.len() <= FAILED);
     }
+
+    #[test]
+    fn several_lists_are_known_once_each_has_answered_or_failed() {
+        let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
+        let (a, b) = (list("a"), list("b"));
+        let mut store = Store::default();
+        let both = |store: &Store| Rows::chain(vec![store.list(&a), store.list(&b)]).known;
+        assert!(!both(&store) && !Rows::<Branch>::chain(Vec::new()).known, "nothing has answered");
+        assert!(!store.knows(&a.request(), 1));
+        store.set_loading(&Ticket::Load(a.request(), 1), true);
+        assert!(store.is_loading(&a.request()) && !store.is_loading(&b.request()) && !store.knows(&a.request(), 1));
+        store.arrived(&a.request(), 1, Ok(rows(&["a"], None)), at(0));
+        assert!(!both(&store) && store.knows(&a.request(), 1) && !store.knows(&a.request(), 2));
+        let denied = Error { tried: "GET /x".into(), fault: Fault::Denied(String::new()) };
+        store.arrived(&b.request(), 1, Err(denied), at(0));
+        assert!(both(&store) && store.list(&b).refused().is_some() && store.list(&a).refused().is_none());
+        let gone = Error { tried: "GET /x".into(), fault: Fault::Offline("gone".into()) };
+        store.arrived(&b.request(), 1, Err(gone), at(0));
+        assert!(store.list(&b).refused().is_none(), "a server that is gone refuses nothing");
+    }
 }

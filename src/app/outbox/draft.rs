@@ -403,4 +403,12 @@ mod tests {
         assert!(draft.is_draft_note(&note(3, "Yes."), 5));
         assert!(!draft.is_draft_note(&note(6, "Yes."), 5) && !draft.is_draft_note(&note(3, "No."), 5));
     }
+
+    #[test]
+    fn only_what_went_out_without_an_answer_is_uncertain() {
+        let mut draft = Draft::new(thing());
+        assert!(!draft.is_uncertain(), "it is only written");
+        draft.state = State::Unknown { before: 7, why: "cut".into() };
+        assert!(draft.is_uncertain());
+    }
 }

@@ -328,4 +328,24 @@ mod tests {
         let lines = [(3, "fn b() {"), (4, "call();"), (5, "}"), (8, "fn c() {"), (9, "call();"), (10, "}")];
         assert_eq!(call.find(&lines), Some(4));
     }
+
+    #[test]
+    fn limits_of_what_names_a_place_are_those_that_are_written() {
+        let at =
+            |name: &str, sha: &str| DiffPosition::read(&format!("`{name}` (file) at {sha}")).map(|(spot, _)| spot.path);
+        assert!(at("a", &"f".repeat(7)).is_some() && at("a", &"f".repeat(64)).is_some());
+        assert_eq!((at("a", &"f".repeat(6)), at("a", &"f".repeat(65)), at("a", &"g".repeat(40))), (None, None, None));
+        assert_eq!(at("  ", SHA), None, "a file has a name");
+        let fenced = |ticks: usize| format!("{0}a{0} (file) at {SHA}", "`".repeat(ticks));
+        assert!(DiffPosition::read(&fenced(8)).is_some());
+        assert_eq!(DiffPosition::read(&fenced(9)), None, "no name needs so many");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_or_none_is_not_quoted() {
+        let quote = |line: &str| DiffPosition::quote_of(&[line.to_owned()]).len();
+        assert_eq!((quote(&"x".repeat(LONGEST)), quote(&"x".repeat(LONGEST + 1)), quote("a\rb")), (1, 0, 0));
+        let lines: Vec<String> = (0..DiffPosition::QUOTED + 3).map(|number| number.to_string()).collect();
+        assert_eq!(DiffPosition::quote_of(&lines), lines[3..], "the last lines");
+    }
 }

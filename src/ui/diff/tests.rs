@@ -251,6 +251,14 @@ fn a_search_goes_over_all_files() {
     }
 }
 
+#[test]
+fn lower_case_finds_both_and_a_capital_letter_only_itself() {
+    let doc = doc(&["--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-old Rows\n+new ROWS\n"]);
+    for (query, hits) in [("rows", 2), ("Rows", 1), ("ROWS", 1), ("old rows", 1), ("Old rows", 0)] {
+        assert_eq!(search(doc.files(), query, &|| false).hits.len(), hits, "{query}");
+    }
+}
+
 const NEW: &str = "@@ -1,2 +1,4 @@\n fn a() {\n+    one();\n+    let x = two();\n }\n@@ -10,5 +12,4 @@ fn b\n x\n-let word = old_name(1);\n-gone\n+let word = new_name(1);\n y\n z\n";
 
 #[test]

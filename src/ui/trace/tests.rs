@@ -422,3 +422,11 @@ fn a_flood_of_sections_is_bounded_and_its_text_stays() {
     assert_eq!(trace.sections().len(), 100_000);
     assert_eq!(trace.text(trace.len_lines() - 1).as_deref(), Some("x"));
 }
+
+#[test]
+fn what_a_trace_holds_in_memory_is_at_least_its_open_lines() {
+    let (mut trace, _) = trace("");
+    assert_eq!(trace.bytes_in_memory(), 0);
+    trace.push(JOB.as_bytes());
+    assert!(trace.bytes_in_memory() >= JOB.len() as u64, "{}", trace.bytes_in_memory());
+}
