@@ -25,8 +25,9 @@ struct World {
     said: Vec<String>,
     /// What another program has, or did.
     elsewhere: BTreeMap<String, Claimed>,
-    /// How many looks fail.
+    /// How many looks fail, and by what.
     unseen: usize,
+    look_fault: fn() -> Fault,
     now: Timestamp,
 }
 
@@ -47,6 +48,7 @@ impl World {
             said: Vec::new(),
             elsewhere: BTreeMap::new(),
             unseen: 0,
+            look_fault: broken,
             now: "2026-06-15T12:00:00Z".parse().expect("a time"),
         }
     }
@@ -91,7 +93,7 @@ impl World {
                 Step::Look(_) if self.unseen > 0 => {
                     self.unseen -= 1;
                     let Some(key) = self.outbox.looking().map(str::to_owned) else { continue };
-                    let error = Error { tried: "GET".into(), fault: broken() };
+                    let error = Error { tried: "GET".into(), fault: (self.look_fault)() };
                     steps.extend(self.outbox.look_failed(&error, &self.disk[&key].clone(), self.now));
                 }
                 Step::Keep(key, state) => _ = self.disk.insert(key, state),
@@ -262,6 +264,52 @@ fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
                 assert_eq!(world.arrived(key), 1, "{key}, killed after {steps} of {:?}", world.calls);
             }
         }
+    }
+}
+
+/// The same by chance: several kills in a row, each after any number of steps, by any server.
+#[test]
+fn nothing_is_lost_or_sent_twice_in_a_thousand_random_kills() {
+    let runs: u64 = std::env::var("LABSCOPE_KILLS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1_000);
+    for run in 0..runs {
+        let mut seed = run.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |most: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % most
+        };
+        let script = (0..below(8)).map(|_| match below(6) {
+            0 => ServerBehavior::TakesInSilence(broken()),
+            1 => ServerBehavior::TakesInSilence(Fault::Server(502, "no".into())),
+            2 => ServerBehavior::Fails(broken()),
+            3 => ServerBehavior::Fails(refused()),
+            4 => ServerBehavior::Fails(Fault::Limited(None)),
+            _ => ServerBehavior::Takes,
+        });
+        let script: Vec<ServerBehavior> = script.collect();
+        let keys: Vec<String> = (0..1 + below(5)).map(|key| key.to_string()).collect();
+        let mut world = World::new(keys.len(), script);
+        for _ in 0..1 + below(6) {
+            world.unseen = below(3) as usize;
+            world.look_fault = if below(2) == 0 { broken } else { refused };
+            match below(3) {
+                0 => world.killed().resolve_all(),
+                _ => world.killed().post_all(),
+            };
+            world.run(below(30) as usize);
+        }
+        for key in &keys {
+            let sent = world.arrived(key);
+            assert!(sent <= 1, "run {run}: {key} was sent {sent} times, by {:?}", world.calls);
+            assert!(sent == 1 || world.disk.contains_key(key), "run {run}: {key} is lost, after {:?}", world.calls);
+        }
+        // The server is well again: all that is left goes out, once.
+        (world.unseen, world.script) = (0, VecDeque::new());
+        for _ in 0..4 {
+            world.killed().post_all().all();
+        }
+        assert!(world.disk.is_empty(), "run {run}: {:?} stays", world.disk);
+        let sent: Vec<usize> = keys.iter().map(|key| world.arrived(key)).collect();
+        assert!(sent.iter().all(|times| *times == 1), "run {run}: sent {sent:?} times, by {:?}", world.calls);
     }
 }
 
