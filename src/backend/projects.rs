@@ -496,18 +496,6 @@ fn make(
         project.avatar_url = avatars::set(call.world, AvatarOwner::Project(id), file);
     }
     call.world.projects.add(project.clone());
-    // The creator of a project in a group runs it, whatever the group says.
-    if matches!(namespace, Namespace::Group(_)) {
-        let place = Membership::Project(id);
-        let member = records::Member {
-            place,
-            user: creator,
-            level: level::MAINTAINER,
-            created_at: now,
-            ..records::Member::default()
-        };
-        call.world.members.add(member);
-    }
     if let Some(user) = call.rights.user {
         call.rights = super::auth::Rights::of(call.world, user);
     }

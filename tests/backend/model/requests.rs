@@ -1,0 +1,193 @@
+//! Merge requests in the model.
+
+use super::*;
+
+/// The branches of each project that began with code.
+const BRANCHES: &[&str] = &["one", "two"];
+
+#[derive(Clone)]
+pub struct Request {
+    pub project: usize,
+    pub iid: u64,
+    pub title: String,
+    pub author: &'static str,
+    source: &'static str,
+    state: &'static str,
+}
+
+impl Model {
+    /// Guests of a private project may not read its code, nor what is asked of it.
+    fn reads_code(&self, who: &str, project: usize) -> bool {
+        self.sees(who, project)
+            && (self.level(who, project) >= REPORTER || is_open_to(who, self.projects[project].visibility))
+    }
+
+    /// Whoever may read the code, else why not.
+    fn with_code(&self, who: &str, project: usize, call: Call) -> Call {
+        match (self.sees(who, project), self.reads_code(who, project)) {
+            (false, _) => call.refused(404),
+            (true, false) => call.refused(403),
+            (true, true) => call,
+        }
+    }
+
+    fn request(&mut self, project: usize, iid: u64) -> Option<&mut Request> {
+        self.requests.iter_mut().find(|request| request.project == project && request.iid == iid)
+    }
+
+    /// An open request for a branch, but for the one that is `iid`.
+    fn is_asked(&self, project: usize, source: &str, iid: u64) -> bool {
+        self.requests.iter().any(|request| {
+            (request.project, request.source) == (project, source) && request.state == "opened" && request.iid != iid
+        })
+    }
+
+    /// Calls that make merge requests, and lists of them.
+    pub fn of_requests(&self, step: Step) -> Option<Call> {
+        let Step { who, what, a, b } = step;
+        let project = a % self.projects.len();
+        let at = format!("/projects/{}/merge_requests", self.projects[project].path);
+        let url =
+            |request: &Request| format!("{}!{}", self.projects[request.project].path.replace("%2F", "/"), request.iid);
+        let word = ["slow", "broken", "ugly"][b % 3];
+        Some(match what {
+            CreateRequest => {
+                let (source, title) = (BRANCHES[b % BRANCHES.len()], TITLES[b % 3]);
+                // What is merged already brings nothing, and what a group holds has no code.
+                let is_of_group = matches!(self.projects[project].namespace, Namespace::Group(_));
+                if is_of_group || self.projects[project].merged.contains(source) {
+                    return None;
+                }
+                let form = [("title", title), ("source_branch", source), ("target_branch", "main")];
+                let call = Call::write(Method::POST, at, &form).then(move |model, answer| {
+                    model.projects[project].requests += 1;
+                    let iid = model.projects[project].requests;
+                    if number(answer, "iid")? != iid {
+                        return Err(format!("the merge request is not number {iid}: {answer}"));
+                    }
+                    let (title, state) = (title.to_owned(), "opened");
+                    model.requests.push(Request { project, iid, title, author: who, source, state });
+                    Ok(())
+                });
+                match (self.sees(who, project), self.level(who, project) >= DEVELOPER) {
+                    (false, _) => call.refused(404),
+                    (true, false) => call.refused(403),
+                    (true, true) if self.is_asked(project, source, 0) => call.refused(409),
+                    (true, true) => call,
+                }
+            }
+            ListRequests => {
+                let state = ["opened", "closed", "merged", "all"][b % 4];
+                let of = |request: &&Request| request.project == project && (state == "all" || request.state == state);
+                let iids = self.requests.iter().filter(of).map(|request| request.iid.to_string());
+                let path = format!("{at}?per_page=100&state={state}");
+                self.with_code(who, project, Call::read(path).listing("iid", iids))
+            }
+            _ => {
+                let found = |request: &&Request| {
+                    self.reads_code(who, request.project) && (what == ListAllRequests || request.title.contains(word))
+                };
+                let path = match what {
+                    ListAllRequests => "/merge_requests?scope=all&per_page=100".to_owned(),
+                    _ => format!("/search?scope=merge_requests&search={word}&per_page=100"),
+                };
+                Call::read(path).listing("web_url", self.requests.iter().filter(found).map(url))
+            }
+        })
+    }
+
+    /// Calls on one merge request.
+    pub fn on_request(&self, step: Step) -> Option<Call> {
+        let Step { who, what, a, b } = step;
+        let request = choose(self.requests.iter(), a)?;
+        let (project, iid, source, state) = (request.project, request.iid, request.source, request.state);
+        let on = On::Request(project, iid);
+        let at = format!("/projects/{}/merge_requests/{iid}", self.projects[project].path);
+        let level = self.level(who, project);
+        let changes = level >= DEVELOPER || request.author == who;
+        let call = match what {
+            GetRequest => Call::read(at),
+            ListCommentsOnRequest => {
+                let of = |(_, note): &(&u64, &Written)| note.on == on;
+                let ids = self.notes.iter().filter(of).map(|(id, _)| id.to_string());
+                Call::read(format!("{at}/notes?per_page=100")).listing("id", ids)
+            }
+            CommentOnRequest => {
+                Call::write(Method::POST, format!("{at}/notes"), &[("body", "Why so?")]).then(move |model, answer| {
+                    model.notes.insert(number(answer, "id")?, Written { author: who, on, visibility: "" });
+                    Ok(())
+                })
+            }
+            EditCommentOnRequest | DeleteCommentOnRequest => {
+                let (id, note) = choose(self.notes.iter().filter(|(_, note)| note.on == on), b)?;
+                let (id, path) = (*id, format!("{at}/notes/{id}"));
+                let call = match what {
+                    EditCommentOnRequest => Call::write(Method::PUT, path, &[("body", "So it is better")]),
+                    _ => Call::write(Method::DELETE, path, &[]).then(move |model, _| {
+                        model.notes.remove(&id);
+                        Ok(())
+                    }),
+                };
+                if note.author == who || level >= MAINTAINER { call } else { call.refused(403) }
+            }
+            EditRequest => {
+                let title = format!("{} again", TITLES[b % 3]);
+                let call = Call::write(Method::PUT, at, &[("title", &title)]).then(move |model, _| {
+                    if let Some(request) = model.request(project, iid) {
+                        request.title = title;
+                    }
+                    Ok(())
+                });
+                if changes { call } else { call.refused(403) }
+            }
+            CloseRequest => {
+                let (event, to) = [("close", "closed"), ("reopen", "opened")][b % 2];
+                if self.projects[project].merged.contains(source) {
+                    return None;
+                }
+                let call = Call::write(Method::PUT, at, &[("state_event", event)]).then(move |model, _| {
+                    if let Some(request) = model.request(project, iid) {
+                        request.state = to;
+                    }
+                    Ok(())
+                });
+                match (changes, event, state) {
+                    (false, ..) => call.refused(403),
+                    (true, "reopen", "closed") if self.is_asked(project, source, iid) => call.refused(409),
+                    _ => call,
+                }
+            }
+            _ => {
+                let call = Call::write(Method::PUT, format!("{at}/merge"), &[]).then(move |model, _| {
+                    model.projects[project].merged.insert(source);
+                    if let Some(request) = model.request(project, iid) {
+                        request.state = "merged";
+                    }
+                    Ok(())
+                });
+                match state {
+                    _ if level < DEVELOPER => call.refused(401),
+                    "opened" => call,
+                    _ => call.refused(405),
+                }
+            }
+        };
+        Some(self.with_code(who, project, call))
+    }
+
+    /// Returns whether a merge request that the server shows is that of the model.
+    pub fn check_request(&self, shown: &Value) -> Result<(), String> {
+        let url = shown["web_url"].as_str().unwrap_or_default();
+        let of = |request: &&Request| {
+            let path = self.projects[request.project].path.replace("%2F", "/");
+            url.contains(&format!("/{path}/")) && shown["iid"] == request.iid
+        };
+        let request = self.requests.iter().find(of).ok_or_else(|| format!("there is no such request: {shown}"))?;
+        let is_it = shown["state"] == request.state
+            && shown["title"] == request.title.as_str()
+            && shown["author"]["username"] == request.author
+            && shown["source_branch"] == request.source;
+        let Request { state, title, author, .. } = request;
+        if is_it { Ok(()) } else { Err(format!("{state}, {title:?} by {author:?} is {shown}")) }
+    }
+}
