@@ -85,6 +85,7 @@ pub struct Begin {
     pub commands: Vec<CustomCommand>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
+    lives: usize,
     pub reading: Arc<labscope::app::pane::Reading>,
     answers: Answers,
 }
@@ -110,6 +111,7 @@ impl Begin {
             others: Vec::new(),
             holds: None,
             refuses: None,
+            lives: usize::MAX,
             reading: Arc::default(),
             answers: Answers::Script(HashMap::new()),
         }
@@ -149,6 +151,13 @@ impl Begin {
     /// Writes that are like this never reach a server: the test says how they failed ([`Harness::refuse`]).
     pub fn refusing(mut self, like: impl Fn(&Request) -> bool + 'static) -> Begin {
         self.refuses = Some(Box::new(like));
+        self
+    }
+
+    /// The program is killed after so many steps of writing: a text that is kept, claimed, sent or forgotten. What it
+    /// sent is answered, and nobody hears it.
+    pub fn lives(mut self, steps: usize) -> Begin {
+        self.lives = steps;
         self
     }
 
@@ -217,6 +226,7 @@ impl Begin {
             reached: HashSet::new(),
             holds: self.holds,
             refuses: self.refuses,
+            lives: self.lives,
             to_refuse: Vec::new(),
             copied: Vec::new(),
             browsed: Vec::new(),
@@ -265,6 +275,8 @@ pub struct Harness {
     pub reached: HashSet<(&'static str, &'static str)>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
+    /// Steps of writing before it is killed.
+    pub lives: usize,
     /// Writes that wait for the test to say how they failed.
     to_refuse: Vec<(u64, Write)>,
     /// What went to the clipboard.
@@ -417,6 +429,9 @@ impl Harness {
         if let Msg::Arrived(ticket, _) = &msg {
             self.in_flight.remove(ticket);
         }
+        if self.lives == 0 {
+            return;
+        }
         let effects = self.app.update(msg);
         self.take(effects);
         while let Some((key, claim)) = self.claimed.pop_front() {
@@ -430,6 +445,14 @@ impl Harness {
 
     fn take(&mut self, effects: Vec<Effect>) {
         for effect in effects {
+            if self.lives == 0 {
+                return;
+            }
+            if matches!(&effect, Effect::Keep(key, _) if !key.starts_with("account "))
+                || matches!(effect, Effect::Claim(..) | Effect::Send(..))
+            {
+                self.lives = self.lives.saturating_sub(1);
+            }
             self.reached.extend(route_of(&effect));
             match effect {
                 Effect::Start(ticket, mut want, held) => {

@@ -31,6 +31,7 @@ mod issue;
 mod issues;
 mod job;
 mod jobs;
+mod killed;
 mod labels;
 mod lists;
 mod milestones;

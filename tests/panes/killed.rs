@@ -1,0 +1,148 @@
+//! Killed after any step of writing: what was typed is there after the restart or has arrived, and arrives once.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use labscope::app::Place;
+use labscope::app::action::Msg;
+use labscope::backend::Running;
+
+/// What is written somewhere.
+struct Writing {
+    place: fn() -> Place,
+    /// A comment that is there before; none where it is empty.
+    before: &'static str,
+    /// What is clicked on first; nothing where it is empty.
+    on: &'static str,
+    /// The key that opens it.
+    key: &'static str,
+    words: &'static str,
+}
+
+const WRITINGS: &[Writing] = &[
+    Writing { place: request, before: "", on: "", key: "c", words: "Read on a tram." },
+    Writing { place: issue, before: "", on: "", key: "c", words: "Read on a tram." },
+    Writing { place: commit, before: "", on: "", key: "c", words: "Read on a tram." },
+    Writing { place: request, before: "On a tram.", on: "On a tram.", key: "e", words: "Twice read: " },
+    Writing { place: issue, before: "On a tram.", on: "On a tram.", key: "e", words: "Twice read: " },
+    Writing { place: issues, before: "", on: "", key: "+", words: "Read on a tram." },
+    Writing { place: issue, before: "", on: "", key: "e", words: "Read on a tram: " },
+    Writing { place: milestones, before: "", on: "", key: "+", words: "Read on a tram" },
+];
+
+fn request() -> Place {
+    Place::new("mr").project("acme/rocket-ui").item(42)
+}
+
+fn issue() -> Place {
+    Place::new("issue").project("acme/rocket-ui").item(42)
+}
+
+fn commit() -> Place {
+    Place::new("commit").project("acme/rocket-ui").item("main").tab("details")
+}
+
+fn issues() -> Place {
+    Place::new("issues").project("acme/rocket-ui")
+}
+
+fn milestones() -> Place {
+    Place::new("milestones").project("acme/rocket-ui")
+}
+
+impl Writing {
+    fn is_form(&self) -> bool {
+        self.key != "c" && self.on.is_empty()
+    }
+
+    async fn open(&self, server: &Running, begin: Begin) -> Harness {
+        let mut app = begin.size(100, 300).server(&server.base_url, server.token()).open();
+        app.settle().await;
+        app
+    }
+
+    fn begin(&self) -> Begin {
+        Begin::at((self.place)())
+    }
+
+    async fn edit(&self, app: &mut Harness) {
+        if !self.on.is_empty() && app.lives > 0 {
+            app.click_on(self.on);
+        }
+        app.press(self.key).settle().await;
+    }
+
+    /// Types it and sends it; whether the program lived to see the text.
+    async fn write(&self, app: &mut Harness) -> bool {
+        app.press("Home");
+        let is_seen = app.lives > 0;
+        app.send(Msg::Paste(self.words.to_owned()));
+        app.press("C-s").settle().await;
+        app.pass(10).settle().await;
+        is_seen
+    }
+
+    /// How often somebody who just came finds it.
+    async fn count(&self, server: &Running) -> usize {
+        let app = self.open(server, self.begin()).await;
+        app.lines().iter().map(|line| line.matches(self.words.trim()).count()).sum()
+    }
+
+    /// Writes it and is killed after so many steps, starts again, and goes on; how often it is found in the end, and
+    /// whether it was killed at all.
+    async fn killed(&self, steps: usize) -> (usize, bool) {
+        let server = demo().await;
+        if !self.before.is_empty() {
+            let mut app = self.open(&server, self.begin()).await;
+            app.press("c").type_text(self.before).press("C-s").settle().await;
+        }
+        let mut app = self.open(&server, self.begin().lives(steps)).await;
+        self.edit(&mut app).await;
+        let is_seen = self.write(&mut app).await;
+        let (kept, is_whole) = (std::mem::take(&mut app.kept), app.lives > 0);
+        drop(app);
+        if is_whole {
+            let count = self.count(&server).await;
+            server.stop().await;
+            assert!(kept.values().all(|text| !text.contains(self.words)), "{kept:?}");
+            return (count, false);
+        }
+        let mut begin = self.begin();
+        (begin.drafts, begin.account) = (kept, "ada".into());
+        let mut app = self.open(&server, begin).await;
+        app.pass(10).settle().await;
+        let has_arrived = self.count(&server).await > 0;
+        // A form is the person's to send again.
+        if !has_arrived || !self.is_form() {
+            self.edit(&mut app).await;
+            if is_seen && !has_arrived {
+                app.expect(self.words.trim());
+            }
+            if !is_seen {
+                app.press("Home").send(Msg::Paste(self.words.to_owned()));
+            }
+            app.press("C-s").settle().await;
+            app.pass(10).settle().await;
+        }
+        let count = self.count(&server).await;
+        server.stop().await;
+        (count, true)
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_is_there_or_has_arrived_once_wherever_it_is_killed() {
+    // All of them take a minute.
+    let every = if std::env::var_os("LABSCOPE_KILLS").is_some() { 1 } else { 3 };
+    for writing in WRITINGS.iter().step_by(every) {
+        let (whole, _) = writing.killed(usize::MAX).await;
+        assert!(whole > 0, "{:?} has not arrived", writing.words);
+        for steps in 1.. {
+            let (count, is_killed) = writing.killed(steps).await;
+            assert_eq!(count, whole, "{:?} at {:?}, killed after {steps} steps", writing.words, (writing.place)());
+            if !is_killed {
+                assert!((3..20).contains(&steps), "it is kept, sent and forgotten");
+                break;
+            }
+        }
+    }
+}
