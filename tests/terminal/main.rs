@@ -16,6 +16,7 @@ mod review;
 mod screen;
 #[path = "../support/served.rs"]
 mod served;
+mod soak;
 mod svg;
 
 use home::{Home, send};

@@ -1,0 +1,84 @@
+//! A long use of the real program: after everything has been seen once, it holds no more files, threads or memory, and
+//! leaves no more files behind. A few rounds run each time; `LABSCOPE_SOAK_ROUNDS` asks for more.
+#![cfg(target_os = "linux")]
+
+use crate::demo;
+use crate::home::Home;
+use crate::screen::Screen;
+use std::fs;
+
+/// Rounds, where nothing else is asked for.
+const ROUNDS: usize = 4;
+/// After so many, everything has been seen.
+const FIRST: usize = 2;
+/// Kilobytes that a round may add to that: allocators hold on to what they may need again.
+const MORE: usize = 3_000;
+
+/// What is opened in a round, and what its first line says.
+const TARGETS: &[(&str, &str)] = &[
+    ("acme/rocket-ui!42", "!42"),
+    ("acme/rocket-ui/-/tree/main", "⎇ main "),
+    ("acme/rocket-ui/-/commits/main", "commits"),
+    ("acme/rocket-ui/-/jobs", "jobs"),
+    ("acme/rocket-ui/-/jobs/121", "#121"),
+    ("acme/rocket-ui/-/issues", "issues"),
+    ("acme/rocket-ui/-/branches", "branches"),
+    ("groups", "groups"),
+    ("home", "home"),
+    ("projects", "projects"),
+];
+
+/// What a process holds, and what lies on disk.
+#[derive(Debug)]
+struct Held {
+    files: usize,
+    threads: usize,
+    kilobytes: usize,
+    on_disk: usize,
+}
+
+fn held(screen: &Screen, home: &Home) -> Held {
+    let process = format!("/proc/{}", screen.process());
+    let status = fs::read_to_string(format!("{process}/status")).expect("the process runs");
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the kernel says it");
+        line.trim_start_matches(':').split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
+    };
+    let count = |path: &str| fs::read_dir(path).expect("a folder").count();
+    Held {
+        files: count(&format!("{process}/fd")),
+        threads: field("Threads"),
+        kilobytes: field("VmRSS"),
+        on_disk: home.left_behind().len(),
+    }
+}
+
+#[test]
+fn a_long_use_holds_no_more_than_a_short_one() {
+    let rounds = std::env::var("LABSCOPE_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    let home = Home::new();
+    let mut screen = demo(&home);
+    let mut all = Vec::new();
+    for _ in 0..rounds {
+        for (target, shown) in TARGETS {
+            screen.keys(&format!(":{target}\r"));
+            screen.wait(target, |screen| screen.rows(0, 200).next().is_some_and(|first| first.contains(shown)));
+            screen.keys("jjkkG");
+        }
+        for (rows, columns) in [(40, 140), (24, 80)] {
+            screen.resize(rows, columns);
+        }
+        all.push(held(&screen, &home));
+    }
+    let first = &all[FIRST - 1];
+    for (later, after) in all[FIRST..].iter().zip(1..) {
+        // A request that has just ended may still close its connection, and a worker may still wait for work.
+        let is_flat = later.files <= first.files + 4
+            && later.threads <= first.threads + 2
+            && later.kilobytes <= first.kilobytes + MORE * after
+            && later.on_disk <= first.on_disk;
+        assert!(is_flat, "after more rounds more is held: {all:#?}");
+    }
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
