@@ -8,6 +8,7 @@ use super::mount::Mount;
 use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, State, TodoAction, level};
 use super::reject::Reject;
 use super::world::World;
+use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::{Abilities, MergeRequest as View};
@@ -16,7 +17,6 @@ use crate::api::merge_requests::{
     ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats, UpdateMergeRequest,
 };
 use crate::api::users::User as UserView;
-use crate::api::{Id, Time};
 use crate::backend::presenters::{Bounds, date, holds, there, time, times};
 use git2::Oid;
 use jiff::Timestamp;
@@ -242,7 +242,8 @@ impl<W: Deref<Target = World>> Call<W> {
         view.merged_by = Some(mr.merged_by.map(|id| self.person(id)));
         view.latest_build_started_at = Some(last.and_then(|pipeline| times(pipeline.started_at)));
         view.latest_build_finished_at = Some(last.and_then(|pipeline| times(pipeline.finished_at)));
-        view.first_deployed_to_production_at = Some(self.first_deployed(mr));
+        let deployed = mr.merged_at.and_then(|merged| self.world.first_production(mr.target_project, merged));
+        view.first_deployed_to_production_at = Some(times(deployed));
         view.pipeline = Some(last.map(pipeline_brief));
         view.merge_error = mr.merge_error.clone();
         view.user = Some(Abilities { can_merge: self.can_merge(mr) });
@@ -253,17 +254,6 @@ impl<W: Deref<Target = World>> Call<W> {
     /// A view of which a server of 10.6 tells what it knows.
     fn known(&self, view: View) -> View {
         if self.only_specified { view.as_specified() } else { view }
-    }
-
-    fn first_deployed(&self, mr: &records::MergeRequest) -> Option<Time> {
-        let merged = mr.merged_at?;
-        let production = |id: u64| self.world.environments.get(id).is_some_and(|e| e.name == "production");
-        let mut after = self
-            .world
-            .deployments
-            .iter()
-            .filter(|d| d.project == mr.target_project && d.created_at >= merged && production(d.environment));
-        after.next().map(|deployment| time(deployment.created_at))
     }
 
     /// The pipelines of the source branch at commits of the merge request, newest first.
@@ -767,4 +757,17 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     call.world.mention(on, None, (&before.description, &mr.description), caller, now);
     call.requested(&mr, action);
     ok(call.show_whole(&mr, &git)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_in_working_days_and_weeks() {
+        let hour = 3600;
+        let said = [59 * 60, hour, 8 * hour, 9 * hour + 30, 5 * 8 * hour, 20 * 8 * hour, 0].map(human);
+        let words = said.iter().map(|words| words.as_deref().unwrap_or_default());
+        assert_eq!(words.collect::<Vec<_>>(), ["59m", "1h", "1d", "1d 1h 30s", "1w", "1mo", ""]);
+    }
 }

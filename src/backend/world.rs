@@ -5,6 +5,7 @@
 //! store has the changes, so a failed or panicking handler leaves nothing half done.
 
 use super::records::*;
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -340,6 +341,13 @@ impl World {
         self.pipelines.add(pipeline)
     }
 
+    /// When a project was first deployed to production at or after a moment.
+    pub fn first_production(&self, project: u64, since: Timestamp) -> Option<Timestamp> {
+        let is_production = |id: u64| self.environments.get(id).is_some_and(|place| place.name == "production");
+        let mut deployments = self.deployments.iter().filter(|one| one.project == project);
+        deployments.find(|one| one.created_at >= since && is_production(one.environment)).map(|one| one.created_at)
+    }
+
     /// Sets a pipeline's status, start and end from its jobs.
     ///
     /// A failure counts unless it is allowed; what runs or waits makes the whole run or wait; jobs that wait for a
@@ -413,6 +421,42 @@ mod tests {
         let snapshot = world.clone();
         world.users.get_mut(id).unwrap().name = "Grace".into();
         assert_eq!(snapshot.users.get(id).unwrap().name, "Ada");
+    }
+
+    #[test]
+    fn production_counts_in_its_own_project_from_the_moment_on() {
+        let mut world = World::default();
+        let [production, staging] = ["production", "staging"]
+            .map(|name| world.environments.add(Environment { name: name.into(), ..Environment::default() }));
+        let at = |second| Timestamp::from_second(second).unwrap();
+        for (project, environment, second) in
+            [(1, production, 10), (1, staging, 20), (2, production, 25), (1, production, 30), (1, production, 40)]
+        {
+            let created_at = at(second);
+            world.deployments.add(Deployment { project, environment, created_at, ..Deployment::default() });
+        }
+        assert_eq!(world.first_production(1, at(11)), Some(at(30)));
+        assert_eq!(world.first_production(1, at(30)), Some(at(30)));
+        assert_eq!(world.first_production(1, at(41)), None);
+        assert_eq!(world.first_production(2, at(0)), Some(at(25)));
+    }
+
+    #[test]
+    fn a_pipeline_that_failed_does_not_wait_for_what_comes_after() {
+        let status = |jobs: &[Status]| {
+            let mut world = World::default();
+            let pipeline = world.pipelines.add(Pipeline::default());
+            for status in jobs {
+                world.jobs.add(Job { pipeline, status: *status, ..Job::default() });
+            }
+            world.settle_pipeline(pipeline);
+            world.pipelines.get(pipeline).unwrap().status
+        };
+        assert_eq!(status(&[Status::Success, Status::Created]), Status::Running);
+        assert_eq!(status(&[Status::Failed, Status::Created]), Status::Failed);
+        assert_eq!(status(&[Status::Canceled, Status::Created]), Status::Canceled);
+        assert_eq!(status(&[Status::Failed, Status::Running]), Status::Running);
+        assert_eq!(status(&[Status::Pending, Status::Created]), Status::Pending);
     }
 
     #[test]

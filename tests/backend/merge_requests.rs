@@ -91,3 +91,51 @@ async fn only_members_write_to_a_locked_merge_request() {
     assert_eq!(server.post("eve", &notes, &[("body", "After")]).await.status(), 403);
     json(server.post("bo", &notes, &[("body", "After")]).await, 201).await;
 }
+
+#[tokio::test]
+async fn reviewers_have_it_to_do_once_and_those_who_cannot_see_it_get_nothing() {
+    let server = server().await;
+    let (bo, eve) = (id(&server, "bo").await, id(&server, "eve").await);
+    for _ in 0..2 {
+        json(server.put("ada", REQUEST, &[("reviewer_ids[]", &bo)]).await, 200).await;
+        let todos = server.read("bo", "/todos").await;
+        assert_eq!(each(&todos, "action_name"), ["review_requested"]);
+    }
+    let assignee = async |visibility: &str, who: &str| {
+        json(server.put("ada", "/projects/1", &[("visibility", visibility)]).await, 200).await;
+        let changed = json(server.put("ada", REQUEST, &[("assignee_id", who)]).await, 200).await;
+        changed["assignee"]["username"].clone()
+    };
+    assert_eq!(assignee("public", &eve).await, "eve");
+    assert_eq!(assignee("private", &bo).await, "bo");
+    assert_eq!(assignee("private", &eve).await, Value::Null);
+}
+
+#[tokio::test]
+async fn none_is_made_where_a_project_takes_none() {
+    let server = server().await;
+    json(server.put("ada", REQUEST, &[("state_event", "close")]).await, 200).await;
+    let form = [
+        ("title", "Again"),
+        ("source_branch", "louder"),
+        ("target_branch", "main"),
+        ("allow_maintainer_to_push", "true"),
+    ];
+    let create = async |status: u16| json(server.post("ada", "/projects/1/merge_requests", &form).await, status).await;
+    json(server.put("ada", "/projects/1", &[("merge_requests_enabled", "false")]).await, 200).await;
+    create(403).await;
+    json(server.put("ada", "/projects/1", &[("merge_requests_enabled", "true")]).await, 200).await;
+    let made = create(201).await;
+    // Nobody has said anything yet, and there is no fork that maintainers could push to.
+    assert_eq!((&made["user_notes_count"], &made["allow_maintainer_to_push"]), (&0.into(), &false.into()));
+    // Those who have a fork ask for theirs to be merged, and nobody for that of others.
+    let fork = json(server.post("eve", "/projects/1/fork", &[]).await, 201).await;
+    server.read("eve", &format!("/projects/{}", fork["id"])).await;
+    let other = json(server.post("eve", "/projects", &[("name", "other")]).await, 201).await;
+    let form = [&form[..3], &[("target_project_id", "1")]].concat();
+    let from = async |project: &Value| {
+        let path = format!("/projects/{}/merge_requests", project["id"]);
+        server.post("eve", &path, &form).await.status().as_u16()
+    };
+    assert_eq!((from(&fork).await, from(&other).await), (201, 422));
+}

@@ -119,3 +119,49 @@ fn run(file: &FileDiff, came: usize, old: &FileDiff, gone: usize) -> Option<usiz
     }
     (len >= LINES && weight >= LETTERS).then_some(len)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::diff::{Source, parse};
+
+    fn file(lines: &[String]) -> Arc<FileDiff> {
+        let removed = lines.iter().filter(|line| line.starts_with('-')).count();
+        let added = lines.iter().filter(|line| line.starts_with('+')).count();
+        let diff = format!("@@ -1,{removed} +1,{added} @@\n{}\n", lines.join("\n"));
+        Arc::new(parse(Source { old_path: "t".into(), new_path: "t".into(), diff, ..Source::default() }))
+    }
+
+    /// A block of so many lines that are found nowhere else.
+    fn block(sign: char, name: &str, lines: usize) -> Vec<String> {
+        (0..lines).map(|line| format!("{sign}let {name}_{line} = the_value_of({line});")).collect()
+    }
+
+    fn held(files: &[Arc<FileDiff>]) -> Vec<usize> {
+        let moved = moved(files, &|| false);
+        (0..files[0].lines.len()).filter(|line| moved.holds(0, *line)).collect()
+    }
+
+    #[test]
+    fn blocks_that_changed_places_are_both_known() {
+        let parts = [block('-', "a", 5), block('-', "b", 5), block('+', "b", 5), block('+', "a", 5)];
+        assert_eq!(held(&[file(&parts.concat())]), (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_block_has_a_least_number_of_lines() {
+        let of = |lines| held(&[file(&[block('-', "a", lines), block('+', "a", lines)].concat())]).len();
+        assert_eq!([LINES - 1, LINES].map(of), [0, 2 * LINES]);
+    }
+
+    #[test]
+    fn lines_that_are_too_long_are_not_compared() {
+        let of = |length: usize| {
+            let lines: Vec<String> = (0..LINES).map(|line| format!("{line}{}", "x".repeat(length - 1))).collect();
+            let [gone, came] = ['-', '+'].map(|sign| lines.iter().map(move |line| format!("{sign}{line}")).collect());
+            let parts: [Vec<String>; 2] = [gone, came];
+            held(&[file(&parts.concat())]).len()
+        };
+        assert_eq!([LONG as usize, LONG as usize + 1].map(of), [2 * LINES, 0]);
+    }
+}

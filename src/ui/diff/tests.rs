@@ -8,6 +8,7 @@ use crate::ui::theme::{Background, Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::ops::Range;
 use std::sync::Arc;
 
 const DIFF: &str = "--- a/src/t.rs
@@ -515,4 +516,76 @@ fn the_end_of_a_line_is_no_part_of_it() {
     let file = file("@@ -1,3 +1,3 @@\r\n-a\r\n+b\r\n \r\n\r\n");
     let seen: Vec<_> = file.lines.iter().map(|line| (line.kind, file.text(line))).collect();
     assert_eq!(seen, [(Kind::Removed, "a"), (Kind::Added, "b"), (Kind::Context, ""), (Kind::Context, "")]);
+}
+
+/// What is drawn on a window of 70 columns, with colors.
+fn colored(doc: &DiffDoc, height: u16, cursor: usize, focused: bool, marked: Option<(usize, Range<usize>)>) -> Buffer {
+    let area = Rect::new(0, 0, 70, height);
+    let mut buf = Buffer::empty(area);
+    let theme = Theme::for_background(Background::Dark);
+    let look = DiffOptions { theme: &theme, focused, wrap: false, marks: &|_| Vec::new(), marked };
+    view::draw(&mut buf, area, doc, &DocState { cursor, ..DocState::new() }, &look);
+    buf
+}
+
+#[test]
+fn the_cursor_is_marked_on_the_side_that_it_is_on() {
+    let mut doc = doc(&[NEW]);
+    doc.set_layout(Layout::Split);
+    let mark = |doc: &DiffDoc, row: usize| -> Vec<usize> {
+        let buf = colored(doc, 13, row, true, None);
+        let cells = buf.content().chunks(70).nth(row).unwrap().iter().enumerate();
+        cells.filter(|(_, cell)| cell.symbol() == crate::ui::glyph::mark()).map(|(column, _)| column).collect()
+    };
+    // A line of both sides, an added and a removed one.
+    assert_eq!([1, 2, 8].map(|row| mark(&doc, row)), [[34], [34], [0]]);
+    doc.set_side(Side::Old);
+    assert_eq!([1, 2, 8].map(|row| mark(&doc, row)), [[0], [34], [0]]);
+}
+
+#[test]
+fn the_row_of_the_cursor_and_marked_lines_have_a_color_of_their_own() {
+    let doc = doc(&[NEW, NEW]);
+    let theme = Theme::for_background(Background::Dark);
+    let colors = |focused: bool, marked: Option<(usize, Range<usize>)>| -> Vec<_> {
+        let buf = colored(&doc, 26, 1, focused, marked);
+        buf.content().chunks(70).map(|row| row[60].bg).collect()
+    };
+    let (here, away) = (colors(true, None), colors(false, None));
+    assert_eq!(Some(here[1]), theme.style(Role::Selected).bg);
+    assert_eq!(Some(away[1]), theme.style(Role::SelectedDim).bg);
+    assert_eq!(here[2..], away[2..], "no other row looks like it");
+    // Of the second file the lines 4 and 5, which stand behind its heading and a bar.
+    let marked = colors(true, Some((1, 4..6)));
+    let differ: Vec<usize> = (0..26).filter(|row| marked[*row] != here[*row]).collect();
+    let rows: Vec<usize> = (0..doc.len())
+        .filter(|row| matches!(doc.place(*row), Some(Place::Line { file: 1, line: 4 | 5, .. })))
+        .collect();
+    assert_eq!(differ, rows);
+}
+
+#[test]
+fn a_wrapped_window_keeps_two_rows_around_the_cursor_where_there_is_room() {
+    let added: String = (1..=60).map(|n| format!("+line {n}\n")).collect();
+    let doc = doc(&[&format!("@@ -0,0 +1,60 @@\n{added}")]);
+    // The cursor on line 30; then the last line in sight, and going up from far below the first one.
+    let last = |height: u16| {
+        let state = DocState { cursor: 30, ..DocState::new() };
+        window(&doc, 40, height, &state, true).last().cloned().unwrap_or_default()
+    };
+    assert!(last(15).ends_with("line 32") && last(14).ends_with("line 30"), "{} {}", last(15), last(14));
+    let first = |height: u16| {
+        let state = DocState { cursor: 30, ..DocState::new() };
+        state.top.set(50);
+        window(&doc, 40, height, &state, true).first().cloned().unwrap_or_default()
+    };
+    assert!(first(15).ends_with("line 28") && first(14).ends_with("line 30"), "{} {}", first(15), first(14));
+}
+
+#[test]
+fn a_wrapped_line_that_does_not_fit_says_so() {
+    let doc = doc(&[&format!("@@ -0,0 +1,1 @@\n+{}\n", "0123456789".repeat(9))]);
+    let seen = window(&doc, 40, 3, &DocState { cursor_line: false, ..DocState::new() }, true);
+    assert!(seen[2].ends_with(crate::ui::glyph::cut()), "{seen:?}");
+    assert!(!seen[1].ends_with(crate::ui::glyph::cut()), "{seen:?}");
 }
