@@ -215,3 +215,22 @@ pub fn end(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     world.members.remove_where(|member| ends(member).is_some_and(|at| at <= now));
     world.members.iter().filter_map(ends).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_membership_ends_as_its_day_begins() {
+        let mut world = World::default();
+        for day in ["2026-11-20", "2026-11-21"] {
+            let expires_at = Some(day.parse().unwrap());
+            world.members.add(records::Member { expires_at, ..records::Member::default() });
+        }
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        assert_eq!(end(&mut world, at("2026-11-19T23:59:59Z")), Some(at("2026-11-20T00:00:00Z")));
+        assert_eq!(world.members.iter().count(), 2);
+        assert_eq!(end(&mut world, at("2026-11-20T00:00:00Z")), Some(at("2026-11-21T00:00:00Z")));
+        assert_eq!(world.members.iter().count(), 1);
+    }
+}

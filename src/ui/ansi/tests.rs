@@ -198,3 +198,19 @@ fn no_bytes_break_it_and_none_of_them_reach_the_terminal() {
         }
     }
 }
+
+#[test]
+fn what_breaks_a_sequence_off_goes_with_it() {
+    for end in ["\x18", "\x1a"] {
+        let line = parse_line(&mut State::default(), format!("a\x1b[3{end}bc").as_bytes());
+        assert_eq!(line.text, "abc");
+    }
+}
+
+#[test]
+fn a_line_is_cut_behind_the_last_column() {
+    for (columns, is_cut) in [(COLUMNS, false), (COLUMNS + 1, true)] {
+        let line = parse_line(&mut State::default(), "é".repeat(columns).as_bytes());
+        assert_eq!((line.text.chars().count(), line.cut), (COLUMNS, is_cut));
+    }
+}

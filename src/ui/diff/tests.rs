@@ -589,3 +589,73 @@ fn a_wrapped_line_that_does_not_fit_says_so() {
     assert!(seen[2].ends_with(crate::ui::glyph::cut()), "{seen:?}");
     assert!(!seen[1].ends_with(crate::ui::glyph::cut()), "{seen:?}");
 }
+
+#[test]
+fn a_diff_is_another_one_when_its_path_or_text_is() {
+    let of = |path: &str, diff: &str| {
+        parse(Source { old_path: path.into(), new_path: path.into(), diff: diff.into(), ..Source::default() }).identity
+    };
+    assert_eq!(of("t", DIFF), of("t", DIFF));
+    assert!(of("t", DIFF) != of("t", NEW) && of("t", DIFF) != of("u", DIFF));
+}
+
+#[test]
+fn numbers_have_room_for_the_highest() {
+    let mut doc = doc(&["@@ -1 +1 @@\n-a\n+b\n"]);
+    assert_eq!(rows(&doc)[1], "  1     - a");
+    let long = Arc::new(file("@@ -1,2 +12345,2 @@\n-a\n+b\n c\n"));
+    doc.extend(vec![long.clone()]);
+    assert_eq!(rows(&doc)[1], "    1       - a", "all files stand level");
+    let mut doc = self::doc(&["@@ -1 +1 @@\n-a\n+b\n"]);
+    doc.replace(0, long, None);
+    assert!(rows(&doc).iter().any(|row| row == "      12345 + b"), "{:?}", rows(&doc));
+}
+
+#[test]
+fn what_moved_is_known_until_a_file_is_another_one() {
+    let mut doc = doc(&[NEW]);
+    assert!(!doc.knows_moved());
+    doc.set_moved(Arc::default());
+    assert!(doc.knows_moved());
+    doc.replace(0, Arc::new(file(DIFF)), None);
+    assert!(!doc.knows_moved());
+}
+
+#[test]
+fn what_was_held_back_is_no_binary() {
+    let of = |collapsed| parse(Source { new_path: "t".into(), collapsed, ..Source::default() });
+    assert!(of(false).is_opaque() && !of(false).is_withheld());
+    assert!(!of(true).is_opaque() && of(true).is_withheld());
+    assert!(!file(NEW).is_opaque());
+}
+
+#[test]
+fn what_is_said_of_a_renamed_file_stands_at_its_side() {
+    let source = Source { old_path: "was.rs".into(), new_path: "is.rs".into(), is_renamed: true, ..Source::default() };
+    let mut doc = DiffDoc::new(vec![Arc::new(parse(Source { diff: NEW.into(), ..source }))]);
+    let of = |key: &str, path: &str, at: At| Inset { path: path.into(), ..inset(key, at, 1) };
+    doc.set_insets(Arc::new(vec![
+        of("old line", "was.rs", At::Line(Side::Old, 11)),
+        of("new line", "is.rs", At::Line(Side::New, 13)),
+        of("file", "was.rs", At::File),
+        of("of another", "was.rs", At::Line(Side::New, 13)),
+    ]));
+    let found = ["old line", "new line", "file", "of another"].map(|key| doc.inset(key).is_some());
+    assert_eq!(found, [true, true, true, false]);
+}
+
+#[test]
+fn hidden_lines_come_to_the_side_that_is_asked_for() {
+    let old: Vec<String> = (1..=60).map(|n| format!("line {n}")).collect();
+    let mut new = old.clone();
+    (new[19], new[39]) = ("changed".into(), "changed".into());
+    let text = |lines: &[String]| Arc::new(Text::new((lines.join("\n") + "\n").into_bytes()));
+    let (old, new) = (text(&old), text(&new));
+    let file = between(&Source { new_path: "t".into(), ..Source::default() }, &old, &new);
+    let come = |hunk, more| file.with(&new, hunk, more).map(|(_, down, up)| (down, up));
+    // Above the first hunk there is nothing that they could follow on, and below the last one nothing else.
+    assert_eq!([More::Up(3), More::Down(3), More::Both(3)].map(|more| come(0, more)), [Some((0, 3)); 3]);
+    let between = [More::Up(3), More::Down(3), More::Both(3), More::All].map(|more| come(1, more));
+    assert_eq!(between, [Some((0, 3)), Some((3, 0)), Some((3, 3)), Some((0, 13))]);
+    assert_eq!([More::Up(3), More::Down(3), More::Both(3)].map(|more| come(2, more)), [Some((3, 0)); 3]);
+}
