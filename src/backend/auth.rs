@@ -29,6 +29,9 @@ pub struct Rights {
     projects: BTreeMap<u64, u8>,
 }
 
+/// Names of the query parameters that carry a token.
+pub const TOKEN_PARAMETERS: [&str; 4] = ["private_token", "access_token", "job_token", "job-token"];
+
 /// Whose tokens an endpoint takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Credentials {
