@@ -3,7 +3,7 @@
 use super::call::{Outcome, Writing, ok};
 use super::mount::Mount;
 use super::projects::check;
-use super::records::{self, Membership, Namespace, Project, Visibility, level};
+use super::records::{Namespace, Project, Visibility, level};
 use super::reject::Reject;
 use super::store::repository_path;
 use crate::api::projects::{ForkProject, Project as ProjectView};
@@ -73,18 +73,6 @@ fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
     let git = call.git(&origin)?;
     git.copy_to(&repository_path(&call.repositories, fork.id), fork.default_branch.as_deref())?;
     call.world.projects.add(fork.clone());
-    if matches!(namespace, Namespace::Group(_)) {
-        let place = Membership::Project(fork.id);
-        let member = records::Member {
-            place,
-            user: caller.id,
-            level: level::MAINTAINER,
-            created_at: now,
-            ..records::Member::default()
-        };
-        call.world.members.add(member);
-    }
-    call.rights = super::auth::Rights::of(call.world, caller.id);
     ok(call.show_project(&fork, false, false))
 }
 

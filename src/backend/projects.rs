@@ -496,9 +496,6 @@ fn make(
         project.avatar_url = avatars::set(call.world, AvatarOwner::Project(id), file);
     }
     call.world.projects.add(project.clone());
-    if let Some(user) = call.rights.user {
-        call.rights = super::auth::Rights::of(call.world, user);
-    }
     ok(call.show_project(&project, false, false))
 }
 

@@ -31,3 +31,17 @@ async fn a_fork_has_the_branches_of_its_origin_once_they_are_copied() {
     assert_eq!((&other["path"], &other["visibility"]), (&"other".into(), &"private".into()));
     assert_eq!(server.post("", "/projects/1/fork", &[]).await.status(), 401);
 }
+
+#[tokio::test]
+async fn whoever_forks_into_a_group_gets_no_role_beyond_that_of_the_group() {
+    let server = Server::of(WORLD, &Arc::default()).await;
+    let group = json(server.post("ada", "/groups", &[("name", "team"), ("path", "team")]).await, 201).await;
+    let fork = json(server.post("ada", "/projects/1/fork", &[("namespace_path", "team")]).await, 201).await;
+    let made = [("name", "own"), ("namespace_id", &*group["id"].to_string())];
+    let made = json(server.post("ada", "/projects", &made).await, 201).await;
+    for project in [fork, made] {
+        let at = format!("/projects/{}/members", project["id"]);
+        assert_eq!(each(&server.read("ada", &at).await, "username"), [""; 0]);
+        assert_eq!(each(&server.read("ada", &format!("{at}/all")).await, "username"), ["ada"]);
+    }
+}

@@ -1,6 +1,8 @@
 //! The machine against a server that does what servers do: it refuses, breaks off, and forgets to answer.
 
 use super::*;
+use crate::dice::Dice;
+use crate::length::length;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -270,13 +272,9 @@ fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
 /// The same by chance: several kills in a row, each after any number of steps, by any server.
 #[test]
 fn nothing_is_lost_or_sent_twice_in_a_thousand_random_kills() {
-    let runs: u64 = std::env::var("LABSCOPE_KILLS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1_000);
-    for run in 0..runs {
-        let mut seed = run.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut below = |most: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % most
-        };
+    for run in 0..length("LABSCOPE_KILLS", 1_000) {
+        let mut dice = Dice(run as u64);
+        let mut below = |most: usize| dice.below(most);
         let script = (0..below(8)).map(|_| match below(6) {
             0 => ServerBehavior::TakesInSilence(broken()),
             1 => ServerBehavior::TakesInSilence(Fault::Server(502, "no".into())),
@@ -289,13 +287,13 @@ fn nothing_is_lost_or_sent_twice_in_a_thousand_random_kills() {
         let keys: Vec<String> = (0..1 + below(5)).map(|key| key.to_string()).collect();
         let mut world = World::new(keys.len(), script);
         for _ in 0..1 + below(6) {
-            world.unseen = below(3) as usize;
+            world.unseen = below(3);
             world.look_fault = if below(2) == 0 { broken } else { refused };
             match below(3) {
                 0 => world.killed().resolve_all(),
                 _ => world.killed().post_all(),
             };
-            world.run(below(30) as usize);
+            world.run(below(30));
         }
         for key in &keys {
             let sent = world.arrived(key);
