@@ -23,3 +23,7 @@ mod cost;
 #[cfg(test)]
 #[path = "../tests/support/dice.rs"]
 mod dice;
+
+#[cfg(test)]
+#[path = "../tests/support/length.rs"]
+mod length;

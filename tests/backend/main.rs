@@ -17,6 +17,8 @@ mod gone;
 mod hostile;
 mod issues;
 mod labels;
+#[path = "../support/length.rs"]
+mod length;
 mod limits;
 mod listen;
 mod local;

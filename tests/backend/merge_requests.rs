@@ -93,7 +93,7 @@ async fn only_members_write_to_a_locked_merge_request() {
 }
 
 #[tokio::test]
-async fn reviewers_have_it_to_do_once_and_those_who_cannot_see_it_get_nothing() {
+async fn reviewers_get_one_todo_and_who_cannot_see_a_project_is_not_assigned() {
     let server = server().await;
     let (bo, eve) = (id(&server, "bo").await, id(&server, "eve").await);
     for _ in 0..2 {
@@ -112,7 +112,7 @@ async fn reviewers_have_it_to_do_once_and_those_who_cannot_see_it_get_nothing() 
 }
 
 #[tokio::test]
-async fn none_is_made_where_a_project_takes_none() {
+async fn a_project_without_merge_requests_refuses_them() {
     let server = server().await;
     json(server.put("ada", REQUEST, &[("state_event", "close")]).await, 200).await;
     let form = [
@@ -128,11 +128,15 @@ async fn none_is_made_where_a_project_takes_none() {
     let made = create(201).await;
     // Nobody has said anything yet, and there is no fork that maintainers could push to.
     assert_eq!((&made["user_notes_count"], &made["allow_maintainer_to_push"]), (&0.into(), &false.into()));
-    // Those who have a fork ask for theirs to be merged, and nobody for that of others.
+}
+
+#[tokio::test]
+async fn merge_requests_from_another_project_come_from_forks_alone() {
+    let server = server().await;
     let fork = json(server.post("eve", "/projects/1/fork", &[]).await, 201).await;
     server.read("eve", &format!("/projects/{}", fork["id"])).await;
     let other = json(server.post("eve", "/projects", &[("name", "other")]).await, 201).await;
-    let form = [&form[..3], &[("target_project_id", "1")]].concat();
+    let form = [("title", "Again"), ("source_branch", "louder"), ("target_branch", "main"), ("target_project_id", "1")];
     let from = async |project: &Value| {
         let path = format!("/projects/{}/merge_requests", project["id"]);
         server.post("eve", &path, &form).await.status().as_u16()

@@ -7,6 +7,8 @@
 mod cost;
 #[path = "../support/dice.rs"]
 mod dice;
+#[path = "../support/length.rs"]
+mod length;
 #[path = "../support/mutate.rs"]
 mod mutate;
 mod readers;
@@ -40,7 +42,7 @@ fn wrong(reader: &Reader, bytes: &[u8]) -> Option<String> {
 }
 
 fn rounds() -> usize {
-    std::env::var("LABSCOPE_FUZZ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS)
+    length::length("LABSCOPE_FUZZ_ROUNDS", ROUNDS)
 }
 
 /// The shortest input found by leaving pieces of `bytes` out while it still `fails`.

@@ -85,7 +85,7 @@ pub struct Begin {
     pub commands: Vec<CustomCommand>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
-    lives: usize,
+    steps_left: usize,
     pub reading: Arc<labscope::app::pane::Reading>,
     answers: Answers,
 }
@@ -111,7 +111,7 @@ impl Begin {
             others: Vec::new(),
             holds: None,
             refuses: None,
-            lives: usize::MAX,
+            steps_left: usize::MAX,
             reading: Arc::default(),
             answers: Answers::Script(HashMap::new()),
         }
@@ -154,10 +154,10 @@ impl Begin {
         self
     }
 
-    /// The program is killed after so many steps of writing: a text that is kept, claimed, sent or forgotten. What it
-    /// sent is answered, and nobody hears it.
-    pub fn lives(mut self, steps: usize) -> Begin {
-        self.lives = steps;
+    /// The program is killed after so many steps of writing, see [`is_step`]. What it sent arrives, and its answer is
+    /// not heard.
+    pub fn killed_after(mut self, steps: usize) -> Begin {
+        self.steps_left = steps;
         self
     }
 
@@ -226,7 +226,7 @@ impl Begin {
             reached: HashSet::new(),
             holds: self.holds,
             refuses: self.refuses,
-            lives: self.lives,
+            steps_left: self.steps_left,
             to_refuse: Vec::new(),
             copied: Vec::new(),
             browsed: Vec::new(),
@@ -257,6 +257,16 @@ impl Begin {
     }
 }
 
+/// Returns whether something is a step of writing: a text is kept, claimed, sent or forgotten.
+fn is_step(effect: &Effect) -> bool {
+    match effect {
+        // Who was signed in is kept, too, but is no text that anybody typed.
+        Effect::Keep(key, _) => !key.starts_with("account "),
+        Effect::Claim(..) | Effect::Send(..) => true,
+        _ => false,
+    }
+}
+
 /// The app, and everything that it asked for.
 pub struct Harness {
     pub app: App,
@@ -275,8 +285,8 @@ pub struct Harness {
     pub reached: HashSet<(&'static str, &'static str)>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
-    /// Steps of writing before it is killed.
-    pub lives: usize,
+    /// Steps of writing until it is killed.
+    steps_left: usize,
     /// Writes that wait for the test to say how they failed.
     to_refuse: Vec<(u64, Write)>,
     /// What went to the clipboard.
@@ -429,7 +439,7 @@ impl Harness {
         if let Msg::Arrived(ticket, _) = &msg {
             self.in_flight.remove(ticket);
         }
-        if self.lives == 0 {
+        if self.is_killed() {
             return;
         }
         let effects = self.app.update(msg);
@@ -443,16 +453,17 @@ impl Harness {
 
     // ---- what comes out
 
+    /// Returns whether the program was killed, see [`Begin::killed_after`].
+    pub fn is_killed(&self) -> bool {
+        self.steps_left == 0
+    }
+
     fn take(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            if self.lives == 0 {
+            if self.is_killed() {
                 return;
             }
-            if matches!(&effect, Effect::Keep(key, _) if !key.starts_with("account "))
-                || matches!(effect, Effect::Claim(..) | Effect::Send(..))
-            {
-                self.lives = self.lives.saturating_sub(1);
-            }
+            self.steps_left -= usize::from(is_step(&effect));
             self.reached.extend(route_of(&effect));
             match effect {
                 Effect::Start(ticket, mut want, held) => {

@@ -1,4 +1,5 @@
-//! Killed after any step of writing: what was typed is there after the restart or has arrived, and arrives once.
+//! Killed after any step of writing: what was typed is there after the restart or has arrived, and arrives once. A part
+//! of it runs each time; `LABSCOPE_KILLS=all` runs all.
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
@@ -65,42 +66,42 @@ impl Writing {
     }
 
     async fn edit(&self, app: &mut Harness) {
-        if !self.on.is_empty() && app.lives > 0 {
+        // Nothing is drawn any more where it was killed.
+        if !self.on.is_empty() && !app.is_killed() {
             app.click_on(self.on);
         }
         app.press(self.key).settle().await;
     }
 
-    /// Types it and sends it; whether the program lived to see the text.
-    async fn write(&self, app: &mut Harness) -> bool {
+    /// Types it; whether the program lived to see the text.
+    fn type_in(&self, app: &mut Harness) -> bool {
         app.press("Home");
-        let is_seen = app.lives > 0;
+        let is_seen = !app.is_killed();
         app.send(Msg::Paste(self.words.to_owned()));
-        app.press("C-s").settle().await;
-        app.pass(10).settle().await;
         is_seen
     }
 
-    /// How often somebody who just came finds it.
+    /// Returns how often another program finds it on the server.
     async fn count(&self, server: &Running) -> usize {
         let app = self.open(server, self.begin()).await;
         app.lines().iter().map(|line| line.matches(self.words.trim()).count()).sum()
     }
 
-    /// Writes it and is killed after so many steps, starts again, and goes on; how often it is found in the end, and
-    /// whether it was killed at all.
+    /// Writes it until the program is killed, starts again, and goes on. Returns how often it is found in the end, and
+    /// whether the program was killed at all.
     async fn killed(&self, steps: usize) -> (usize, bool) {
         let server = demo().await;
         if !self.before.is_empty() {
             let mut app = self.open(&server, self.begin()).await;
             app.press("c").type_text(self.before).press("C-s").settle().await;
         }
-        let mut app = self.open(&server, self.begin().lives(steps)).await;
+        let mut app = self.open(&server, self.begin().killed_after(steps)).await;
         self.edit(&mut app).await;
-        let is_seen = self.write(&mut app).await;
-        let (kept, is_whole) = (std::mem::take(&mut app.kept), app.lives > 0);
+        let is_seen = self.type_in(&mut app);
+        send(&mut app).await;
+        let (kept, is_killed) = (std::mem::take(&mut app.kept), app.is_killed());
         drop(app);
-        if is_whole {
+        if !is_killed {
             let count = self.count(&server).await;
             server.stop().await;
             assert!(kept.values().all(|text| !text.contains(self.words)), "{kept:?}");
@@ -114,14 +115,12 @@ impl Writing {
         // A form is the person's to send again.
         if !has_arrived || !self.is_form() {
             self.edit(&mut app).await;
-            if is_seen && !has_arrived {
+            if !is_seen {
+                self.type_in(&mut app);
+            } else if !has_arrived {
                 app.expect(self.words.trim());
             }
-            if !is_seen {
-                app.press("Home").send(Msg::Paste(self.words.to_owned()));
-            }
-            app.press("C-s").settle().await;
-            app.pass(10).settle().await;
+            send(&mut app).await;
         }
         let count = self.count(&server).await;
         server.stop().await;
@@ -129,10 +128,15 @@ impl Writing {
     }
 }
 
+/// Sends what is open, and waits until nothing is left to do.
+async fn send(app: &mut Harness) {
+    app.press("C-s").settle().await;
+    app.pass(10).settle().await;
+}
+
 #[tokio::test]
 async fn what_is_written_is_there_or_has_arrived_once_wherever_it_is_killed() {
-    // All of them take a minute.
-    let every = if std::env::var_os("LABSCOPE_KILLS").is_some() { 1 } else { 3 };
+    let every = if std::env::var("LABSCOPE_KILLS").is_ok_and(|value| value == "all") { 1 } else { 3 };
     for writing in WRITINGS.iter().step_by(every) {
         let (whole, _) = writing.killed(usize::MAX).await;
         assert!(whole > 0, "{:?} has not arrived", writing.words);

@@ -33,6 +33,8 @@ mod job;
 mod jobs;
 mod killed;
 mod labels;
+#[path = "../support/length.rs"]
+mod length;
 mod lists;
 mod milestones;
 mod monkey;

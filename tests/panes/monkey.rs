@@ -338,7 +338,7 @@ fn before_anything_arrives_no_command_takes_it_for_absent() {
 
 #[tokio::test]
 async fn whatever_is_pressed_what_is_shown_stays_true() {
-    let steps = std::env::var("LABSCOPE_MONKEY_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(STEPS);
+    let steps = crate::length::length("LABSCOPE_MONKEY_STEPS", STEPS);
     let running = demo().await;
     let mut world = World::of(&running);
     let mut wrongs = Vec::new();

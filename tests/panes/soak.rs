@@ -77,7 +77,7 @@ async fn stay(world: &mut World, app: &mut Harness, target: &str) {
 
 #[tokio::test]
 async fn memory_is_the_same_after_hours() {
-    let hours = std::env::var("LABSCOPE_SOAK_HOURS").ok().and_then(|hours| hours.parse().ok()).unwrap_or(HOURS);
+    let hours = crate::length::length("LABSCOPE_SOAK_HOURS", HOURS);
     let server = demo().await;
     let mut world = World::of(&server);
     let mut app = Begin::at(Place::new("home")).size(160, 45).open();

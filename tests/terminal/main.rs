@@ -9,6 +9,8 @@ mod home;
 mod hosts;
 mod kept;
 mod killed;
+#[path = "../support/length.rs"]
+mod length;
 mod modes;
 mod pictures;
 mod programs;

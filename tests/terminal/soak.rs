@@ -4,6 +4,7 @@
 
 use crate::demo;
 use crate::home::Home;
+use crate::length::length;
 use crate::screen::Screen;
 use std::fs;
 
@@ -55,7 +56,7 @@ fn held(screen: &Screen, home: &Home) -> Held {
 
 #[test]
 fn a_long_use_holds_no_more_than_a_short_one() {
-    let rounds = std::env::var("LABSCOPE_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    let rounds = length("LABSCOPE_SOAK_ROUNDS", ROUNDS);
     let home = Home::new();
     let mut screen = demo(&home);
     let mut all = Vec::new();

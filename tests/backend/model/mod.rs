@@ -10,6 +10,7 @@ mod requests;
 
 use crate::Server;
 use crate::dice::Dice;
+use crate::length::length;
 use reqwest::Method;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,9 @@ const STEPS: usize = 6_000;
 /// Calls after which the world begins anew: a failure is found again among as many.
 const ROUND: usize = 300;
 
-const WORLD: &str = r#"
+/// Three projects with the same code, each with two branches beside the one that they begin on.
+fn world() -> String {
+    let people = r#"
 now = "2026-11-20T16:00:00Z"
 users = [
     { username = "root", admin = true },
@@ -28,89 +31,50 @@ users = [
     { username = "cy" },
     { username = "eve", external = true },
 ]
-
-[[projects]]
-path = "ada/open"
-visibility = "public"
-members = { bo = "developer", cy = "reporter" }
-files = '''
--- README.md --
-x
--- one.md --
-x
--- two.md --
-x
-'''
-script = '''
-from 2026-11-02
-to 2026-11-03
-ada: Begin
-  + README.md
-branch one
-ada: Begin one
-  + one.md
-on main
-branch two
-ada: Begin two
-  + two.md
-'''
-
-[[projects]]
-path = "ada/inner"
-visibility = "internal"
-members = { bo = "guest", eve = "guest" }
-files = '''
--- README.md --
-x
--- one.md --
-x
--- two.md --
-x
-'''
-script = '''
-from 2026-11-02
-to 2026-11-03
-ada: Begin
-  + README.md
-branch one
-ada: Begin one
-  + one.md
-on main
-branch two
-ada: Begin two
-  + two.md
-'''
-
-[[projects]]
-path = "bo/shut"
-visibility = "private"
-members = { ada = "maintainer", cy = "guest" }
-files = '''
--- README.md --
-x
--- one.md --
-x
--- two.md --
-x
-'''
-script = '''
-from 2026-11-02
-to 2026-11-03
-bo: Begin
-  + README.md
-branch one
-bo: Begin one
-  + one.md
-on main
-branch two
-bo: Begin two
-  + two.md
-'''
 "#;
+    let project = |owner: &str, name: &str, visibility: &str, members: &str| {
+        format!(
+            r#"
+[[projects]]
+path = "{owner}/{name}"
+visibility = "{visibility}"
+members = {{ {members} }}
+files = '''
+-- README.md --
+x
+-- one.md --
+x
+-- two.md --
+x
+'''
+script = '''
+from 2026-11-02
+to 2026-11-03
+{owner}: Begin
+  + README.md
+branch one
+{owner}: Begin one
+  + one.md
+on main
+branch two
+{owner}: Begin two
+  + two.md
+'''
+"#
+        )
+    };
+    [
+        people.to_owned(),
+        project("ada", "open", "public", r#"bo = "developer", cy = "reporter""#),
+        project("ada", "inner", "internal", r#"bo = "guest", eve = "guest""#),
+        project("bo", "shut", "private", r#"ada = "maintainer", cy = "guest""#),
+    ]
+    .concat()
+}
 
 /// Who calls; nobody is signed in under the empty name.
 const PEOPLE: &[&str] = &["root", "ada", "bo", "cy", "eve", ""];
-/// Who has written what those wrote who are gone.
+/// The author of what deleted people wrote.
 const GHOST: &str = "ghost";
 const VISIBILITIES: &[&str] = &["private", "internal", "public"];
 const LABELS: &[&str] = &["bug", "later", "ui"];
@@ -122,7 +86,7 @@ const DEVELOPER: u8 = 30;
 const MAINTAINER: u8 = 40;
 const OWNER: u8 = 50;
 
-/// Those who are something in a project or a group.
+/// The roles of people in a project or a group.
 type Members = BTreeMap<&'static str, u8>;
 
 #[derive(Clone)]
@@ -131,19 +95,18 @@ struct Project {
     path: String,
     namespace: Namespace,
     visibility: &'static str,
-    /// Those whom it was given, without whom its namespace brings.
+    /// Its direct members, without those of its namespace.
     members: Members,
-    /// Issues that there were so far.
+    /// Issues that were ever created.
     issues: u64,
-    /// Merge requests that there were so far.
+    /// Merge requests that were ever created.
     requests: u64,
-    /// Its branches that are merged.
+    /// Its merged branches.
     merged: BTreeSet<&'static str>,
-    /// Whether it has been deleted.
-    is_gone: bool,
+    is_deleted: bool,
 }
 
-/// Whose a project is.
+/// Where a project is.
 #[derive(Clone, Copy, PartialEq)]
 enum Namespace {
     User(&'static str),
@@ -204,8 +167,8 @@ struct Model {
     milestones: BTreeMap<u64, (usize, String, bool)>,
     /// Reactions to issues: who gave which.
     awards: BTreeMap<u64, (On, &'static str)>,
-    /// People who were deleted.
-    gone: BTreeSet<&'static str>,
+    /// Deleted people.
+    deleted: BTreeSet<&'static str>,
 }
 
 /// A call in terms that mean something in any history: the things in it are chosen among those that there are.
@@ -308,8 +271,8 @@ impl Step {
     }
 }
 
-/// The calls of one round, each as often as it is chosen beside the others. Half of all are left out, others each time:
-/// what is left comes often enough to meet.
+/// The calls of one round, each as often as its weight says. A random half is left out, so that the others come often
+/// enough to act on the same things.
 fn kinds(dice: &mut Dice) -> Vec<What> {
     let some: Vec<&(What, usize)> = TIMES.iter().filter(|_| dice.below(2) == 0).collect();
     some.into_iter().flat_map(|(what, times)| std::iter::repeat_n(*what, *times)).collect()
@@ -347,6 +310,15 @@ impl Call {
     fn refused(mut self, status: u16) -> Call {
         (self.status, self.rows, self.effect) = (status, None, None);
         self
+    }
+
+    /// Refused to those who do not see what it is about, and to those who see it and may not do this.
+    fn within(self, sees: bool, may: bool) -> Call {
+        match (sees, may) {
+            (false, _) => self.refused(404),
+            (true, false) => self.refused(403),
+            (true, true) => self,
+        }
     }
 
     /// A list of rows of which `field` has these values.
@@ -390,13 +362,13 @@ impl Model {
             labels: BTreeSet::new(),
             milestones: BTreeMap::new(),
             awards: BTreeMap::new(),
-            gone: BTreeSet::new(),
+            deleted: BTreeSet::new(),
         }
     }
 
     // ---- rights
 
-    /// What somebody is in a project: by it, or by its namespace.
+    /// The role of somebody in a project, direct or by its namespace.
     fn level(&self, who: &str, project: usize) -> u8 {
         let Project { namespace, members, .. } = &self.projects[project];
         let by_namespace = match namespace {
@@ -408,8 +380,8 @@ impl Model {
     }
 
     fn sees(&self, who: &str, project: usize) -> bool {
-        let Project { visibility, is_gone, .. } = self.projects[project];
-        !is_gone && (self.level(who, project) > 0 || is_open_to(who, visibility))
+        let Project { visibility, is_deleted, .. } = self.projects[project];
+        !is_deleted && (self.level(who, project) > 0 || is_open_to(who, visibility))
     }
 
     fn sees_issue(&self, who: &str, issue: &Issue) -> bool {
@@ -432,7 +404,7 @@ impl Model {
     // ---- what hangs on what
 
     fn delete_project(&mut self, project: usize) {
-        self.projects[project].is_gone = true;
+        self.projects[project].is_deleted = true;
         self.issues.retain(|issue| issue.project != project);
         self.requests.retain(|request| request.project != project);
         self.snippets.retain(|_, snippet| snippet.on.project() != project);
@@ -469,7 +441,7 @@ impl Model {
                 | ListGroupMembers
                 | ListUsers
         );
-        Some(if self.gone.contains(who) || who.is_empty() && !open { call.refused(401) } else { call })
+        Some(if self.deleted.contains(who) || who.is_empty() && !open { call.refused(401) } else { call })
     }
 
     fn signed_call(&self, step: Step) -> Option<Call> {
@@ -478,11 +450,7 @@ impl Model {
         let at = format!("/projects/{}", self.projects[project].path);
         let (sees, level) = (self.sees(who, project), self.level(who, project));
         // What a project holds, by the right that it needs.
-        let inside = |call: Call, least: u8| match (sees, level >= least) {
-            (false, _) => call.refused(404),
-            (true, false) => call.refused(403),
-            (true, true) => call,
-        };
+        let inside = |call: Call, least: u8| call.within(sees, level >= least);
         let visibility = VISIBILITIES[b % 3];
         Some(match what {
             SetVisibility => {
@@ -690,11 +658,7 @@ impl Model {
                 Ok(())
             }),
         };
-        Some(match (sees, level >= REPORTER) {
-            (false, _) => call.refused(404),
-            (true, false) => call.refused(403),
-            (true, true) => call,
-        })
+        Some(call.within(sees, level >= REPORTER))
     }
 
     fn on_snippet(&self, step: Step) -> Option<Call> {
@@ -708,19 +672,8 @@ impl Model {
         let visibility = VISIBILITIES[b % 3];
         let call = match what {
             GetSnippet => Call::read(at),
-            ListCommentsOnSnippet => {
-                let of = |(_, note): &(&u64, &Written)| note.on == On::Snippet(project, id);
-                let ids = self.notes.iter().filter(of).map(|(id, _)| id.to_string());
-                Call::read(format!("{at}/notes?per_page=100")).listing("id", ids)
-            }
-            CommentOnSnippet => {
-                let who = step.who;
-                Call::write(Method::POST, format!("{at}/notes"), &[("body", "Nice")]).then(move |model, answer| {
-                    let note = Written { author: who, on: On::Snippet(project, id), visibility: "" };
-                    model.notes.insert(number(answer, "id")?, note);
-                    Ok(())
-                })
-            }
+            ListCommentsOnSnippet => self.list_comments(&at, On::Snippet(project, id)),
+            CommentOnSnippet => Model::comment(&at, On::Snippet(project, id), who),
             EditSnippet => Call::write(Method::PUT, at, &[("visibility", visibility)]).then(move |model, _| {
                 if let Some(snippet) = model.snippets.get_mut(&id) {
                     snippet.visibility = visibility;
@@ -740,6 +693,34 @@ impl Model {
         })
     }
 
+    fn list_comments(&self, at: &str, on: On) -> Call {
+        let of = |(_, note): &(&u64, &Written)| note.on == on;
+        let ids = self.notes.iter().filter(of).map(|(id, _)| id.to_string());
+        Call::read(format!("{at}/notes?per_page=100")).listing("id", ids)
+    }
+
+    fn comment(at: &str, on: On, who: &'static str) -> Call {
+        Call::write(Method::POST, format!("{at}/notes"), &[("body", "So it is")]).then(move |model, answer| {
+            model.notes.insert(number(answer, "id")?, Written { author: who, on, visibility: "" });
+            Ok(())
+        })
+    }
+
+    /// Edits or deletes one of the comments on something.
+    fn change_comment(&self, step: Step, at: &str, on: On, deletes: bool) -> Option<Call> {
+        let (id, note) = choose(self.notes.iter().filter(|(_, note)| note.on == on), step.b)?;
+        let (id, path) = (*id, format!("{at}/notes/{id}"));
+        let call = match deletes {
+            false => Call::write(Method::PUT, path, &[("body", "Or not")]),
+            true => Call::write(Method::DELETE, path, &[]).then(move |model, _| {
+                model.notes.remove(&id);
+                Ok(())
+            }),
+        };
+        let may = note.author == step.who || self.level(step.who, on.project()) >= MAINTAINER;
+        Some(if may { call } else { call.refused(403) })
+    }
+
     fn on_issue(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         let issue = choose(self.issues.iter(), a)?;
@@ -752,22 +733,13 @@ impl Model {
         let who = step.who;
         let call = match what {
             GetIssue => Call::read(at),
-            ListComments => {
-                let of = |(_, note): &(&u64, &Written)| note.on == on;
-                let ids = self.notes.iter().filter(of).map(|(id, _)| id.to_string());
-                Call::read(format!("{at}/notes?per_page=100")).listing("id", ids)
-            }
+            ListComments => self.list_comments(&at, on),
             ListReactions => {
                 let of = |(_, (to, _)): &(&u64, &(On, &str))| *to == on;
                 let ids = self.awards.iter().filter(of).map(|(id, _)| id.to_string());
                 Call::read(format!("{at}/award_emoji?per_page=100")).listing("id", ids)
             }
-            Comment => {
-                Call::write(Method::POST, format!("{at}/notes"), &[("body", "So it is")]).then(move |model, answer| {
-                    model.notes.insert(number(answer, "id")?, Written { author: who, on, visibility: "" });
-                    Ok(())
-                })
-            }
+            Comment => Model::comment(&at, on, who),
             React => {
                 let given = self.awards.values().any(|(to, by)| *to == on && *by == who);
                 let call = Call::write(Method::POST, format!("{at}/award_emoji"), &[("name", "heart")]).then(
@@ -788,19 +760,7 @@ impl Model {
                 });
                 if *by == who || who == "root" { call } else { call.refused(401) }
             }
-            EditComment | DeleteComment => {
-                let (id, note) = choose(self.notes.iter().filter(|(_, note)| note.on == on), b)?;
-                let (id, path) = (*id, format!("{at}/notes/{id}"));
-                let may = note.author == who || level >= MAINTAINER;
-                let call = match what {
-                    EditComment => Call::write(Method::PUT, path, &[("body", "Or not")]),
-                    _ => Call::write(Method::DELETE, path, &[]).then(move |model, _| {
-                        model.notes.remove(&id);
-                        Ok(())
-                    }),
-                };
-                if may { call } else { call.refused(403) }
-            }
+            EditComment | DeleteComment => self.change_comment(step, &at, on, what == DeleteComment)?,
             EditIssue => {
                 let title = format!("{} again", TITLES[b % 3]);
                 let call = Call::write(Method::PUT, at, &[("title", &title)]).then(move |model, _| {
@@ -883,7 +843,7 @@ impl Model {
 impl Project {
     fn new(path: &str, namespace: Namespace, visibility: &'static str, members: Members) -> Project {
         let (issues, requests, merged) = (0, 0, BTreeSet::new());
-        Project { path: path.to_owned(), namespace, visibility, members, issues, requests, merged, is_gone: false }
+        Project { path: path.to_owned(), namespace, visibility, members, issues, requests, merged, is_deleted: false }
     }
 }
 
@@ -913,7 +873,7 @@ fn value_of(row: &Value, field: &str) -> String {
 /// Makes the calls of a history, one after the other, on a server of its own; where it is not as the model says, at
 /// which step and how.
 async fn run(steps: &[Step], model: &Model) -> Result<(), (usize, String)> {
-    let server = Server::of(WORLD, &Default::default()).await;
+    let server = Server::of(&world(), &Default::default()).await;
     let mut model = model.clone();
     for (at, step) in steps.iter().enumerate() {
         let Some(call) = model.call(*step) else { continue };
@@ -929,7 +889,7 @@ async fn run(steps: &[Step], model: &Model) -> Result<(), (usize, String)> {
         }
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if let Some((field, expected)) = call.rows {
-            // What the system says of changes is left aside, and who stands for those who are gone.
+            // Notes of the system are left out, and the user who stands for deleted ones.
             let rows = answer.as_array().cloned().unwrap_or_default();
             let is_told = |row: &Value| row["system"] != true && row["username"] != GHOST;
             let rows: Vec<Value> = rows.into_iter().filter(is_told).collect();
@@ -990,7 +950,7 @@ async fn wrong(seed: u64, model: &Model) -> Option<(Vec<Step>, String)> {
 
 #[tokio::test]
 async fn every_history_is_as_the_specification_says() {
-    let steps = std::env::var("LABSCOPE_MODEL_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(STEPS);
+    let steps = length("LABSCOPE_MODEL_STEPS", STEPS);
     for seed in 0..(steps / ROUND) as u64 {
         if let Some((steps, why)) = wrong(seed, &Model::new()).await {
             let steps: Vec<String> = steps.iter().map(|step| format!("    {step:?}")).collect();

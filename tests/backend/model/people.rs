@@ -1,8 +1,8 @@
-//! People, groups, and who is what in projects and groups, in the model.
+//! Users, groups, and the members of projects and groups in the model.
 
 use super::*;
 
-/// The last part of a group's path.
+/// Paths of groups, without their parents.
 const GROUPS: &[&str] = &["alpha", "beta", "gamma"];
 const LEVELS: &[u8] = &[GUEST, REPORTER, DEVELOPER, MAINTAINER, OWNER];
 
@@ -59,7 +59,7 @@ impl Model {
         parts.join("%2F")
     }
 
-    /// What somebody is in a group: by it, or by one above it.
+    /// The role of somebody in a group, direct or inherited.
     pub fn group_level(&self, who: &str, group: u64) -> u8 {
         let levels = self.chain(group).into_iter().filter_map(|group| group.members.get(who).copied());
         if who == "root" { OWNER } else { levels.max().unwrap_or(0) }
@@ -69,7 +69,9 @@ impl Model {
         let is_in_one_below =
             self.groups.iter().any(|(id, below)| below.members.contains_key(who) && self.is_inside(*id, group));
         let is_in_a_project = self.projects.iter().any(|project| match project.namespace {
-            Namespace::Group(id) => !project.is_gone && project.members.contains_key(who) && self.is_inside(id, group),
+            Namespace::Group(id) => {
+                !project.is_deleted && project.members.contains_key(who) && self.is_inside(id, group)
+            }
             Namespace::User(_) => false,
         });
         let visibility = self.groups.get(&group).map_or("private", |group| group.visibility);
@@ -129,7 +131,7 @@ impl Model {
                 let call = Call::write(Method::POST, format!("{at}/members"), &form).then(set);
                 match () {
                     () if own < least || level > own => call.refused(403),
-                    () if self.gone.contains(person) => call.refused(404),
+                    () if self.deleted.contains(person) => call.refused(404),
                     () if owner == Some(person) || held.is_some() => call.refused(409),
                     () => call,
                 }
@@ -159,7 +161,7 @@ impl Model {
         Some(if sees { call } else { call.refused(404) })
     }
 
-    /// Calls that make groups, and lists of them.
+    /// Calls that create or list groups.
     pub fn of_groups(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         if what == ListGroups {
@@ -180,7 +182,7 @@ impl Model {
         Some(match parent {
             Some(parent) if !self.sees_group(who, parent) => call.refused(404),
             Some(parent) if self.group_level(who, parent) < OWNER => call.refused(403),
-            // An external user begins nothing.
+            // External users create no groups of their own.
             None if who == "eve" => call.refused(403),
             _ if is_taken || self.is_more_open(visibility, parent) => call.refused(400),
             _ => call,
@@ -233,11 +235,7 @@ impl Model {
                 })
             }
         };
-        Some(match (sees, level >= OWNER) {
-            (false, _) => call.refused(404),
-            (true, false) => call.refused(403),
-            (true, true) => call,
-        })
+        Some(call.within(sees, level >= OWNER))
     }
 
     fn delete_group(&mut self, group: u64) {
@@ -253,7 +251,7 @@ impl Model {
     pub fn on_user(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         if what == ListUsers {
-            let names = PEOPLE.iter().filter(|name| !name.is_empty() && !self.gone.contains(*name));
+            let names = PEOPLE.iter().filter(|name| !name.is_empty() && !self.deleted.contains(*name));
             let call = Call::read("/users?per_page=100".into());
             let call = call.listing("username", names.map(|name| (*name).to_owned()));
             return Some(if who.is_empty() { call.refused(403) } else { call });
@@ -276,14 +274,14 @@ impl Model {
         };
         Some(match () {
             () if who != "root" => call.refused(403),
-            () if self.gone.contains(person) => call.refused(404),
+            () if self.deleted.contains(person) => call.refused(404),
             () => call,
         })
     }
 
-    /// What somebody owns goes along, and what somebody wrote stays, by nobody.
+    /// The projects of a deleted user go along; what they wrote is the ghost user's.
     fn delete_user(&mut self, person: &'static str) {
-        self.gone.insert(person);
+        self.deleted.insert(person);
         for project in 0..self.projects.len() {
             if self.projects[project].namespace == Namespace::User(person) {
                 self.delete_project(project);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The branches of each project that began with code.
+/// The branches of each project that has code.
 const BRANCHES: &[&str] = &["one", "two"];
 
 #[derive(Clone)]
@@ -16,33 +16,29 @@ pub struct Request {
 }
 
 impl Model {
-    /// Guests of a private project may not read its code, nor what is asked of it.
+    /// Guests of a private project read neither its code nor its merge requests.
     fn reads_code(&self, who: &str, project: usize) -> bool {
         self.sees(who, project)
             && (self.level(who, project) >= REPORTER || is_open_to(who, self.projects[project].visibility))
     }
 
-    /// Whoever may read the code, else why not.
+    /// The call, refused to those who may not read the code.
     fn with_code(&self, who: &str, project: usize, call: Call) -> Call {
-        match (self.sees(who, project), self.reads_code(who, project)) {
-            (false, _) => call.refused(404),
-            (true, false) => call.refused(403),
-            (true, true) => call,
-        }
+        call.within(self.sees(who, project), self.reads_code(who, project))
     }
 
     fn request(&mut self, project: usize, iid: u64) -> Option<&mut Request> {
         self.requests.iter_mut().find(|request| request.project == project && request.iid == iid)
     }
 
-    /// An open request for a branch, but for the one that is `iid`.
-    fn is_asked(&self, project: usize, source: &str, iid: u64) -> bool {
+    /// Returns whether another request than `iid` is open for a branch.
+    fn has_open(&self, project: usize, source: &str, iid: u64) -> bool {
         self.requests.iter().any(|request| {
             (request.project, request.source) == (project, source) && request.state == "opened" && request.iid != iid
         })
     }
 
-    /// Calls that make merge requests, and lists of them.
+    /// Calls that create or list merge requests.
     pub fn of_requests(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         let project = a % self.projects.len();
@@ -53,7 +49,7 @@ impl Model {
         Some(match what {
             CreateRequest => {
                 let (source, title) = (BRANCHES[b % BRANCHES.len()], TITLES[b % 3]);
-                // What is merged already brings nothing, and what a group holds has no code.
+                // A merged branch has nothing to merge, and projects of groups have no code.
                 let is_of_group = matches!(self.projects[project].namespace, Namespace::Group(_));
                 if is_of_group || self.projects[project].merged.contains(source) {
                     return None;
@@ -69,12 +65,8 @@ impl Model {
                     model.requests.push(Request { project, iid, title, author: who, source, state });
                     Ok(())
                 });
-                match (self.sees(who, project), self.level(who, project) >= DEVELOPER) {
-                    (false, _) => call.refused(404),
-                    (true, false) => call.refused(403),
-                    (true, true) if self.is_asked(project, source, 0) => call.refused(409),
-                    (true, true) => call,
-                }
+                let call = if self.has_open(project, source, 0) { call.refused(409) } else { call };
+                call.within(self.sees(who, project), self.level(who, project) >= DEVELOPER)
             }
             ListRequests => {
                 let state = ["opened", "closed", "merged", "all"][b % 4];
@@ -107,28 +99,10 @@ impl Model {
         let changes = level >= DEVELOPER || request.author == who;
         let call = match what {
             GetRequest => Call::read(at),
-            ListCommentsOnRequest => {
-                let of = |(_, note): &(&u64, &Written)| note.on == on;
-                let ids = self.notes.iter().filter(of).map(|(id, _)| id.to_string());
-                Call::read(format!("{at}/notes?per_page=100")).listing("id", ids)
-            }
-            CommentOnRequest => {
-                Call::write(Method::POST, format!("{at}/notes"), &[("body", "Why so?")]).then(move |model, answer| {
-                    model.notes.insert(number(answer, "id")?, Written { author: who, on, visibility: "" });
-                    Ok(())
-                })
-            }
+            ListCommentsOnRequest => self.list_comments(&at, on),
+            CommentOnRequest => Model::comment(&at, on, who),
             EditCommentOnRequest | DeleteCommentOnRequest => {
-                let (id, note) = choose(self.notes.iter().filter(|(_, note)| note.on == on), b)?;
-                let (id, path) = (*id, format!("{at}/notes/{id}"));
-                let call = match what {
-                    EditCommentOnRequest => Call::write(Method::PUT, path, &[("body", "So it is better")]),
-                    _ => Call::write(Method::DELETE, path, &[]).then(move |model, _| {
-                        model.notes.remove(&id);
-                        Ok(())
-                    }),
-                };
-                if note.author == who || level >= MAINTAINER { call } else { call.refused(403) }
+                self.change_comment(step, &at, on, what == DeleteCommentOnRequest)?
             }
             EditRequest => {
                 let title = format!("{} again", TITLES[b % 3]);
@@ -153,7 +127,7 @@ impl Model {
                 });
                 match (changes, event, state) {
                     (false, ..) => call.refused(403),
-                    (true, "reopen", "closed") if self.is_asked(project, source, iid) => call.refused(409),
+                    (true, "reopen", "closed") if self.has_open(project, source, iid) => call.refused(409),
                     _ => call,
                 }
             }
