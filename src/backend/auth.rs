@@ -1,6 +1,7 @@
-//! Who calls, and what they may see and do.
+//! Authentication of callers, and their permissions.
 //!
-//! What a caller may not see does not exist for them (404); what they see and may not change is refused (403).
+//! Objects that a caller may not see do not exist for them (404); changes to objects they can see but not change are
+//! forbidden (403).
 
 use super::params::Inputs;
 use super::records::{
@@ -15,15 +16,15 @@ use rustls::crypto::ring;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A caller's place in everything, worked out once a request.
+/// The identity and memberships of a caller, computed once per request.
 #[derive(Clone, Debug, Default)]
 pub struct Rights {
-    /// `None`: nobody is signed in.
+    /// The ID of the user; `None` if not signed in.
     pub user: Option<u64>,
-    /// The token of the request, where it is a user's.
+    /// The ID of the request's access token; `None` for a job token.
     pub token: Option<u64>,
     pub admin: bool,
-    /// Sees only what they are a member of, and what is public.
+    /// Whether the user sees only public projects and groups and those they are a member of.
     external: bool,
     groups: BTreeMap<u64, u8>,
     projects: BTreeMap<u64, u8>,
@@ -32,33 +33,34 @@ pub struct Rights {
 /// Names of the query parameters that carry a token.
 pub const TOKEN_PARAMETERS: [&str; 4] = ["private_token", "access_token", "job_token", "job-token"];
 
-/// Whose tokens an endpoint takes.
+/// The kinds of tokens that an endpoint accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Credentials {
     Users,
-    /// Those of running jobs, too: downloads of artifacts.
+    /// Tokens of users and of running jobs, for artifact downloads.
     UsersAndJobs,
 }
 
-/// The token of a job, which it may use as long as it runs. Nobody keeps it: it follows from the job and from a secret
-/// of the server.
+/// Returns the token of a job, which is valid while the job runs. It is not stored: it is derived from the job and a
+/// secret of the server.
 pub fn job_token(world: &World, job: u64) -> Option<String> {
     let root = world.tokens.iter().find(|token| world.users.get(token.user).is_some_and(|user| user.admin))?;
     let text = format!("job {job} of {}", root.secret);
     Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| id.to_string())
 }
 
-/// Finds the caller of a request by its token; for a job's token it is who started the job.
+/// Finds the caller of a request by its token; for a job token, the user who started the job.
 ///
 /// # Errors
-/// 401 for a token that nobody has, on public things too; 403 for one of a blocked user; 403 and 404 for `sudo`.
+/// Fails with 401 for an unknown token (even for public resources), 403 for a blocked user, and 403 or 404 for an
+/// invalid `sudo`.
 pub fn authenticate(
     world: &World,
     headers: &HeaderMap,
     inputs: &Inputs,
     credentials: Credentials,
 ) -> Result<Rights, Reject> {
-    // What is no text is a token that nobody has.
+    // A header that is not valid text becomes a token that nobody has.
     let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let input = |name: &str| match inputs.get(name) {
         Some(Value::String(text)) => Some(text.clone()),
@@ -94,17 +96,17 @@ pub fn authenticate(
     }
 }
 
-/// Returns the token of the `Authorization` header.
+/// Returns the bearer token of the `Authorization` header.
 pub fn bearer(headers: &HeaderMap) -> Option<String> {
     let value = String::from_utf8_lossy(headers.get("authorization")?.as_bytes()).into_owned();
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }
 
-/// That the token of a request has not expired, and that it may write, if that is what the request does.
+/// Checks that the token of a request has not expired, and that its scopes allow writing if the request writes.
 ///
 /// # Errors
-/// 401 for a token that has expired, 403 for one whose scopes are too narrow.
+/// Fails with 401 for an expired token, and with 403 if the scopes are insufficient.
 pub fn check_token(world: &World, rights: &Rights, writes: bool, now: Timestamp) -> Result<(), Reject> {
     let Some(token) = rights.token.and_then(|id| world.tokens.get(id)) else { return Ok(()) };
     if token.expires_at.is_some_and(|at| at <= now) {
@@ -122,17 +124,17 @@ fn of_job(world: &World, secret: &str) -> Result<Rights, Reject> {
     let is_it = |job: &&Job| job_token(world, job.id).is_some_and(|token| same(&token, secret));
     let user = running.find(is_it).and_then(|job| world.users.get(job.user?));
     let user = user.filter(|user| !user.blocked).ok_or_else(Reject::unauthorized)?;
-    // A job does what its user may, but does not rule the server.
+    // A job has the permissions of its user, except those of an administrator.
     Ok(Rights { admin: false, ..Rights::of(world, user.id) })
 }
 
-/// Compares secrets in a time that does not tell how much of them agrees.
+/// Compares secrets in constant time.
 pub fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |unlike, (x, y)| unlike | (x ^ y)) == 0
 }
 
 impl Rights {
-    /// Returns what `user` may do.
+    /// Returns the permissions of `user`.
     pub fn of(world: &World, user: u64) -> Rights {
         let mut rights = Rights { user: Some(user), ..Rights::default() };
         if let Some(user) = world.users.get(user) {
@@ -150,7 +152,7 @@ impl Rights {
         rights
     }
 
-    /// The level in a group by membership, in it or in one above it; 0 for none.
+    /// Returns the access level by membership of the group or one of its ancestors; 0 for none.
     pub fn in_group(&self, world: &World, group: u64) -> u8 {
         if self.groups.is_empty() {
             return 0;
@@ -159,14 +161,14 @@ impl Rights {
         levels.copied().max().unwrap_or(0)
     }
 
-    /// The level in a project by membership of the project alone; 0 for none.
+    /// Returns the access level by direct membership of the project; 0 for none.
     pub fn directly_in(&self, project: &Project) -> u8 {
         let owns = matches!(project.namespace, Namespace::User(owner) if Some(owner) == self.user);
         let own = if owns { level::OWNER } else { 0 };
         own.max(self.projects.get(&project.id).copied().unwrap_or(0))
     }
 
-    /// The level in a project by membership: its own, its groups', and of groups that it is shared with.
+    /// Returns the highest access level by membership of the project, its groups, and groups that it is shared with.
     pub fn in_project(&self, world: &World, project: &Project) -> u8 {
         let by_group = match project.namespace {
             Namespace::Group(group) => self.in_group(world, group),
@@ -176,22 +178,23 @@ impl Rights {
         self.directly_in(project).max(by_group).max(shared.max().unwrap_or(0))
     }
 
-    /// The level in a project that counts: an administrator owns everything.
+    /// Returns the effective access level in a project: administrators are owners of everything.
     pub fn level(&self, world: &World, project: &Project) -> u8 {
         if self.admin { level::OWNER } else { self.in_project(world, project) }
     }
 
-    /// Returns whether the caller may push to a branch: a protected one is for maintainers, unless it says otherwise.
+    /// Returns whether the caller may push to a branch: protected branches require maintainers, unless configured
+    /// otherwise.
     pub fn pushes_to(&self, world: &World, project: &Project, branch: &str) -> bool {
         self.changes(world, project, branch, ProtectedBranch::push_level)
     }
 
-    /// Returns whether the caller may merge into a branch: whoever may push to it may, too.
+    /// Returns whether the caller may merge into a branch: everyone who may push to it may also merge.
     pub fn merges_into(&self, world: &World, project: &Project, branch: &str) -> bool {
         self.changes(world, project, branch, ProtectedBranch::merge_level) || self.pushes_to(world, project, branch)
     }
 
-    /// Returns whether one of the rules for a branch lets the caller do what takes a level, which is 0 for nobody.
+    /// Returns whether a rule for a branch grants access at the caller's level; a level of 0 in a rule means no one.
     fn changes(
         &self,
         world: &World,
@@ -207,7 +210,7 @@ impl Rights {
         may && !project.archived
     }
 
-    /// The level in a group that counts.
+    /// Returns the effective access level in a group.
     pub fn group_level(&self, world: &World, group: u64) -> u8 {
         if self.admin { level::OWNER } else { self.in_group(world, group) }
     }
@@ -220,7 +223,7 @@ impl Rights {
         }
     }
 
-    /// Returns whether the caller may know of a project.
+    /// Returns whether the caller can see a project.
     pub fn sees_project(&self, world: &World, project: &Project) -> bool {
         self.admin || self.sees(project.visibility) || self.in_project(world, project) > 0
     }
@@ -230,7 +233,7 @@ impl Rights {
         self.admin || self.sees(project.visibility) || self.in_project(world, project) >= level::REPORTER
     }
 
-    /// Returns whether the caller may know of a group: members, and those of a project or group inside it, may.
+    /// Returns whether the caller can see a group: members of the group or of a project or group inside it can.
     pub fn sees_group(&self, world: &World, group: &Group) -> bool {
         let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group.id);
         self.admin
@@ -243,8 +246,8 @@ impl Rights {
             })
     }
 
-    /// Returns whether the caller may read an issue of a project that they see: a confidential one is for its people
-    /// and for members.
+    /// Returns whether the caller may read an issue of a project that they can see: confidential issues are for the
+    /// author, the assignees and members (reporters and up).
     pub fn reads_issue(&self, world: &World, issue: &Issue) -> bool {
         let level = || world.projects.get(issue.project).map_or(0, |project| self.level(world, project));
         !issue.confidential
@@ -252,15 +255,15 @@ impl Rights {
             || level() >= level::REPORTER
     }
 
-    /// Returns whether the caller may know of a snippet of a project that they see: a private one is its author's
-    /// alone.
+    /// Returns whether the caller can see a snippet of a project that they can see: private snippets are for the author
+    /// (and administrators) only.
     pub fn sees_snippet(&self, world: &World, project: &Project, snippet: &Snippet) -> bool {
         let is_member = || snippet.visibility != Visibility::Private && self.in_project(world, project) > 0;
         self.sees(snippet.visibility) || self.user == Some(snippet.author) || self.admin || is_member()
     }
 }
 
-/// 160 random bits in hexadecimal.
+/// Returns 160 random bits in hexadecimal; `None` if the system has no random numbers.
 pub fn secret() -> Option<String> {
     let mut bytes = [0u8; 20];
     ring::default_provider().secure_random.fill(&mut bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Pictures of users and projects: taken with a form, served where web pages would have them.
+//! Avatars of users and projects: uploaded in forms, and served at the paths of GitLab's web pages.
 
 use super::auth::{Credentials, authenticate};
 use super::call::Call;
@@ -13,9 +13,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::ops::Deref;
 
-/// The largest picture.
+/// The maximum size in bytes.
 const LARGEST: usize = 200 << 10;
-/// How files begin that are pictures, and what they are.
+/// The signatures of the supported image formats, and their content types.
 const KINDS: [(&[u8], &str); 7] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -26,13 +26,13 @@ const KINDS: [(&[u8], &str); 7] = [
     (b"\0\0\x01\0", "image/vnd.microsoft.icon"),
 ];
 
-/// Below the root of the server.
+/// The route of avatars, relative to the root of the server.
 pub const ROUTE: &str = "/uploads/-/system/{kind}/avatar/{id}/{filename}";
 
-/// The name of a file, and its bytes.
+/// The filename of an image, and its bytes.
 type Picture = (String, Vec<u8>);
 
-/// Whose a picture is.
+/// The owner of an avatar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AvatarOwner {
     User(u64),
@@ -60,10 +60,10 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
     KINDS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind)
 }
 
-/// The picture that a request brings; `Some(None)` where it takes one away.
+/// Returns the avatar that a request contains; `Some(None)` if it removes the avatar.
 ///
 /// # Errors
-/// 400 for what is no file, no picture, or too large.
+/// Fails with 400 if it is not a file, is not an image, or is too large.
 pub fn given(inputs: &Inputs) -> Result<Option<Option<Picture>>, Reject> {
     let refuse = |why: &str| Err(Reject::bad(json!({ "avatar": [why] })));
     let file = match inputs.get("avatar") {
@@ -91,12 +91,12 @@ pub fn given(inputs: &Inputs) -> Result<Option<Option<Picture>>, Reject> {
     Ok(Some(Some((name, bytes))))
 }
 
-/// Takes the picture of somebody or something away.
+/// Removes the avatar of a user or project.
 pub fn remove(world: &mut World, whose: AvatarOwner) {
     world.avatars.remove_where(|avatar| whose.has(avatar));
 }
 
-/// Puts a picture in the place of the one that is there; answers its path.
+/// Replaces the avatar of a user or project. Returns its path.
 pub fn set(world: &mut World, whose: AvatarOwner, file: Option<Picture>) -> Option<String> {
     remove(world, whose);
     let (filename, bytes) = file?;
@@ -110,17 +110,17 @@ pub fn set(world: &mut World, whose: AvatarOwner, file: Option<Picture>) -> Opti
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Returns where a picture is: one of this server by its path.
+    /// Returns the URL of an avatar; the path of an avatar on this server is made absolute.
     pub fn picture(&self, url: &Option<String>) -> Option<String> {
         let url = url.as_ref()?;
         Some(if url.starts_with('/') { format!("{}{url}", self.base_url) } else { url.clone() })
     }
 }
 
-/// A picture, its kind and bytes.
+/// Returns the content type and the bytes of an avatar.
 ///
 /// # Errors
-/// 404 where there is none, or none that the caller may know of.
+/// Fails with 404 if it does not exist or is not visible to the caller.
 pub fn find(
     engine: &Engine,
     headers: &HeaderMap,

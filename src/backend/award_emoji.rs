@@ -1,4 +1,4 @@
-//! Reactions to merge requests, issues and notes: who gave which emoji.
+//! Emoji reactions to merge requests, issues and notes.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
 use super::emoji::emoji;
@@ -72,23 +72,23 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl World {
-    /// The reactions to a thing itself, or to a note on it.
+    /// Returns the reactions to an object, or to a note on it.
     pub fn awards_of(&self, on: Noteable, note: Option<u64>) -> impl Iterator<Item = &records::Award> + Clone {
         self.awards.iter().filter(move |award| award.on == on && award.note == note)
     }
 
-    /// Reactions for and against a thing.
+    /// Returns the numbers of upvotes and downvotes of an object.
     pub fn votes(&self, on: Noteable) -> (u64, u64) {
         let count = |name: &str| self.awards_of(on, None).filter(|award| award.name == name).count() as u64;
         (count("thumbsup"), count("thumbsdown"))
     }
 
-    /// Returns whether somebody gave a thing an emoji.
+    /// Returns whether a user has reacted with an emoji.
     pub fn has_award(&self, on: Noteable, note: Option<u64>, name: &str, user: u64) -> bool {
         self.awards_of(on, note).any(|award| award.name == name && award.user == user)
     }
 
-    /// Adds a reaction, unless it is there. Answers its number.
+    /// Adds a reaction unless it exists. Returns its ID.
     pub fn react(&mut self, on: Noteable, note: Option<u64>, name: &str, user: u64, at: Timestamp) -> Option<u64> {
         if self.has_award(on, note, name, user) {
             return None;
@@ -96,7 +96,7 @@ impl World {
         Some(self.awards.add(records::Award { id: 0, on, note, name: name.to_owned(), user, created_at: at }))
     }
 
-    /// Takes over the reactions that data folders kept with merge requests and issues before they had a table.
+    /// Migrates the reactions that older data folders stored inside merge requests and issues.
     pub fn adopt_reactions(&mut self) {
         let requests = self.merge_requests.iter().filter(|mr| !mr.reactions.is_empty());
         let requests = requests.map(|mr| (Noteable::MergeRequest(mr.id), mr.updated_at, mr.reactions.clone()));
@@ -114,7 +114,7 @@ impl World {
         }
     }
 
-    /// Takes out the reactions to notes that are gone.
+    /// Removes the reactions to notes that have been deleted.
     pub fn drop_awards_of_notes(&mut self, notes: &BTreeSet<u64>) {
         self.awards.remove_where(|award| award.note.is_some_and(|note| notes.contains(&note)));
     }
@@ -140,7 +140,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, award: &records::Award) -> Awa
     }
 }
 
-/// That there is such a note on the thing.
+/// Checks that the object has such a note.
 fn check_note<W: Deref<Target = World>>(call: &Call<W>, on: &NoteTarget, note: Option<u64>) -> Result<(), Reject> {
     let Some(id) = note else { return Ok(()) };
     let found = call.world.notes.get(id).filter(|note| note.on == on.on);
@@ -152,7 +152,7 @@ fn list(call: &Reading, on: &NoteTarget, note: Option<u64>) -> Outcome<Vec<Award
     call.page(call.world.awards_of(on.on, note).collect(), |award| show(call, award))
 }
 
-/// Reacts. Every refusal is a 404, with the reason in its text.
+/// Adds a reaction. All errors are a 404, with the reason in the message.
 fn create(call: &mut Writing, on: &NoteTarget, note: Option<u64>, name: &str) -> Outcome<AwardEmoji> {
     check_note(call, on, note)?;
     let is_system = note.and_then(|id| call.world.notes.get(id)).is_some_and(|note| note.system);

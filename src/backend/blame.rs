@@ -1,4 +1,4 @@
-//! Which commit brought which lines of a file.
+//! Blame: the commits that introduced the lines of a file.
 
 use super::call::{Outcome, Reading, ok};
 use super::mount::Mount;

@@ -1,4 +1,4 @@
-//! Reads the body of a request within bounds: of its bytes, of its time, and of the values in it.
+//! Reads the body of a request with limits on its size, its duration, and the number of values in it.
 
 use super::params::{self, Inputs, MOST_VALUES};
 use super::reject::Reject;
@@ -8,22 +8,23 @@ use futures::StreamExt;
 use serde_json::Value;
 use std::time::Duration;
 
-/// What the body of a request is for.
+/// The intended content of a request body, which determines its size limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Purpose {
     /// Fields of records: titles, descriptions, comments.
     Fields,
-    /// The contents of files as well.
+    /// Fields and file contents.
     Files,
 }
 
-/// The most bytes from a caller whom neither a header nor the query names: a token may be in the body, and little else.
+/// The size limit in bytes for a caller who is not identified by a header or the query: the body may contain the token,
+/// and little else.
 const OF_NOBODY: usize = 1 << 20;
-/// How many bytes are still read of a body that is refused, so that its sender comes to reading why.
+/// The number of excess bytes that are read and discarded, so that the client gets to read the error.
 const DISCARDED: usize = 128 << 20;
 
 impl Purpose {
-    /// The most bytes that such a body may have.
+    /// Returns the size limit in bytes.
     pub fn most(self, is_signed_in: bool) -> usize {
         match self {
             _ if !is_signed_in => OF_NOBODY,
@@ -36,7 +37,7 @@ impl Purpose {
 /// Reads a whole body.
 ///
 /// # Errors
-/// 413 for more than `most` bytes, 408 where it has not arrived in time, 400 where it broke off.
+/// Fails with 413 for more than `most` bytes, 408 if it has not arrived in time, and 400 if it breaks off.
 pub async fn read(body: Body, most: usize, within: Duration) -> Result<Vec<u8>, Reject> {
     let late = |_| {
         let why = format!("408 Request Timeout: the body did not arrive within {} seconds", within.as_secs_f32());
@@ -65,10 +66,10 @@ async fn collect(body: Body, most: usize) -> Result<Vec<u8>, Reject> {
     Ok(bytes)
 }
 
-/// Adds the inputs that a body holds, by its content type; without one it is read as a form.
+/// Parses the inputs in a body according to its content type; without one it is parsed as a form.
 ///
 /// # Errors
-/// 413 for more values than [`MOST_VALUES`], 400 for what cannot be read.
+/// Fails with 413 for more than [`MOST_VALUES`] values, and with 400 if it cannot be parsed.
 pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), Reject> {
     if body.is_empty() {
         return Ok(());
@@ -76,7 +77,7 @@ pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), 
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if kind == "application/json" {
-        // Before anything is made of them: a value takes up to a hundred times the memory of its text.
+        // Count before parsing: a value takes up to a hundred times the memory of its text.
         if values_of(body) > MOST_VALUES {
             return Err(Reject::too_many_values());
         }
@@ -93,8 +94,8 @@ pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// Returns how many values a JSON text may hold: each but the outermost follows a comma, or the bracket that opens its
-/// list or object.
+/// Returns an upper bound of the number of values in a JSON text: each value but the outermost follows a comma or an
+/// opening bracket.
 fn values_of(json: &[u8]) -> usize {
     let (mut values, mut in_text, mut is_escaped) = (1, false, false);
     for byte in json {

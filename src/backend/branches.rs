@@ -36,10 +36,10 @@ fn show(git: &Git, cache: &Cache, project: &Project, head: &Head) -> Result<Bran
     show_among(git, cache, project, head, &merged)
 }
 
-/// The heads that the default branch has taken in.
+/// Returns the heads that have been merged into the default branch.
 fn merged(git: &Git, cache: &Cache, heads: &[Head]) -> Result<Arc<HashSet<Oid>>, Reject> {
     let Some(root) = git.default_head() else { return Ok(Arc::default()) };
-    // As long as it is where the default branch is, it brings nothing that could have been merged.
+    // A branch that is at the head of the default branch has no changes that could have been merged.
     git.held_by(root, heads.iter().map(|head| head.commit).filter(|commit| *commit != root).collect(), cache)
 }
 
@@ -72,7 +72,7 @@ fn list(call: &Reading, input: ListBranches) -> Outcome<Vec<Branch>> {
     if let Some(part) = &input.search {
         heads = Arc::new(heads.iter().filter(|head| holds(&head.name, part)).cloned().collect());
     }
-    // One walk for the whole page.
+    // A single walk for the whole page.
     let page = call.paging.cut(&heads);
     let merged = merged(&git, &call.cache, page)?;
     let show = |head| show_among(&git, &call.cache, project, head, &merged);
@@ -123,7 +123,7 @@ fn create(call: &mut Writing, input: CreateBranch) -> Outcome<Branch> {
     ok(made)
 }
 
-/// Notes that something happened in a project.
+/// Updates the time of the last activity in a project.
 pub fn touch(world: &mut World, project: u64, now: Timestamp) -> Result<&Project, Reject> {
     let project = world.projects.get_mut(project).ok_or_else(Reject::no_record)?;
     project.last_activity_at = project.last_activity_at.max(now);
@@ -147,7 +147,7 @@ fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
     ok(Nothing)
 }
 
-/// Removes a branch; open merge requests from it and into it keep what they hold.
+/// Removes a branch; open merge requests from and into it keep their diff.
 pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, head: &Head) -> Result<(), Reject> {
     keep_ranges(world, repositories, |mr| {
         (mr.source_project == project && mr.source_branch == head.name)
@@ -156,8 +156,8 @@ pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, h
     git.delete_branch(&head.name)
 }
 
-/// The head of the target branch, the merge base and the head of the source branch of a merge request whose branches
-/// are there.
+/// Returns the head of the target branch, the merge base and the head of the source branch of a merge request whose
+/// branches exist.
 pub fn held(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
     let git = Git::open(&repository_path(repositories, mr.target_project), None).ok()?;
     let head = if mr.source_project == mr.target_project {
@@ -171,7 +171,7 @@ pub fn held(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
     Some((target, git.merge_base(target, head).ok()??, head))
 }
 
-/// Puts down what open merge requests hold, of which a branch is about to go.
+/// Stores the diff range of open merge requests whose branches are about to be removed.
 pub fn keep_ranges(world: &mut World, repositories: &Path, loses: impl Fn(&MergeRequest) -> bool) {
     let range = |mr: &MergeRequest| {
         let (_, base, head) = held(mr, repositories)?;

@@ -1,5 +1,5 @@
-//! What was worked out of repositories: what is true for good, as commits never change, and lists of refs, which say
-//! what they depend on.
+//! Caches of values computed from repositories: values that never change because commits do not, and lists of refs,
+//! which record what they depend on.
 
 use super::git::{Format, Head, Listed, Log, LogQuery, TagHead};
 use super::reject::Reject;
@@ -12,55 +12,55 @@ use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept of a kind at most, in entries of the usual size; then that kind is forgotten as a whole.
+/// The maximum weight of a table, in entries of the usual size; a full table is cleared as a whole.
 const MOST: usize = 20_000;
-/// Logs that are kept at most.
+/// The maximum number of cached logs.
 const MOST_LOGS: usize = 64;
-/// Bytes that they may take together.
+/// The maximum size of all cached logs in bytes.
 const MOST_LOG_BYTES: usize = 256 << 20;
 
-/// How one head relates to another.
+/// The relation of two heads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relation {
-    /// The newest commit that both have.
+    /// The merge base.
     pub base: Option<Oid>,
-    /// Whether the one can be merged into the other without a conflict.
+    /// Whether one can be merged into the other without conflicts.
     pub is_clean: bool,
 }
 
-/// One table a kind.
+/// The caches, one table for each kind of value.
 #[derive(Debug, Default)]
 pub struct Cache {
-    /// Target and source to how they meet.
+    /// Relations of target and source commits.
     pub meetings: CacheTable<(Oid, Oid), Relation>,
-    /// Two commits to the number of files between them.
+    /// Numbers of files that differ between two commits.
     pub counts: CacheTable<(Oid, Oid), usize>,
-    /// A commit to the lines that it added and deleted.
+    /// Numbers of lines that commits add and delete.
     pub lines: CacheTable<Oid, (u64, u64)>,
-    /// Logs, as far as somebody asked.
+    /// Logs, as far as they have been requested.
     pub logs: KeptLogs,
-    /// A commit to how many it and its history are.
+    /// Numbers of commits in the history of a commit, including itself.
     pub sizes: CacheTable<Oid, u64>,
-    /// A commit to those who made it and its history.
+    /// Contributors to the history of a commit.
     pub contributors: CacheTable<Oid, Arc<Vec<Contributor>>>,
-    /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it
-    /// again.
+    /// Tree entries by tree, path in it, and whether the listing is recursive: otherwise each page of a long list would
+    /// walk the tree again.
     pub trees: CacheTable<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
-    /// A commit to how it is shown.
+    /// API representations of commits.
     pub commits: CacheTable<Oid, Arc<Commit>>,
-    /// A commit and others, in order, to which of them are in its history.
+    /// The subset of some commits that is in the history of another, by that commit and the list.
     pub held: CacheTable<(Oid, Vec<Oid>), Arc<HashSet<Oid>>>,
-    /// The folder of a repository to its branches.
+    /// Branches by repository folder.
     pub heads: CacheTable<PathBuf, Listed<Head>>,
-    /// The same for tags.
+    /// Tags by repository folder.
     pub tags: CacheTable<PathBuf, Listed<TagHead>>,
-    /// A commit, how it is packed and below which folder, to the bytes of the archive.
+    /// Sizes of archives in bytes, by commit, format and top-level folder.
     pub lengths: CacheTable<(Oid, Format, String), u64>,
 }
 
-/// How much of a table something takes.
+/// The share of a table that a value takes up.
 pub trait Weight {
-    /// In entries of the usual size.
+    /// Returns the weight in entries of the usual size.
     fn weight(&self) -> usize {
         1
     }
@@ -84,7 +84,7 @@ impl Weight for Arc<Commit> {
 
 impl Weight for Arc<HashSet<Oid>> {
     fn weight(&self) -> usize {
-        // Its key may be as long as a page.
+        // The key can be as long as a page.
         8
     }
 }
@@ -95,7 +95,7 @@ impl Weight for Arc<Vec<TreeEntry>> {
     }
 }
 
-/// A table of what is known, and how much that is.
+/// A map and the total weight of its values.
 #[derive(Debug)]
 pub struct CacheTable<K, V>(Mutex<(HashMap<K, V>, usize)>);
 
@@ -106,7 +106,7 @@ impl<K, V> Default for CacheTable<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
-    /// Returns what is known of `key`.
+    /// Returns the cached value of `key`.
     pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -114,7 +114,7 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0.get(key).cloned()
     }
 
-    /// Remembers a value.
+    /// Stores a value.
     pub fn put(&self, key: K, value: V) {
         let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, held) = &mut *guard;
@@ -127,7 +127,7 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
         *held -= replaced.map_or(0, |value| value.weight());
     }
 
-    /// Returns what is known of `key`, or what `make` makes.
+    /// Returns the cached value of `key`, or computes and stores it with `make`.
     pub fn or_make(&self, key: K, make: impl FnOnce() -> Result<V, Reject>) -> Result<V, Reject> {
         if let Some(value) = self.get(&key) {
             return Ok(value);
@@ -138,7 +138,7 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
     }
 }
 
-/// Logs that can be gone on with, the latest at the end.
+/// Logs that can be continued; the most recently used is last.
 #[derive(Debug, Default)]
 pub struct KeptLogs(Mutex<Vec<KeptLog>>);
 
@@ -146,12 +146,12 @@ pub struct KeptLogs(Mutex<Vec<KeptLog>>);
 struct KeptLog {
     query: LogQuery,
     log: Arc<Mutex<Log>>,
-    /// Bytes that it took when it was last used.
+    /// The size in bytes after the last use.
     weight: usize,
 }
 
 impl KeptLogs {
-    /// Goes on with the log of a query, or begins it.
+    /// Continues the log of a query, or starts one.
     pub fn with<T>(
         &self,
         query: &LogQuery,
@@ -162,7 +162,7 @@ impl KeptLogs {
             Some(log) => log,
             None => {
                 let made = Arc::new(Mutex::new(make()?));
-                // Another may have been as fast.
+                // Another thread may have added it in the meantime.
                 self.known(query).unwrap_or_else(|| {
                     self.keep(query, &made, 0);
                     made
@@ -182,7 +182,7 @@ impl KeptLogs {
         Some(all.iter().find(|kept| kept.query == *query && !kept.log.is_poisoned())?.log.clone())
     }
 
-    /// Keeps a log as the latest; the oldest go for it.
+    /// Stores a log as the most recently used one, and evicts the oldest ones.
     fn keep(&self, query: &LogQuery, log: &Arc<Mutex<Log>>, weight: usize) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|kept| kept.query != *query);
@@ -209,7 +209,7 @@ mod tests {
         assert!(list.weight() > MOST / 3);
         (0..3).for_each(|n| cache.put(n, list.clone()));
         assert!(cache.get(&0).is_none() && cache.get(&2).is_some());
-        // One that is put again takes no more than before.
+        // Replacing an entry does not increase the total.
         (0..9).for_each(|_| cache.put(2, list.clone()));
         assert!(cache.get(&2).is_some());
     }

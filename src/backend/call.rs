@@ -1,4 +1,4 @@
-//! What a handler has in its hands: the world, the caller, the time, and how to answer.
+//! The context of a handler (the world, the caller, the time), and the answers it can return.
 
 use super::auth::Rights;
 use super::cache::Cache;
@@ -21,78 +21,78 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// One request, past authentication. `W` is `&World` or `&mut World`.
+/// An authenticated request. `W` is `&World` or `&mut World`.
 pub struct Call<W> {
     pub world: W,
     pub rights: Rights,
     pub now: Timestamp,
-    /// `http://host:port`, as the caller reached the server.
+    /// The base URL, `http://host:port`, as the caller addressed the server.
     pub base_url: String,
-    /// All inputs by name, for the few whose presence alone says something.
+    /// All inputs by name, for the few handlers that need to know whether an input is present.
     pub inputs: Inputs,
     pub paging: Paging,
     pub headers: HeaderMap,
     /// The folder of the bare repositories.
     pub repositories: PathBuf,
-    /// Ends what takes long when the caller has gone.
+    /// The cancellation flag, set when the caller disconnects.
     pub stop: Stop,
     pub cache: Arc<Cache>,
-    /// What a write does to repositories.
+    /// The ref updates of a write.
     pub ref_updates: RefUpdates,
-    /// What a write tells those who listen.
+    /// The events of a write that are delivered to webhooks.
     pub events: Vec<Event>,
-    /// Whether the answer may hold only what the specification knows.
+    /// Whether the reply may contain only what the specification describes.
     pub only_specified: bool,
 }
 
-/// A call that only reads.
+/// A read-only call.
 pub type Reading<'a> = Call<&'a World>;
-/// A call that changes the world; the changes count only if its handler succeeds.
+/// A call that changes the world; the changes are committed only if its handler succeeds.
 pub type Writing<'a> = Call<&'a mut World>;
 
-/// What a handler gives back.
+/// The result of a handler.
 pub type Outcome<T> = Result<Answer<T>, Reject>;
 
-/// A success: the body, and what is not usual about it.
+/// A successful answer.
 #[derive(Debug)]
 pub struct Answer<T> {
     pub body: T,
-    /// Where it is not the usual one of the method (200, 201 for POST, 204 for an empty body).
+    /// The status, if it is not the default of the method (200, 201 for POST, 204 without a body).
     pub status: Option<u16>,
-    /// For a list: how it goes on.
+    /// The extent of the list, for the pagination headers.
     pub extent: Option<Extent>,
     pub headers: HeaderMap,
-    /// What is said instead of the body, where the interface has words for it.
+    /// A value that is sent instead of the body.
     pub words: Option<Value>,
-    /// The fields of its rows, if they are fewer than usual.
+    /// The fields of the rows, if fewer than usual are requested.
     pub only: Option<Fields>,
 }
 
 impl<T> Answer<T> {
-    /// A plain success.
+    /// Creates an answer with default status and headers.
     pub fn new(body: T) -> Answer<T> {
         Answer { body, status: None, extent: None, headers: HeaderMap::new(), words: None, only: None }
     }
 
-    /// With another status than the usual one.
+    /// Sets a status other than the default.
     pub fn status(mut self, status: u16) -> Answer<T> {
         self.status = Some(status);
         self
     }
 
-    /// With some of its fields alone.
+    /// Restricts the body to some of its fields.
     pub fn only(mut self, fields: Option<Fields>) -> Answer<T> {
         self.only = fields;
         self
     }
 
-    /// With other words instead of the body.
+    /// Replaces the body by a value.
     pub fn saying(mut self, words: impl Into<Value>) -> Answer<T> {
         self.words = Some(words.into());
         self
     }
 
-    /// With a header; one that no header can hold is left out.
+    /// Adds a header; an invalid value is left out.
     pub fn header(mut self, name: &'static str, value: &str) -> Answer<T> {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.insert(HeaderName::from_static(name), value);
@@ -101,37 +101,37 @@ impl<T> Answer<T> {
     }
 }
 
-/// A plain success: what most handlers end with.
+/// Returns a plain success.
 pub fn ok<T>(body: T) -> Outcome<T> {
     Ok(Answer::new(body))
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// The caller.
+    /// Returns the caller.
     ///
     /// # Errors
-    /// 401 where nobody is signed in.
+    /// Fails with 401 if the caller is not signed in.
     pub fn signed_in(&self) -> Result<&User, Reject> {
         self.rights.user.and_then(|id| self.world.users.get(id)).ok_or_else(Reject::unauthorized)
     }
 
-    /// That the caller is an administrator.
+    /// Checks that the caller is an administrator.
     ///
     /// # Errors
-    /// 401 where nobody is signed in, 403 for anyone else.
+    /// Fails with 401 if the caller is not signed in, and with 403 for other users.
     pub fn administrator(&self) -> Result<(), Reject> {
         self.signed_in()?;
         if self.rights.admin { Ok(()) } else { Err(Reject::forbidden()) }
     }
 
-    /// That what is to be deleted, and was changed last at `at`, is as the caller knows it.
+    /// Checks the `If-Unmodified-Since` header of a request to delete an object that was last changed at `at`.
     ///
     /// # Errors
-    /// 412 where `If-Unmodified-Since` names an earlier moment.
+    /// Fails with 412 if the header names an earlier time.
     pub fn unmodified(&self, at: Timestamp) -> Result<(), Reject> {
         let since = self.headers.get(header::IF_UNMODIFIED_SINCE).and_then(|since| since.to_str().ok());
         let since = since.and_then(|since| jiff::fmt::rfc2822::parse(since).ok());
-        // The header knows no parts of a second.
+        // The header has a resolution of one second.
         match since {
             Some(since) if at.as_second() > since.timestamp().as_second() => {
                 Err(Reject::message(412, "412 Precondition Failed"))
@@ -140,10 +140,10 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// The project of a number or full path.
+    /// Returns the project with an ID or full path.
     ///
     /// # Errors
-    /// 404 where there is none that the caller may know of.
+    /// Fails with 404 if it does not exist or is not visible to the caller.
     pub fn project(&self, id: &Id) -> Result<&Project, Reject> {
         let found = match id.number() {
             Some(number) => self.world.projects.get(number),
@@ -154,38 +154,38 @@ impl<W: Deref<Target = World>> Call<W> {
             .ok_or_else(|| Reject::not_found("Project"))
     }
 
-    /// The project, where the caller's level in it is at least `least`.
+    /// Returns the project if the caller's access level in it is at least `least`.
     ///
     /// # Errors
-    /// 404 where it is hidden, 401 where nobody is signed in, 403 where the level is lower.
+    /// Fails with 404 if it is not visible, 401 if the caller is not signed in, and 403 if the level is too low.
     pub fn project_as(&self, id: &Id, least: u8) -> Result<&Project, Reject> {
         let project = self.project(id)?;
         self.signed_in()?;
         if self.rights.level(&self.world, project) >= least { Ok(project) } else { Err(Reject::forbidden()) }
     }
 
-    /// The project, where the caller may read its code.
+    /// Returns the project if the caller may read its code.
     ///
     /// # Errors
-    /// 404 where it is hidden, 403 for guests of a private one.
+    /// Fails with 404 if it is not visible, and with 403 for guests of a private project.
     pub fn project_code(&self, id: &Id) -> Result<&Project, Reject> {
         let project = self.project(id)?;
         if self.rights.reads_code(&self.world, project) { Ok(project) } else { Err(Reject::forbidden()) }
     }
 
-    /// The project and its repository, to be read.
+    /// Returns the project and its repository, for reading.
     ///
     /// # Errors
-    /// As [`Call::project_code`], and 500 where the repository cannot be opened.
+    /// Fails as [`Call::project_code`] does, and with 500 if the repository cannot be opened.
     pub fn repository(&self, id: &Id) -> Result<(&Project, Git), Reject> {
         let project = self.project_code(id)?;
         Ok((project, self.git(project)?))
     }
 
-    /// The project and its repository, to be changed by a developer.
+    /// Returns the project and its repository, for a write that requires the developer level.
     ///
     /// # Errors
-    /// As [`Call::project_as`]; 403 for an archived project.
+    /// Fails as [`Call::project_as`] does, and with 403 for an archived project.
     pub fn repository_to_write(&self, id: &Id) -> Result<(&Project, Git), Reject> {
         let project = self.project_as(id, level::DEVELOPER)?;
         if project.archived {
@@ -194,10 +194,10 @@ impl<W: Deref<Target = World>> Call<W> {
         Ok((project, self.git(project)?))
     }
 
-    /// A project's repository.
+    /// Opens a project's repository.
     ///
     /// # Errors
-    /// 404 where it went while the call was under way, 500 where it cannot be opened.
+    /// Fails with 404 if it was removed during the call, and with 500 if it cannot be opened.
     pub fn git(&self, project: &Project) -> Result<Git, Reject> {
         let path = repository_path(&self.repositories, project.id);
         let git = match Git::open(&path, project.default_branch.as_deref()) {
@@ -207,10 +207,10 @@ impl<W: Deref<Target = World>> Call<W> {
         Ok(git.until(&self.stop).deferring(&self.ref_updates, project.id))
     }
 
-    /// The group of a number or full path.
+    /// Returns the group with an ID or full path.
     ///
     /// # Errors
-    /// 404 where there is none that the caller may know of.
+    /// Fails with 404 if it does not exist or is not visible to the caller.
     pub fn group(&self, id: &Id) -> Result<&Group, Reject> {
         let found = match id.number() {
             Some(number) => self.world.groups.get(number),
@@ -219,24 +219,24 @@ impl<W: Deref<Target = World>> Call<W> {
         found.filter(|group| self.rights.sees_group(&self.world, group)).ok_or_else(|| Reject::not_found("Group"))
     }
 
-    /// The group, where the caller's level in it is at least `least`.
+    /// Returns the group if the caller's access level in it is at least `least`.
     ///
     /// # Errors
-    /// As [`Call::project_as`].
+    /// Fails as [`Call::project_as`] does.
     pub fn group_as(&self, id: &Id, least: u8) -> Result<&Group, Reject> {
         let group = self.group(id)?;
         self.signed_in()?;
         if self.rights.group_level(&self.world, group.id) >= least { Ok(group) } else { Err(Reject::forbidden()) }
     }
 
-    /// The page that is asked for, of rows that are all at hand; only its rows are made into what is answered.
+    /// Returns the requested page of `rows`; only the rows of that page are converted.
     pub fn page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> T) -> Outcome<Vec<T>> {
         let total = rows.len();
         let page = rows.into_iter().skip(self.paging.skip()).take(self.paging.per_page);
         self.page_of(page.map(show).collect(), Extent::Total(total))
     }
 
-    /// As [`Call::page`], where making a row can fail.
+    /// Returns the requested page like [`Call::page`], with a conversion that can fail.
     pub fn try_page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> Result<T, Reject>) -> Outcome<Vec<T>> {
         let total = rows.len();
         let page = rows.into_iter().skip(self.paging.skip()).take(self.paging.per_page);
@@ -244,17 +244,17 @@ impl<W: Deref<Target = World>> Call<W> {
         self.page_of(rows?, Extent::Total(total))
     }
 
-    /// One page that was cut already, and how far the list goes beyond it.
+    /// Returns rows that are already a single page, with the extent of the whole list.
     pub fn page_of<T>(&self, rows: Vec<T>, extent: Extent) -> Outcome<Vec<T>> {
         let mut answer = Answer::new(rows);
         answer.extent = Some(extent);
         Ok(answer)
     }
 
-    /// The value of an input that must be one of `words`; the first of them where it is absent.
+    /// Returns the value of an input that must be one of `words`; the default is the first of them.
     ///
     /// # Errors
-    /// 400 `order_by does not have a valid value`.
+    /// Fails with 400, for example `order_by does not have a valid value`.
     pub fn choice<'v>(&self, name: &str, value: Option<&'v str>, words: &[&'v str]) -> Result<&'v str, Reject> {
         match value {
             None | Some("") => Ok(words.first().copied().unwrap_or_default()),
@@ -263,17 +263,17 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// Whether a list runs from the last to the first: `sort`, where absent `default`.
+    /// Returns whether `sort`, or `default` if it is absent, asks for descending order.
     ///
     /// # Errors
-    /// 400 for another word than `asc` and `desc`.
+    /// Fails with 400 for a value other than `asc` and `desc`.
     pub fn descending(&self, sort: Option<&str>, default: &'static str) -> Result<bool, Reject> {
         let other = if default == "desc" { "asc" } else { "desc" };
         Ok(self.choice("sort", sort, &[default, other])? == "desc")
     }
 }
 
-/// Puts rows in order; rows that are alike keep the order of their numbers, both ways.
+/// Sorts rows by a key; the sort is stable in both directions, so that rows with equal keys stay in ID order.
 pub fn order<R, K: Ord>(rows: &mut [R], descending: bool, key: impl Fn(&R) -> K) {
     if descending {
         rows.sort_by_key(|row| std::cmp::Reverse(key(row)));

@@ -1,4 +1,4 @@
-//! Commits, comments on them, and what machines say of them.
+//! Commits, their comments, and their statuses.
 
 use super::branches::touch;
 use super::call::{Outcome, Reading, Writing, ok};
@@ -30,7 +30,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
-    // Git keeps no parts of a second: what begins within one begins with the next.
+    // Git has a resolution of one second: round a lower bound up to the next one.
     let since = moment("since", &input.since)?;
     let since = since.map(|at| at.as_second().saturating_add((at.subsec_nanosecond() > 0).into()));
     let until = moment("until", &input.until)?.map(|at| at.as_second());
@@ -52,7 +52,7 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     call.page_of(rows?, page.total.map_or(Extent::More(page.more), Extent::Total))
 }
 
-/// The merge requests whose changes hold a commit.
+/// Lists the merge requests whose diff contains a commit.
 fn merge_requests(call: &Reading, input: ListCommitMergeRequests) -> Outcome<Vec<MergeRequest>> {
     let (project, git) = call.repository(&input.id)?;
     let commit = git.commit_at(Some(&input.sha), "Commit")?.id;
@@ -64,7 +64,7 @@ fn merge_requests(call: &Reading, input: ListCommitMergeRequests) -> Outcome<Vec
     call.page(rows, |mr| call.show_merge_request(mr, Some(&git)))
 }
 
-/// The signature that is in a commit; the server knows no keys to check it with.
+/// Returns the signature of a commit; the server has no keys to verify it.
 fn signature(call: &Reading, input: GetCommitSignature) -> Outcome<CommitSignature> {
     let (_, git) = call.repository(&input.id)?;
     let commit = git.commit_at(Some(&input.sha), "Commit")?.id;
@@ -78,7 +78,7 @@ fn signature(call: &Reading, input: GetCommitSignature) -> Outcome<CommitSignatu
     ok(CommitSignature { signature_type: kind.into(), verification_status, ..CommitSignature::default() })
 }
 
-/// That the caller may push to a branch.
+/// Checks that the caller may push to a branch.
 fn may_push(call: &Writing, project: &Project, branch: &str) -> Result<(), Reject> {
     if call.rights.pushes_to(call.world, project, branch) {
         return Ok(());
@@ -87,7 +87,7 @@ fn may_push(call: &Writing, project: &Project, branch: &str) -> Result<(), Rejec
 }
 
 impl Writing<'_> {
-    /// Somebody as the author of what is written now.
+    /// Returns a user as the author of a new commit.
     pub fn commit_author(&self, user: u64) -> Author {
         let known = self.world.users.get(user);
         let name = known.map_or_else(|| self.person(user).name, |user| user.name.clone());
@@ -95,7 +95,7 @@ impl Writing<'_> {
     }
 }
 
-/// A text that says something: a form sends its empty fields, too.
+/// Returns the text unless it is blank: forms send empty fields, too.
 pub fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
@@ -150,7 +150,7 @@ fn find(git: &Git, sha: &str) -> Result<Oid, Reject> {
     Ok(git.commit_at(Some(sha), "Commit")?.id)
 }
 
-/// A pipeline as other things name it.
+/// Returns the representation of a pipeline inside other objects.
 pub fn pipeline_brief(pipeline: &Pipeline) -> PipelineBrief {
     PipelineBrief {
         id: pipeline.id,
@@ -222,7 +222,7 @@ fn comment(call: &mut Writing, input: CreateCommitComment) -> Outcome<CommitComm
     let kind = call.choice("line_type", input.line_type.as_deref(), &["new", "old"])?.to_owned();
     let id = find(&git, &input.sha)?;
     let place = match (input.path, input.line) {
-        // A place that is not in the diff is dropped: the comment is on the commit as a whole.
+        // A line that is not in the diff is dropped: the comment is on the whole commit then.
         (Some(path), Some(line)) if is_in_diff(&git, id, &path, line, kind == "old")? => Some((path, line)),
         _ => None,
     };
@@ -255,7 +255,7 @@ fn is_in_diff(git: &Git, commit: Oid, path: &str, line: u64, old_side: bool) -> 
         return Ok(false);
     };
     let (mut old, mut new) = (0u64, 0u64);
-    // What stands before the first hunk names the file.
+    // The lines before the first hunk name the file.
     for text in entry.diff.lines().skip_while(|text| !text.starts_with("@@ -")) {
         if let Some(header) = text.strip_prefix("@@ -") {
             let number = |part: &str| part.split([',', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0u64);
@@ -316,7 +316,7 @@ fn statuses(call: &Reading, input: ListCommitStatuses) -> Outcome<Vec<CommitStat
     match input.r#ref {
         Some(wanted) => rows.retain(|row| row.r#ref.as_deref() == Some(&wanted)),
         None => {
-            // The default branch's, as stated; a commit that only others hold shows theirs.
+            // Statuses of the default branch, as specified; a commit that is only on other branches shows theirs.
             let at_default = |row: &CommitStatus| row.r#ref.is_none() || row.r#ref == project.default_branch;
             if rows.iter().any(at_default) {
                 rows.retain(at_default);
@@ -402,7 +402,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
             if let Some(old) = other.and_then(|(id, _)| world.commit_statuses.get_mut(id)) {
                 old.retried = true;
             }
-            // They are listed among jobs, so that no two may have one number.
+            // Statuses are listed together with jobs, so their IDs must be distinct.
             let id = world.jobs.draw_id();
             world.commit_statuses.add(records::CommitStatus {
                 id,
@@ -432,7 +432,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
     ok(show_status(call, &row))
 }
 
-/// Sets the status of a pipeline that has no jobs from the statuses that were posted.
+/// Sets the status of a pipeline without jobs from the posted commit statuses.
 fn settle_external(world: &mut super::world::World, pipeline: u64, now: jiff::Timestamp) {
     if world.pipelines.get(pipeline).is_none_or(|p| !p.external) {
         return;

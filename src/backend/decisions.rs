@@ -1,4 +1,4 @@
-//! Deciding on merge requests: approving, merging at once or once a pipeline has succeeded, rebasing.
+//! Approving, merging (at once or after the pipeline) and rebasing merge requests.
 
 use super::branches;
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
@@ -22,17 +22,17 @@ use jiff::Timestamp;
 use serde_json::json;
 use std::ops::Deref;
 
-/// Nothing keeps a request from being merged.
+/// The status of a merge request that can be merged.
 const MERGEABLE: &str = "mergeable";
-/// Its branches conflict.
+/// The status of a merge request whose branches conflict.
 const CONFLICT: &str = "conflict";
-/// Its project wants it rebased first.
+/// The status of a merge request that must be rebased first.
 const NEED_REBASE: &str = "need_rebase";
-/// Its pipeline has to succeed, and may yet.
+/// The status of a merge request whose pipeline must succeed and has not finished.
 const STILL_RUNNING: &str = "ci_still_running";
-/// Its project wants all threads resolved first.
+/// The status of a merge request whose threads must be resolved first.
 const NOT_RESOLVED: &str = "discussions_not_resolved";
-/// What a rebase that failed says.
+/// The merge error after a failed rebase.
 const REBASE_FAILED: &str = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
 
 pub fn mount(mount: Mount) -> Mount {
@@ -47,7 +47,8 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<RebaseMergeRequest>(rebase)
 }
 
-/// Does what is due by itself: live jobs go on, and what waits for them is merged. When there is something to do next.
+/// Applies what is due by now: jobs progress, merge requests that wait for them are merged, and memberships expire.
+/// Returns when the next change is due.
 pub fn advance(call: &mut Writing) -> Option<Timestamp> {
     let active = call.world.own_pipelines().filter(|pipeline| is_active(pipeline.status));
     let active: Vec<u64> = active.map(|pipeline| pipeline.id).collect();
@@ -65,8 +66,8 @@ pub fn advance(call: &mut Writing) -> Option<Timestamp> {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// `detailed_merge_status`: the first thing that keeps a request from being merged. `git` is the target's
-    /// repository.
+    /// Returns the `detailed_merge_status`: the first reason why a merge request cannot be merged. `git` is the
+    /// target's repository.
     pub fn merge_status(&self, mr: &MergeRequest, git: Option<&Git>) -> &'static str {
         if mr.state != State::Opened {
             return "not_open";
@@ -98,7 +99,8 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// The head of the target branch, and the ends of what an open request brings; `None` where it brings nothing.
+    /// Returns the head of the target branch and the ends of an open merge request's diff; `None` if there is nothing
+    /// to merge.
     fn heads(&self, mr: &MergeRequest, git: &Git) -> Option<(Oid, Ends)> {
         let target = git.branch(&mr.target_branch)?;
         let head = self.source_head(mr, Some(git))?;
@@ -106,20 +108,20 @@ impl<W: Deref<Target = World>> Call<W> {
         Some((target, ends))
     }
 
-    /// The newest pipeline of the head of the source branch.
+    /// Returns the latest pipeline for the head of the source branch.
     fn head_pipeline(&self, mr: &MergeRequest, head: Oid) -> Option<&Pipeline> {
         let sha = head.to_string();
         let is_it = |p: &&Pipeline| p.project == mr.source_project && p.ref_name == mr.source_branch && p.sha == sha;
         self.world.own_pipelines().rev().find(is_it)
     }
 
-    /// Returns whether the caller may merge a request.
+    /// Returns whether the caller may merge a merge request.
     pub fn can_merge(&self, mr: &MergeRequest) -> bool {
         let project = self.world.projects.get(mr.target_project);
         project.is_some_and(|project| self.rights.merges_into(&self.world, project, &mr.target_branch))
     }
 
-    /// Returns whether the caller may approve a request, and has not done so.
+    /// Returns whether the caller may approve a merge request and has not done so yet.
     fn can_approve(&self, mr: &MergeRequest) -> bool {
         let Some((user, project)) = self.rights.user.zip(self.world.projects.get(mr.target_project)) else {
             return false;
@@ -131,7 +133,7 @@ impl<W: Deref<Target = World>> Call<W> {
             && (takes_part || self.rights.level(&self.world, project) >= level::DEVELOPER)
     }
 
-    /// How many approvals a request needs, where that is said of it or of its project.
+    /// Returns the number of required approvals, if the merge request or its project sets one.
     fn approvals_required(&self, mr: &MergeRequest) -> Option<u64> {
         let of_project = self.world.projects.get(mr.target_project).map(|project| project.approvals_before_merge);
         mr.approvals_before_merge.or(of_project).filter(|required| *required > 0)
@@ -153,7 +155,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// One rule where approvals are needed: anybody may give them.
+/// Returns a single rule if approvals are required: anyone may give them.
 fn approval_state(call: &Reading, input: GetApprovalState) -> Outcome<ApprovalState> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let rule = call.approvals_required(mr).map(|required| ApprovalRule {
@@ -168,12 +170,12 @@ fn approval_state(call: &Reading, input: GetApprovalState) -> Outcome<ApprovalSt
     ok(ApprovalState { rules: Some(rule.into_iter().collect()) })
 }
 
-/// Returns whether a pipeline may still succeed without anybody.
+/// Returns whether a pipeline may still succeed without manual action.
 fn is_active(status: Status) -> bool {
     matches!(status, Status::Created | Status::Pending | Status::Running)
 }
 
-/// That the head of a request is the one that the caller has seen.
+/// Checks that the head of a merge request is the one that the caller has seen.
 fn check_sha(seen: &Option<String>, head: Option<Oid>) -> Result<(), Reject> {
     let head = head.map(|head| head.to_string()).unwrap_or_default();
     match seen {
@@ -185,12 +187,12 @@ fn check_sha(seen: &Option<String>, head: Option<Oid>) -> Result<(), Reject> {
 }
 
 impl Writing<'_> {
-    /// Writes down what somebody did with a merge request.
+    /// Adds a system note to a merge request.
     pub fn add_system_note(&mut self, mr: u64, author: u64, body: impl Into<String>) {
         self.add_note_of_system(Noteable::MergeRequest(mr), author, body);
     }
 
-    /// Writes down what somebody did with a thing.
+    /// Adds a system note to an issue, a merge request or another noteable object.
     pub fn add_note_of_system(&mut self, on: Noteable, author: u64, body: impl Into<String>) {
         self.world.notes.add(Note {
             on,
@@ -203,7 +205,7 @@ impl Writing<'_> {
         });
     }
 
-    /// Changes a merge request in the name of somebody who takes part from then on. Answers it as it is now.
+    /// Changes a merge request on behalf of a user, who is subscribed to it. Returns the changed merge request.
     fn change(&mut self, id: u64, by: u64, change: impl FnOnce(&mut MergeRequest)) -> Result<MergeRequest, Reject> {
         let now = self.now;
         let mr = self.world.merge_requests.get_mut(id).ok_or_else(Reject::no_record)?;
@@ -299,12 +301,12 @@ fn merge(call: &mut Writing, input: Merge) -> Outcome<View> {
     ok(call.show_whole(&mr, &git)?)
 }
 
-/// 422: git cannot do it.
+/// Returns the 422 for a merge that git cannot do.
 fn cannot_merge() -> Reject {
     Reject::message(422, "Branch cannot be merged")
 }
 
-/// Merges a request that nothing keeps from it. Answers it as it is then.
+/// Merges a merge request that is known to be mergeable. Returns the changed merge request.
 fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrder) -> Result<MergeRequest, Reject> {
     let (target, ends) = call.heads(mr, git).ok_or_else(cannot_merge)?;
     let project = call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?;
@@ -348,7 +350,7 @@ fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrde
     Ok(mr)
 }
 
-/// Removes the source branch of a request that was merged, where that can be. The merge counts all the same.
+/// Removes the source branch after a merge, if that is possible and allowed. A failure does not affect the merge.
 fn remove_source(call: &mut Writing, mr: &MergeRequest, commit: Oid) {
     let Some(project) = call.world.projects.get(mr.source_project).cloned() else { return };
     let name = mr.source_branch.clone();
@@ -363,7 +365,7 @@ fn remove_source(call: &mut Writing, mr: &MergeRequest, commit: Oid) {
     }
 }
 
-/// Does what was ordered once the pipeline has succeeded. Answers why it never will be, if so.
+/// Merges once the pipeline has succeeded. Returns the reason if that has become impossible.
 fn auto_merge(call: &mut Writing, id: u64, order: &MergeOrder) -> Option<&'static str> {
     let mr = call.world.merge_requests.get(id)?.clone();
     let project = call.world.projects.get(mr.target_project).cloned()?;
@@ -391,7 +393,7 @@ fn auto_merge(call: &mut Writing, id: u64, order: &MergeOrder) -> Option<&'stati
     Some("the branch cannot be merged")
 }
 
-/// Takes an order back that cannot be carried out.
+/// Cancels an automatic merge that has become impossible.
 fn abort(call: &mut Writing, id: u64, user: u64, reason: &str) {
     if call.change(id, user, |mr| mr.auto_merge = None).is_ok() {
         call.add_system_note(id, user, format!("aborted the automatic merge because {reason}"));
@@ -413,7 +415,7 @@ fn cancel(call: &mut Writing, input: CancelAutoMerge) -> Outcome<AutoMergeCancel
     ok(AutoMergeCanceled { status: Some("success".into()), ..AutoMergeCanceled::default() })
 }
 
-/// Answers once it is done: the interface says that it runs.
+/// Rebases before it replies, although the reply says that the rebase is in progress.
 fn rebase(call: &mut Writing, input: RebaseMergeRequest) -> Outcome<Rebase> {
     let (target_project, mr, target_git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (mr, target_project, user) = (mr.clone(), target_project.id, call.signed_in()?.id);

@@ -1,4 +1,4 @@
-//! Tells the receivers of system hooks what happened.
+//! Delivers events to system hooks.
 
 use super::records;
 use super::world::World;
@@ -6,13 +6,13 @@ use crate::api::client::is_loopback;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a receiver may take.
+/// The timeout of a delivery.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait before each further try, where no receiver was there.
+/// The pauses before retries when the receiver could not be reached.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(25)];
 
-/// What hooks may ask for.
+/// The kinds of events that a hook can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Push,
@@ -20,16 +20,16 @@ pub enum Kind {
     MergeRequest,
 }
 
-/// Something that happened, as receivers get it.
+/// An event for system hooks.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// What it is.
+    /// The kind of event.
     pub kind: Kind,
-    /// What receivers get.
+    /// The JSON payload.
     pub body: Value,
 }
 
-/// Tells the hooks that asked for it. Nobody waits for them, and whether they were there is of no matter.
+/// Delivers events to the hooks that subscribe to them, in the background and ignoring failures.
 pub fn tell(world: &World, events: Vec<Event>) {
     for event in events {
         let body = serde_json::to_vec(&event.body).unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn tell(world: &World, events: Vec<Event>) {
                 let mut pauses = PAUSES.iter();
                 while let Err(error) = deliver(&hook, body.clone()).await {
                     tracing::warn!("the hook {} was not delivered: {error}", hook.url);
-                    // Nobody was there. A receiver that answers with an error got it.
+                    // The receiver was not reached; one that replies with an error status is not retried.
                     match pauses.next() {
                         Some(pause) => tokio::time::sleep(*pause).await,
                         None => break,
@@ -54,15 +54,15 @@ pub fn tell(world: &World, events: Vec<Event>) {
     }
 }
 
-/// Sends one event to one receiver.
+/// Sends an event to a receiver.
 pub async fn deliver(hook: &records::Hook, body: Vec<u8>) -> Result<(), reqwest::Error> {
-    // A server of its own has no client that did this before it.
+    // A standalone server has no other client that would have installed the provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .timeout(PATIENCE)
         .redirect(reqwest::redirect::Policy::none())
         .tls_danger_accept_invalid_certs(!hook.enable_ssl_verification);
-    // A receiver on this machine is not behind a proxy, whatever the environment says.
+    // A receiver on this machine is never behind a proxy, whatever the environment says.
     let is_here = url::Url::parse(&hook.url).is_ok_and(|url| is_loopback(&url));
     let client = if is_here { client.no_proxy() } else { client };
     let client = client.build()?;

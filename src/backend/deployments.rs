@@ -13,7 +13,7 @@ pub fn mount(mount: Mount) -> Mount {
     mount.read_signed_in::<ListDeployments>(list).read_signed_in::<GetDeployment>(get)
 }
 
-/// The project whose deployments the caller may read: a member's matter, unless everybody may see the jobs.
+/// Returns a project if the caller may read its deployments: only reporters may, if jobs are not public.
 pub fn project<'a>(call: &'a Reading, id: &Id) -> Result<&'a Project, Reject> {
     let project = call.project_code(id)?;
     call.signed_in()?;
@@ -21,7 +21,7 @@ pub fn project<'a>(call: &'a Reading, id: &Id) -> Result<&'a Project, Reject> {
     if hidden { Err(Reject::forbidden()) } else { Ok(project) }
 }
 
-/// A deployment on the wire.
+/// Converts a deployment to its API representation.
 pub fn show(call: &Reading, git: Option<&Git>, deployment: &records::Deployment) -> Deployment {
     let environment = call.world.environments.get(deployment.environment).map(|environment| Environment {
         id: environment.id,

@@ -61,7 +61,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<ApplySuggestions>(suggestions::apply_all)
 }
 
-/// The hash by which a thread is named.
+/// Returns the hash that identifies a thread in the API.
 pub fn hash(on: Noteable, thread: u64) -> String {
     let (kind, id) = match on {
         Noteable::MergeRequest(id) => ("MergeRequest", id),
@@ -74,7 +74,7 @@ pub fn hash(on: Noteable, thread: u64) -> String {
 }
 
 impl World {
-    /// The notes of each thread, oldest first: by the thread's number, which grows with time.
+    /// Returns the notes of each thread, oldest first, by thread ID; thread IDs increase with time.
     fn threads(&self, on: Noteable) -> BTreeMap<u64, Vec<&records::Note>> {
         let mut threads: BTreeMap<u64, Vec<&records::Note>> = BTreeMap::new();
         for note in self.notes.iter().filter(|note| note.on == on) {
@@ -83,18 +83,18 @@ impl World {
         threads
     }
 
-    /// The notes of one thread, oldest first.
+    /// Returns the notes of a thread, oldest first.
     pub fn thread(&self, on: Noteable, thread: u64) -> impl Iterator<Item = &records::Note> {
         self.notes.iter().filter(move |note| note.on == on && note.thread() == thread)
     }
 
-    /// The number of the thread of that hash.
+    /// Returns the ID of the thread with a hash.
     pub fn find_thread(&self, on: Noteable, id: &str) -> Option<u64> {
         let mut of = self.notes.iter().filter(|note| note.on == on).map(records::Note::thread);
         of.find(|thread| hash(on, *thread) == id)
     }
 
-    /// Returns whether a thread waits for somebody to resolve it.
+    /// Returns whether there is an unresolved thread.
     pub fn has_unresolved(&self, on: Noteable) -> bool {
         self.notes.iter().any(|note| note.on == on && note.is_unresolved())
     }
@@ -124,20 +124,20 @@ fn show_notes<W: Deref<Target = World>>(
 
 fn list(call: &Reading, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
     let mut threads: Vec<(u64, Vec<&records::Note>)> = call.world.threads(target.on).into_iter().collect();
-    // Notes may be dated back.
+    // Notes may be backdated.
     threads.sort_by_key(|(_, notes)| notes.first().map(|note| note.created_at));
     call.page(threads, |(thread, notes)| show_notes(call, target, thread, &notes))
 }
 
-/// A refusal in the words of these servers.
+/// Returns a 400 in the wording of GitLab servers.
 fn refuse(why: &str) -> Reject {
     Reject::bad(format!("400 Bad request - {why}"))
 }
 
-/// Starts a thread, on lines where a position is given. Answers its number.
+/// Starts a thread, on a line if a position is given. Returns its ID.
 ///
 /// # Errors
-/// 400 without a text, or for a position that is not in the changes.
+/// Fails with 400 if the text is empty or the position is not in the diff.
 pub fn start(
     call: &mut Writing,
     on: &NoteTarget,
@@ -152,10 +152,10 @@ pub fn start(
         let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?;
         let project = call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?;
         let git = call.git(project)?;
-        // Lets the commits of a fork be read.
+        // Makes the commits of a fork readable.
         call.ends(mr, &git);
         positions::check(&git, found)?;
-        // One on a single commit stays with it.
+        // A thread on a single commit keeps its position.
         if commit_id.is_none() {
             position = Some(call.carried(mr, &git, found));
         }
@@ -193,10 +193,10 @@ fn answer(call: &mut Writing, on: &NoteTarget, id: &str, body: String) -> Outcom
     ok(notes::show(call, on, note))
 }
 
-/// Replies in a thread; a single comment becomes one. Answers the number of the note.
+/// Replies in a thread; an individual note becomes a thread. Returns the ID of the reply.
 ///
 /// # Errors
-/// 400 without a text, and where a note takes no replies.
+/// Fails with 400 if the text is empty or the note cannot be replied to.
 pub fn reply(call: &mut Writing, on: &NoteTarget, thread: u64, body: String) -> Result<u64, Reject> {
     let author = notes::writer(call, on)?;
     check_body(&body)?;
@@ -222,7 +222,7 @@ pub fn reply(call: &mut Writing, on: &NoteTarget, thread: u64, body: String) -> 
         thread: Some(thread),
         position: first.position,
         commit_id: first.commit_id,
-        // A reply leaves a resolved thread as it is.
+        // A reply does not reopen a resolved thread.
         resolved_by: first.resolved_by,
         resolved_at: first.resolved_at,
         ..records::Note::default()
@@ -246,15 +246,15 @@ pub fn may_resolve(call: &Writing, on: &NoteTarget, thread: u64) -> Result<bool,
     Ok(is_resolvable && is_open && (takes_part || on.level >= level::DEVELOPER))
 }
 
-/// Resolves a thread, or reopens it.
+/// Resolves or reopens a thread.
 ///
 /// # Errors
-/// 403 without the right, and where there is nothing to resolve.
+/// Fails with 403 if the caller lacks the permission or the thread cannot be resolved.
 fn resolve(call: &mut Writing, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Reject> {
     if may_resolve(call, on, thread)? { set_state(call, on, thread, resolved) } else { Err(Reject::forbidden()) }
 }
 
-/// The same without looking at rights.
+/// Resolves or reopens a thread without checking permissions.
 pub fn set_state(call: &mut Writing, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Reject> {
     let (user, now) = (call.signed_in()?.id, call.now);
     let stands = |note: &&records::Note| note.is_resolvable() && note.resolved_at.is_some() != resolved;

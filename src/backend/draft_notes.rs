@@ -1,4 +1,4 @@
-//! Draft notes: what only their author sees until they are published.
+//! Draft notes, which only their author can see until they are published.
 
 use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::discussions;
@@ -24,7 +24,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<PublishReview>(publish_all)
 }
 
-/// The merge request as a thing to comment, its number, and the caller.
+/// Returns the merge request as a note target, its ID, and the ID of the caller.
 fn target<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<(NoteTarget, u64, u64), Reject> {
     let on = notes::merge_request(call, id, iid)?;
     let Noteable::MergeRequest(mr) = on.on else { return Err(Reject::no_record()) };
@@ -33,7 +33,7 @@ fn target<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result
 }
 
 impl World {
-    /// Somebody's drafts on a merge request, oldest first.
+    /// Returns a user's drafts on a merge request, oldest first.
     fn drafts(&self, mr: u64, user: u64) -> impl Iterator<Item = &records::DraftNote> {
         self.draft_notes.iter().filter(move |draft| draft.merge_request == mr && draft.author == user)
     }
@@ -50,7 +50,7 @@ fn show(draft: &records::DraftNote) -> DraftNote {
         note: draft.note.clone(),
         commit_id: draft.commit_id.clone(),
         line_code: draft.line_code.clone(),
-        // All its fields are null for a comment on nothing in particular.
+        // A comment without a position has one with all fields null.
         position: Some(draft.position.clone().unwrap_or_default()),
     }
 }
@@ -60,7 +60,7 @@ fn list(call: &Reading, input: ListDraftNotes) -> Outcome<Vec<DraftNote>> {
     ok(call.world.drafts(mr, user).map(show).collect())
 }
 
-/// A position, and the code of its line where it has one: it need not be in the changes.
+/// Parses a position, and returns it with the code of its line, if it has one: it need not be in the diff.
 fn placed(
     call: &Writing,
     mr: u64,
@@ -69,7 +69,7 @@ fn placed(
     let Some(position) = position.as_ref().map(positions::read).transpose()? else { return Ok((None, None)) };
     let mr = call.world.merge_requests.get(mr).ok_or_else(Reject::no_record)?;
     let git = call.git(call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?)?;
-    // Lets the commits of a fork be read.
+    // Makes the commits of a fork readable.
     call.ends(mr, &git);
     let line_code = positions::check(&git, &position).ok().flatten();
     Ok((Some(position), line_code))
@@ -119,7 +119,7 @@ fn check_note(note: &str) -> Result<(), Reject> {
     if note.trim().is_empty() { Err(Reject::bad(json!({ "note": ["can't be blank"] }))) } else { Ok(()) }
 }
 
-/// Notes how far the caller's review is.
+/// Sets the state of the caller's review, if it was requested.
 fn set_review(call: &mut Writing, mr: u64, user: u64, state: ReviewState) {
     let is_other = |mr: &records::MergeRequest| mr.reviewers.iter().any(|r| r.user == user && r.state != state);
     if call.world.merge_requests.get(mr).is_some_and(is_other)
@@ -129,7 +129,7 @@ fn set_review(call: &mut Writing, mr: u64, user: u64, state: ReviewState) {
     }
 }
 
-/// A draft of the caller: others do not exist.
+/// Returns a draft of the caller; drafts of others do not exist for them.
 fn find<W: Deref<Target = World>>(call: &Call<W>, mr: u64, user: u64, id: u64) -> Result<&records::DraftNote, Reject> {
     let draft = call.world.draft_notes.get(id);
     draft.filter(|draft| draft.merge_request == mr && draft.author == user).ok_or_else(Reject::no_record)
@@ -142,7 +142,7 @@ fn update(call: &mut Writing, input: UpdateDraftNote) -> Outcome<DraftNote> {
     let (position, line_code) = placed(call, mr, &input.position)?;
     if let Some(draft) = call.world.draft_notes.get_mut(id) {
         draft.note = input.note;
-        // Without a position it loses the one that it had.
+        // An update without a position removes it.
         (draft.position, draft.line_code) = (position, line_code);
     }
     ok(show(find(call, mr, user, id)?))
@@ -178,8 +178,8 @@ fn publish_all(call: &mut Writing, input: PublishReview) -> Outcome<Nothing> {
     ok(Nothing)
 }
 
-/// Makes notes of drafts. One that cannot become a note, as its line is in no changes, is gone without a word: so it is
-/// on these servers.
+/// Publishes drafts as notes. A draft that cannot be published, for example because its line is not in the diff, is
+/// lost silently, as on GitLab servers.
 fn publish(call: &mut Writing, on: &NoteTarget, ids: &[u64]) -> Result<(), Reject> {
     notes::writer(call, on)?;
     for id in ids {

@@ -1,6 +1,6 @@
-//! The names of the emoji that people react with.
+//! The names of the emoji for reactions.
 
-/// The emoji that can be given: those that people give, by the names that these servers use.
+/// The supported emoji: common ones, with the names that GitLab servers use.
 const NAMES: &str = "100 adult airplane alarm_clock alien ambulance anchor angry apple art astonished baby balloon banana bangbang \
     bar_chart basketball bat battery bear bee beer beers bell bike bird birthday black_heart blue_heart blush bomb \
     book bookmark books boom brain broken_heart bug bulb butterfly cactus cake calendar call_me camera car cat cd \
@@ -26,7 +26,7 @@ const NAMES: &str = "100 adult airplane alarm_clock alien ambulance anchor angry
     wastebasket watermelon wave whale white_check_mark wine_glass wink wolf worried wrench x yellow_heart yum zap \
     zzz";
 
-/// Returns the name of an emoji as it is kept; nothing where it is none.
+/// Returns the stored name of an emoji; `None` if it is not supported.
 pub fn emoji(name: &str) -> Option<&str> {
     match name {
         "+1" => Some("thumbsup"),
@@ -35,7 +35,7 @@ pub fn emoji(name: &str) -> Option<&str> {
     }
 }
 
-/// The emoji that is all of a text: `:thumbsup:`.
+/// Returns the emoji if a text consists only of it: `:thumbsup:`.
 pub fn lone_emoji(body: &str) -> Option<&str> {
     emoji(body.trim().strip_prefix(':')?.strip_suffix(':')?)
 }

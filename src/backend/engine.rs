@@ -1,4 +1,4 @@
-//! The state of a running server: the newest world, the store behind it, and the clock.
+//! The state of a running server: the current world, its store, and the clock.
 
 use super::auth::Rights;
 use super::cache::Cache;
@@ -19,22 +19,22 @@ use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 
-/// What time it is, to the server; tests set it.
+/// The server's source of time; tests replace it.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// The machine's clock.
+    /// Returns the system clock.
     pub fn system() -> Clock {
         Clock(Arc::new(Timestamp::now))
     }
 
-    /// A clock that stands still, or moves as the test says.
+    /// Returns a clock that calls `now`, for tests.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Clock {
         Clock(Arc::new(now))
     }
 
-    /// The time.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }
@@ -46,36 +46,36 @@ impl std::fmt::Debug for Clock {
     }
 }
 
-/// What moves by itself: a write that nobody asked for. It brings the world up to now, and says when there is something
-/// to change next.
+/// A function that simulates the passage of time, as a write without a request: it brings the world up to date and
+/// returns the time when the next change is due.
 pub type Advance = for<'a> fn(&mut Writing<'a>) -> Option<Timestamp>;
 
-/// One server's state, shared by all requests.
+/// The state of a server, shared by all requests.
 pub struct Engine {
     world: RwLock<World>,
-    /// Who holds this may put a new world in place. `None`: nothing is kept.
+    /// The store, behind the lock that serializes writes. `None` if nothing is stored.
     writer: Mutex<Option<Store>>,
     /// The folder of the bare repositories.
     pub repositories: PathBuf,
     /// The server's clock.
     pub clock: Clock,
-    /// `http://127.0.0.1:PORT`, for requests that name no host.
+    /// The base URL, `http://127.0.0.1:PORT`, for requests that do not name a host.
     pub base_url: String,
-    /// What was worked out of repositories.
+    /// Values computed from repositories.
     pub cache: Arc<Cache>,
-    /// The replies that are written while they are sent.
+    /// The response bodies that are being streamed.
     pub streams: Arc<Streams>,
-    /// How long requests may take, and how much is served at once.
+    /// The timeouts and concurrency limits.
     pub limits: Limits,
-    /// Whether answers hold nothing that the specification does not know.
+    /// Whether replies contain only what the specification describes.
     pub only_specified: bool,
     advance: Advance,
-    /// Before this moment nothing moves by itself.
+    /// The time before which [`Advance`] has nothing to do.
     quiet_until: Mutex<Option<Timestamp>>,
 }
 
 impl Engine {
-    /// Takes over a world that is in the store already.
+    /// Creates an engine for a world that is already in the store.
     pub fn new(
         world: World,
         store: Option<Store>,
@@ -100,13 +100,13 @@ impl Engine {
         }
     }
 
-    /// The world as it is now; it stays so for the reader, whatever is written in the meantime.
+    /// Returns a snapshot of the current world; later writes do not affect it.
     pub fn snapshot(&self) -> World {
         self.world.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets happen what is due by itself: live jobs, and merges that wait for them. Skipped while a write goes on,
-    /// which does it first thing.
+    /// Applies the changes that are due, such as progress of jobs and merges that wait for them. Does nothing while a
+    /// write is in progress, because each write starts with the same step.
     pub fn tick(&self) {
         if self.is_quiet(self.clock.now()) {
             return;
@@ -123,7 +123,7 @@ impl Engine {
         self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| now < until)
     }
 
-    /// Does what is due, as a write of its own.
+    /// Applies the changes that are due, as a separate write.
     fn advance(&self, store: &Option<Store>) {
         let now = self.clock.now();
         if self.is_quiet(now) {
@@ -154,7 +154,7 @@ impl Engine {
         }
     }
 
-    /// Runs a write. Its changes count, in memory, on disk and in repositories, only if it succeeds.
+    /// Runs a write. Its changes to memory, disk and repositories are committed only if it succeeds.
     pub fn write<T>(&self, run: impl FnOnce(&mut World) -> Result<(T, Vec<RefUpdate>), Reject>) -> Result<T, Reject> {
         let store = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         self.advance(&store);
@@ -164,7 +164,7 @@ impl Engine {
         Ok(out)
     }
 
-    /// Puts a changed world in place, on disk and in memory, and does what belongs to it in repositories.
+    /// Commits a changed world to disk and memory, and applies its ref updates to the repositories.
     fn commit(
         &self,
         store: &Option<Store>,
@@ -177,7 +177,7 @@ impl Engine {
             self.rest(quiet_until);
             return Ok(());
         }
-        // Those of the write before have been done since.
+        // The intents of the previous write have been carried out.
         world.intents.remove_where(|_| true);
         for ref_update in &ref_updates {
             world.intents.add(Intent { ref_update: ref_update.clone(), ..Intent::default() });
@@ -194,7 +194,7 @@ impl Engine {
             }
         }
         self.publish(world, quiet_until);
-        // Nobody can ask for what is gone any more, so that whether it went at once is of no matter.
+        // No request can reach removed repositories any more, so a failure here does no harm.
         for ref_update in &last {
             if let Err(why) = ref_updates::apply(ref_update, &self.repositories) {
                 tracing::warn!("{ref_update:?} could not be done: {why}");
@@ -203,8 +203,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Undoes a write that is on disk, and some of whose ref updates are done: somebody else holds a lock in a
-    /// repository, or the disk is full. Its world was never shown to anybody.
+    /// Reverts a write that is on disk and whose ref updates are partly applied, because a repository is locked or the
+    /// disk is full. The world of that write was never published.
     fn take_back<'d>(
         &self,
         store: &Option<Store>,
@@ -221,7 +221,7 @@ impl Engine {
         }
     }
 
-    /// Puts a world in place in which nothing moves by itself before that moment, if it is known.
+    /// Replaces the current world. [`Advance`] has nothing to do before `quiet_until`, if it is known.
     fn publish(&self, world: World, quiet_until: Option<Timestamp>) {
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = world;
         self.rest(quiet_until);
@@ -232,7 +232,7 @@ impl Engine {
     }
 }
 
-/// Writes changes down, where anything is kept.
+/// Writes changes to the store, if there is one.
 fn keep(store: &Option<Store>, changes: &[Change]) -> Result<(), String> {
     match store.as_ref().filter(|_| !changes.is_empty()) {
         Some(store) => store.commit(changes),

@@ -9,7 +9,7 @@ use super::world::World;
 use crate::api::environments::*;
 use crate::backend::presenters::{holds, time};
 
-/// What the names of environments say of their tier.
+/// The tiers of environments, by parts of their names.
 const TIERS: &[(&str, &str)] =
     &[("prod", "production"), ("stag", "staging"), ("test", "testing"), ("dev", "development")];
 
@@ -17,7 +17,7 @@ pub fn mount(mount: Mount) -> Mount {
     mount.read_signed_in::<ListEnvironments>(list).read_signed_in::<GetEnvironment>(get).write::<StopEnvironment>(stop)
 }
 
-/// Its first and its last deployment, if any.
+/// Returns the first and the last deployment, if there are any.
 fn deployments_of<'a>(
     world: &'a World,
     environment: &records::Environment,

@@ -1,4 +1,4 @@
-//! Forks: a project of one's own with the branches and tags of another.
+//! Forks: copies of a project with its branches and tags.
 
 use super::call::{Outcome, Writing, ok};
 use super::mount::Mount;
@@ -10,14 +10,14 @@ use crate::api::projects::{ForkProject, Project as ProjectView};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// How long a copy is said to take.
+/// The duration for which a fork is reported as being copied.
 const TAKES: SignedDuration = SignedDuration::from_secs(3);
 
 pub fn mount(mount: Mount) -> Mount {
     mount.write::<ForkProject>(fork)
 }
 
-/// How far the copy of a project has come, as the server says it.
+/// Returns the import status of a project.
 pub fn import_status(project: &Project, now: Timestamp) -> &'static str {
     match project.forked_from {
         None => "none",
@@ -27,7 +27,7 @@ pub fn import_status(project: &Project, now: Timestamp) -> &'static str {
 }
 
 fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
-    // Who may not read the code does not learn that there is something to fork.
+    // Callers who may not read the code must not learn that there is something to fork.
     let origin = call.project_code(&input.id)?.clone();
     let caller = call.signed_in()?.clone();
     let namespace = match input.namespace_path.filter(|path| !path.is_empty() && *path != caller.username) {
@@ -55,7 +55,7 @@ fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
         path: given(input.path).unwrap_or_else(|| origin.path.clone()),
         description: given(input.description).or_else(|| origin.description.clone()),
         namespace,
-        // A fork is never seen by more people than its origin.
+        // A fork must not be more visible than its origin.
         visibility: visibility.min(origin.visibility),
         default_branch: origin.default_branch.clone(),
         tag_list: origin.tag_list.clone(),
@@ -76,7 +76,7 @@ fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
     ok(call.show_project(&fork, false, false))
 }
 
-/// A name or path that is taken is a conflict here.
+/// Turns the error for a taken name or path into a conflict (409), as this endpoint requires.
 fn taken(reject: Reject) -> Reject {
     let message = reject.body.get("message").cloned().unwrap_or_default();
     let words: Vec<String> = message

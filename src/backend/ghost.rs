@@ -1,4 +1,4 @@
-//! What becomes of a person's contributions when the person goes: they are the ghost user's, or go, too.
+//! The contributions of deleted users: they are assigned to the ghost user, or deleted too.
 
 use super::records::{Noteable, User};
 use super::world::{Table, World};
@@ -6,7 +6,7 @@ use crate::backend::records::Record;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
-/// Whose all contributions are whose authors are gone; made when the first one goes.
+/// Returns the ghost user, who becomes the author of contributions of deleted users; created on first use.
 fn ghost(world: &mut World, now: Timestamp) -> u64 {
     if let Some(ghost) = world.users.iter().find(|user| user.is_ghost) {
         return ghost.id;
@@ -19,7 +19,7 @@ fn ghost(world: &mut World, now: Timestamp) -> u64 {
     world.add_user(User { username, name, email, is_ghost: true, created_at: now, updated_at: now, ..User::default() })
 }
 
-/// Changes the rows for which `is_it` holds.
+/// Changes the rows for which `is_it` returns true.
 fn change<T: Record>(table: &mut Table<T>, is_it: impl Fn(&T) -> bool, change: impl Fn(&mut T)) {
     let ids: Vec<u64> = table.iter().filter(|row| is_it(row)).map(Record::id).collect();
     for id in ids {
@@ -29,7 +29,7 @@ fn change<T: Record>(table: &mut Table<T>, is_it: impl Fn(&T) -> bool, change: i
     }
 }
 
-/// Gives what a person wrote to the ghost user, and takes the person out of everything else.
+/// Assigns a user's contributions to the ghost user, and removes the user from everything else.
 pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
     let wrote = world.notes.iter().any(|row| row.author == id)
         || world.notes.iter().any(|row| row.resolved_by == Some(id))
@@ -76,7 +76,7 @@ pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
     world.awards.remove_where(|award| award.user == id);
 }
 
-/// Takes what a person wrote out, with what others wrote on it.
+/// Removes a user's contributions, with the notes of others on them.
 pub fn remove_contributions(world: &mut World, id: u64) {
     let requests = world.merge_requests.remove_where(|row| row.author == id);
     for mr in &requests {

@@ -1,4 +1,4 @@
-//! Groups, their subgroups and projects, and their links to a directory.
+//! Groups, their subgroups and projects, and their LDAP links.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
@@ -90,14 +90,14 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// The groups of which `of` is true, as far as they may be seen, narrowed and ordered as `input` says.
+/// Returns the visible groups for which `of` returns true, filtered and sorted according to `input`.
 fn listed(call: &Reading, input: Common, of: impl Fn(&Group) -> bool) -> Outcome<Vec<GroupView>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["name", "path"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let (world, rights) = (call.world, &call.rights);
     let level = |group: &Group| rights.in_group(world, group.id);
     let skipped = input.skip_groups.unwrap_or_default();
-    // Somebody who is signed in gets the groups they have a place in, unless all are asked for.
+    // By default, signed-in users do not get private groups that they see only because of a subgroup or project in it.
     let all = input.all_available.unwrap_or(rights.user.is_none() || rights.admin);
     let attributes: Vec<_> = input.custom_attributes.into_iter().flatten().filter(|_| rights.admin).collect();
     let found = |group: &&Group| {
@@ -254,7 +254,7 @@ fn delete(call: &mut Writing, input: DeleteGroup) -> Outcome<Nothing> {
     Ok(Answer::new(Nothing))
 }
 
-/// Takes a group out, with the groups and projects in it.
+/// Removes a group with its subgroups and projects.
 pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, group: u64) {
     let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group);
     let groups: Vec<u64> = world.groups.iter().map(|g| g.id).filter(|id| inside(*id)).collect();
@@ -284,7 +284,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
 
 fn sync(call: &mut Writing, input: SyncLdap) -> Outcome<Nothing> {
     let group = call.group_as(&input.id, level::OWNER)?;
-    // Without a link there is no directory to ask.
+    // Without a link there is no directory to synchronize with.
     if group.directory_links.is_empty() {
         return Err(Reject::error(404, "404 Not Found"));
     }

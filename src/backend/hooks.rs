@@ -1,4 +1,4 @@
-//! System hooks, for administrators, and the events that they are sent.
+//! System hooks, for administrators, and the events that they receive.
 
 use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::deliveries::{Event, Kind, deliver};
@@ -65,7 +65,7 @@ fn create(call: &mut Writing, input: CreateHook) -> Outcome<Hook> {
     ok(show(find(call, id)?))
 }
 
-/// Delivers a sample and answers with it, whether or not somebody was there to take it.
+/// Delivers a sample event and returns it, whether or not the delivery succeeds.
 fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
     call.administrator()?;
     let hook = find(call, input.id)?.clone();
@@ -79,20 +79,21 @@ fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
         ..HookTest::default()
     };
     let body = serde_json::to_vec(&sample).map_err(Reject::failed)?;
-    // Handlers run on threads that may wait.
+    // Handlers run on threads that are allowed to block.
     if let Err(error) = tokio::runtime::Handle::current().block_on(deliver(&hook, body)) {
         tracing::warn!("a hook was not delivered: {error}");
     }
     ok(sample)
 }
 
-/// How many commits of a push are sent with it.
+/// The maximum number of commits that are sent with a push.
 const MOST_COMMITS: usize = 20;
-/// How many are counted.
+/// The maximum number of commits that are counted.
 const MOST_COUNTED: usize = 5_000;
 
 impl Writing<'_> {
-    /// Notes that a branch or tag, by its full name, went from one object to another.
+    /// Records a push event for a branch or tag, given by its full name, and new versions of the merge requests from
+    /// the branch.
     pub fn pushed(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
         if let Some(branch) = ref_name.strip_prefix("refs/heads/").filter(|_| after.is_some()) {
             self.add_versions(project, branch);
@@ -130,7 +131,7 @@ impl Writing<'_> {
         self.events.push(Event { kind: if is_tag { Kind::TagPush } else { Kind::Push }, body });
     }
 
-    /// Notes that something was done with a merge request: `open`, `update`, `close`, `reopen`.
+    /// Records an action on a merge request as an event, such as `open`, `update`, `close`, `approved` or `merge`.
     pub fn requested(&mut self, mr: &records::MergeRequest, action: &str) {
         let (Some(user), Some(project)) = (self.rights.user, self.world.projects.get(mr.target_project)) else {
             return;
@@ -161,7 +162,7 @@ impl Writing<'_> {
         self.events.push(Event { kind: Kind::MergeRequest, body });
     }
 
-    /// A project in the words of hooks.
+    /// Returns the representation of a project in events.
     fn project_payload(&self, project: &records::Project) -> Value {
         let found = self.found_project(project);
         json!({

@@ -1,11 +1,11 @@
-//! Identity: the version of the server, and what the caller's token may do.
+//! Identity: the server's version, and the scopes of the caller's token.
 
 use super::call::{Outcome, Reading, ok};
 use super::mount::Mount;
 use super::reject::Reject;
 use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken, GetVersion, Version};
 
-/// The version whose operations the server follows, for clients that choose by it.
+/// The GitLab version whose operations the server follows, for clients that check it.
 const VERSION: &str = "18.9.0-labscope";
 
 pub fn mount(mount: Mount) -> Mount {

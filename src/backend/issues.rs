@@ -1,4 +1,4 @@
-//! Issues: lists of a project, of a group, of all; reading, creating, changing, closing.
+//! Issues: lists for a project, a group, or everywhere; viewing, creating, updating, closing.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::merge_requests::{LABEL_CHANGES, label_notes, split_labels, time_stats, updated_labels};
@@ -17,9 +17,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-/// The color of a label that an issue names for the first time.
+/// The color of labels that are created when an issue uses them for the first time.
 const NEW_LABEL: &str = "#6699cc";
-/// The words of `order_by`.
+/// The values of `order_by`.
 const ORDERS: &[&str] = &[
     "created_at",
     "updated_at",
@@ -47,7 +47,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListIssueParticipants>(participants)
 }
 
-/// How many tasks of a text there are, and how many of them are done.
+/// Counts the tasks in a text, and the completed ones.
 fn tasks(text: &str) -> TaskStatus {
     let mut tasks = TaskStatus::default();
     for line in text.lines().map(str::trim_start) {
@@ -60,7 +60,7 @@ fn tasks(text: &str) -> TaskStatus {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// An issue on the wire; its labels with their colors where `detailed`.
+    /// Converts an issue to its API representation, with the details of its labels if `detailed`.
     pub fn show_issue(&self, issue: &records::Issue, detailed: bool) -> Issue {
         let (upvotes, downvotes) = self.world.votes(Noteable::Issue(issue.id));
         let assignees: Vec<_> = issue.assignees.iter().map(|id| self.person(*id)).collect();
@@ -104,7 +104,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// An issue as search shows it: with the fields of the specification.
+    /// Returns the representation in search results, with the fields of the specification only.
     pub fn found_issue(&self, issue: &records::Issue) -> Issue {
         Issue {
             closed_by: None,
@@ -115,7 +115,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// The project and one of its issues.
+    /// Returns a project and one of its issues.
     fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Reject> {
         let project = self.project(id)?;
         self.signed_in()?;
@@ -125,7 +125,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// What narrows a list, or must not be.
+/// The conditions that issues in a list must meet, or must not meet.
 struct Narrow<'a> {
     labels: Vec<&'a str>,
     milestone: Option<&'a str>,
@@ -163,7 +163,7 @@ impl Narrow<'_> {
         }
     }
 
-    /// Returns whether each of what is asked for holds for an issue.
+    /// Returns for each condition whether an issue meets it.
     fn each(&self, world: &World, issue: &records::Issue) -> Vec<bool> {
         let mut all: Vec<bool> = self.labels.iter().map(|wanted| Self::has_label(issue, wanted)).collect();
         all.extend(self.milestone.map(|title| self.in_milestone(world, issue, title)));
@@ -189,7 +189,7 @@ fn today(now: Timestamp) -> Date {
     now.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// Returns whether a date that something is due fits a word of [`DUE`].
+/// Returns whether a due date matches a value of [`DUE`].
 fn is_due(due: Option<Date>, word: &str, today: Date) -> bool {
     let days = |due: Date| due.since(today).map_or(0, |span| span.get_days());
     let week_day = i32::from(today.weekday().to_monday_zero_offset());
@@ -203,7 +203,7 @@ fn is_due(due: Option<Date>, word: &str, today: Date) -> bool {
         ("overdue", Some(days)) => days < 0,
         ("week", Some(days)) => (-week_day..7 - week_day).contains(&days),
         ("month", Some(_)) => due.is_some_and(|due| (due.year(), due.month()) == (today.year(), today.month())),
-        // Next month, and the two weeks before today.
+        // `next_month_and_previous_two_weeks`: from two weeks ago to the end of next month.
         (_, Some(days)) => {
             let next = today.last_of_month().tomorrow().ok();
             days >= -14 && due.zip(next).is_some_and(|(due, next)| due <= next.last_of_month())
@@ -211,8 +211,8 @@ fn is_due(due: Option<Date>, word: &str, today: Date) -> bool {
     }
 }
 
-/// The issues of which `of` is true, narrowed and ordered as `input` says; `usual` is the scope that is meant where
-/// none is asked for.
+/// Returns the issues for which `of` returns true, filtered and sorted according to `input`; `usual` is the default
+/// scope.
 fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issue) -> bool) -> Outcome<Vec<Issue>> {
     let caller = call.signed_in()?.id;
     let state = State::from_word(call.choice("state", input.state.as_deref(), &["all", "opened", "closed"])?);
@@ -295,7 +295,7 @@ fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issu
     call.page(rows, |issue| call.show_issue(issue, detailed))
 }
 
-/// The projects whose issues the caller may list.
+/// Returns the IDs of the projects whose issues the caller may list.
 fn seen(call: &Reading, non_archived: bool, of: impl Fn(&Project) -> bool) -> BTreeSet<u64> {
     let shows = |project: &&Project| {
         call.rights.sees_project(call.world, project)
@@ -335,7 +335,7 @@ fn get(call: &Reading, input: GetIssue) -> Outcome<Issue> {
     ok(call.show_issue(issue, false))
 }
 
-/// Those of `ids` who can be given an issue of a project, each once; 0 is nobody.
+/// Returns those of `ids` to whom an issue of the project can be assigned, without duplicates; 0 means no one.
 fn assignees(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
     let people = super::members::of_project(call.world, project, true);
     let is_open = project.visibility != Visibility::Private;
@@ -344,7 +344,7 @@ fn assignees(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
     ids.iter().copied().filter(fits).filter(|id| seen.insert(*id)).collect()
 }
 
-/// The day that an input names; `None` where it is empty.
+/// Parses the date of an input; `None` if it is empty.
 fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Reject> {
     match text {
         None | Some("") => Ok(None),
@@ -355,7 +355,7 @@ fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Reject> {
     }
 }
 
-/// Creates the labels that a project does not have yet.
+/// Creates the labels that do not exist in a project yet.
 fn create_labels(world: &mut World, project: u64, names: &[String]) {
     for name in names {
         if world.label_in(project, name).is_none() {
@@ -379,7 +379,7 @@ fn create(call: &mut Writing, input: CreateIssue) -> Outcome<Issue> {
     }
     needs_title(&input.title)?;
     let due_date = day("due_date", input.due_date.as_ref().map(Time::as_str))?;
-    // What the caller may not set is passed over in silence.
+    // Values that the caller may not set are ignored.
     let plans = level >= level::REPORTER;
     let labels = split_labels(input.labels.as_deref().filter(|_| plans).unwrap_or_default());
     let iids = call.world.issues.iter().filter(|issue| issue.project == project.id).map(|issue| issue.iid);
@@ -413,7 +413,7 @@ fn create(call: &mut Writing, input: CreateIssue) -> Outcome<Issue> {
     ok(call.show_issue(&issue, false))
 }
 
-/// `@ada, @bo and @cem`.
+/// Formats usernames as `@ada, @bo and @cem`.
 fn names(call: &Writing, people: &[u64]) -> String {
     let names: Vec<String> = people.iter().map(|id| format!("@{}", call.person(*id).username)).collect();
     match names.split_last() {
@@ -527,7 +527,7 @@ fn delete(call: &mut Writing, input: DeleteIssue) -> Outcome<Nothing> {
     Ok(Answer::new(Nothing))
 }
 
-/// Words before a reference that say that a merge closes it.
+/// The words before a reference that make a merge close the issue.
 const CLOSING: &[&str] = &[
     "close",
     "closes",
@@ -543,7 +543,7 @@ const CLOSING: &[&str] = &[
     "implements",
 ];
 
-/// Where a text names a thing: `#7` in its own project, and `acme/web#7` anywhere. What stands before each is returned.
+/// Finds references to an object: `#7` in its own project, `acme/web#7` anywhere. Returns the text before each.
 fn named<'t>(text: &'t str, reference: &'t str, path: &'t str, is_same: bool) -> impl Iterator<Item = &'t str> {
     let ends = |at: usize| !text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_ascii_digit());
     text.match_indices(reference).filter_map(move |(at, found)| {
@@ -559,7 +559,8 @@ fn named<'t>(text: &'t str, reference: &'t str, path: &'t str, is_same: bool) ->
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// The merge requests that the caller may read and for which `fits`, given what refers to the issue from there.
+    /// Returns the merge requests that the caller may read and for which `fits` returns true. It is passed a function
+    /// that returns the text before each reference to the issue.
     fn requests_of<'a>(
         &'a self,
         issue: &records::Issue,
@@ -646,7 +647,7 @@ mod tests {
 
     #[test]
     fn dates_that_are_due_fit_their_words() {
-        // A Friday.
+        // This is a Friday.
         let today: Date = "2026-11-20".parse().unwrap();
         let fits = |due: &str| -> Vec<&str> {
             let due = (!due.is_empty()).then(|| due.parse().unwrap());

@@ -1,4 +1,4 @@
-//! Jobs: their states, traces and actions.
+//! Jobs: their statuses, traces, artifacts and actions.
 
 use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::commits::pipeline_brief;
@@ -28,7 +28,7 @@ pub fn mount(mount: Mount) -> Mount {
         .stream_signed_in::<GetTrace>(trace)
         .stream_to_jobs::<GetArtifacts>(artifacts)
         .stream_to_jobs::<GetRefArtifacts>(ref_artifacts)
-        // Some clients leave the slashes of a ref as they are.
+        // Some clients do not escape the slashes of a ref.
         .also_stream_to_jobs::<GetRefArtifacts>(
             "/projects/{id}/jobs/artifacts/{ref_name}/{ref_name_2}/download",
             "ref_name",
@@ -40,7 +40,7 @@ pub fn mount(mount: Mount) -> Mount {
             ref_artifacts,
         )
         .stream_signed_in::<GetArtifactFile>(artifact_file)
-        // A file of that name: the path is one of a write, too.
+        // A file named `keep`: its path is also that of a write.
         .also_stream::<GetArtifactFile>(
             "/projects/{id}/jobs/{job_id}/artifacts/keep",
             ("artifact_path", "keep"),
@@ -54,7 +54,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A job on the wire; `git` is its project's repository, if it can be read.
+    /// Converts a job to its API representation; `git` is its project's repository, if it is readable.
     pub fn show_job(&self, job: &records::Job, git: Option<&Git>) -> Job {
         let commit = git.and_then(|git| git.show(git.resolve(&job.sha)?).ok());
         let artifacts = kept(job, self.now);
@@ -84,7 +84,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// A trigger job on the wire.
+    /// Converts a trigger job to its API representation.
     pub fn show_bridge(&self, bridge: &records::Bridge, git: Option<&Git>) -> Job {
         let pipeline = self.world.pipelines.get(bridge.pipeline);
         let commit = pipeline.and_then(|pipeline| git?.show(git?.resolve(&pipeline.sha)?).ok());
@@ -112,7 +112,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// The project whose jobs the caller may read.
+    /// Returns a project if the caller may read its jobs.
     pub fn project_jobs(&self, id: &Id) -> Result<&Project, Reject> {
         let project = self.project(id)?;
         self.signed_in()?;
@@ -126,12 +126,12 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Returns what a job left, unless it has expired.
+/// Returns the artifacts of a job, unless they have expired.
 pub fn kept(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
     job.artifacts.as_ref().filter(|artifacts| artifacts.expire_at.is_none_or(|end| end > now))
 }
 
-/// The statuses that a `scope` names; all where it is absent.
+/// Parses the statuses of a `scope`; `None` if it is absent.
 pub fn scope(words: Option<&Vec<String>>) -> Result<Option<Vec<Status>>, Reject> {
     let Some(words) = words.filter(|words| !words.is_empty()) else { return Ok(None) };
     let statuses: Option<Vec<Status>> = words.iter().map(|word| Status::from_word(word)).collect();
@@ -173,18 +173,18 @@ fn trace(call: &Reading, input: GetTrace) -> Outcome<Stream> {
     let total = trace.length();
     let write = move |from: u64, out: &mut dyn Write| trace.write(from, out);
     let stream = Stream::new("text/plain", Some(total), write);
-    // The tail alone, for who holds the rest already. It grows, so that no version of it has a name.
+    // Ranges let clients fetch only the tail. There is no entity tag, because the trace grows.
     let named = format!("infile; filename=\"{}.log\"", job.id);
     Ok(range::answer(stream, &call.headers, None).header("content-disposition", &named))
 }
 
-/// The archive of what a job kept, until that is over.
+/// Returns the archive of a job's artifacts, unless they have expired.
 fn archive<'a>(call: &'a Reading, job: &records::Job) -> Result<&'a Arc<records::Archive>, Reject> {
     let artifacts = kept(job, call.now).ok_or_else(Reject::no_record)?;
     call.world.archives.share(artifacts.archive).ok_or_else(Reject::no_record)
 }
 
-/// The name of an archive's version: archives never change.
+/// Returns the entity tag of a file in an archive; archives never change.
 fn version(archive: &records::Archive, path: &str) -> Option<String> {
     range::tag(&format!("{} {} {path}", archive.id, archive.bytes.len()))
 }
@@ -220,7 +220,7 @@ fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Stream> {
     send(call, archive(call, job.ok_or_else(Reject::no_record)?)?)
 }
 
-/// One file of an archive, unpacked while it is sent.
+/// Sends a file from an archive, and unpacks it while it is sent.
 fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let archive = archive(call, call.job(project.id, input.job_id)?)?.clone();
@@ -229,7 +229,7 @@ fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
     if climbs || path.contains(['\0', '\\']) {
         return Err(Reject::message(400, "400 (Bad request)"));
     }
-    // An archive that broke off while it was sent here has nothing that could be read.
+    // A truncated archive has no readable entries.
     let mut zip = ZipArchive::new(Cursor::new(Packed(archive.clone()))).map_err(|_| Reject::no_record())?;
     let length = match zip.by_name(&path) {
         Ok(file) if file.is_file() => file.size(),
@@ -240,7 +240,7 @@ fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
     let tag = version(&archive, &path);
     let write = move |from: u64, out: &mut dyn Write| {
         let mut file = zip.by_name(&path)?;
-        // Packed bytes cannot be jumped over.
+        // It is not possible to seek in compressed data.
         std::io::copy(&mut (&mut file).take(from), &mut std::io::sink())?;
         std::io::copy(&mut file, out).map(drop)
     };
@@ -248,7 +248,7 @@ fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
     Ok(range::answer(stream, &call.headers, tag.as_deref()).header("content-disposition", &named))
 }
 
-/// An archive's bytes, shared.
+/// The bytes of an archive, shared.
 pub struct Packed(pub Arc<records::Archive>);
 
 impl AsRef<[u8]> for Packed {
@@ -257,7 +257,7 @@ impl AsRef<[u8]> for Packed {
     }
 }
 
-/// By the end of a file's name.
+/// Returns the content type according to the file extension.
 fn content_type(path: &str) -> &'static str {
     match path.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase().as_str() {
         "txt" | "log" | "md" | "csv" | "ansi" | "info" => "text/plain",
@@ -272,7 +272,7 @@ fn content_type(path: &str) -> &'static str {
     }
 }
 
-/// The job of an action by somebody who may act on jobs of the project.
+/// Returns the project and the job of an action, and the caller, who must be allowed to act on jobs.
 fn to_act(call: &Writing, id: &Id, job: u64) -> Result<(Project, records::Job, u64), Reject> {
     let project = call.project_as(id, level::DEVELOPER)?.clone();
     let job = call.job(project.id, job)?.clone();
@@ -310,14 +310,14 @@ fn retry(call: &mut Writing, input: RetryJob) -> Outcome<Job> {
 fn play(call: &mut Writing, input: PlayJob) -> Outcome<Job> {
     let (project, job, user) = to_act(call, &input.id, input.job_id)?;
     for variable in input.job_variables_attributes.iter().flatten() {
-        // What scripts print here does not depend on them.
+        // The variables do not affect the output of scripts.
         check_variable(call, variable)?;
     }
     if !runner::play(call.world, job.id, user, call.now) {
         return Err(Reject::not_given("Unplayable Job"));
     }
     let mut answer = shown(call, &project, job.id)?.status(200);
-    // The one answer that says so; the job itself waits for its runner now.
+    // Only this reply has that status; the job itself is waiting for its runner now.
     answer.body.status = crate::api::jobs::Status::Started;
     Ok(answer)
 }

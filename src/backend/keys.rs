@@ -43,7 +43,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetUserGpgKey>(|call, input| get_gpg(call, other(call, input.id)?, input.key_id))
 }
 
-/// Another user, for an administrator.
+/// Returns the ID of another user, for administrators.
 fn other<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<u64, Reject> {
     call.administrator()?;
     call.world.users.get(id).map(|user| user.id).ok_or_else(|| Reject::not_found("User"))
@@ -84,14 +84,14 @@ fn look_up(call: &Reading, input: LookUpKey) -> Outcome<SshKey> {
     ok(SshKey { user: Some(user.map(Box::new)), ..show(key) })
 }
 
-/// Kind and body of a public key, without the comment: what makes two keys the same.
+/// Returns the type and the body of a public key, without the comment; two keys are equal if these are.
 fn essence(key: &str) -> Option<(&str, &str)> {
     let mut words = key.split_whitespace();
     let (kind, body) = (words.next()?, words.next()?);
     let kinds =
         ["ssh-rsa", "ssh-dss", "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"];
     let bytes = STANDARD.decode(body).ok()?;
-    // The body names its kind again, after its length.
+    // The body repeats the type, after its length.
     let length = bytes.get(..4)?.iter().fold(0usize, |n, byte| n << 8 | usize::from(*byte));
     let named = bytes.get(4..4usize.checked_add(length)?)?;
     (kinds.contains(&kind) && named == kind.as_bytes()).then_some((kind, body))

@@ -1,4 +1,4 @@
-//! Labels of projects and groups. Issues and merge requests have them by name.
+//! Labels of projects and groups. Issues and merge requests refer to them by name.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
 use super::mount::Mount;
@@ -11,7 +11,7 @@ use crate::backend::presenters::holds;
 use serde_json::json;
 use std::ops::Deref;
 
-/// Names of colors that are taken, beside numbers.
+/// The color names that are accepted in addition to hexadecimal codes.
 const COLORS: &[(&str, &str)] = &[
     ("black", "#000000"),
     ("silver", "#c0c0c0"),
@@ -64,7 +64,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-/// Whose labels are meant.
+/// The owner of labels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Owner {
     Project(u64),
@@ -79,7 +79,7 @@ impl Owner {
         }
     }
 
-    /// Returns whether a label of it is at hand in a project.
+    /// Returns whether its labels are available in a project.
     fn reaches(self, world: &World, project: &Project) -> bool {
         match self {
             Owner::Project(id) => project.id == id,
@@ -89,7 +89,7 @@ impl Owner {
 }
 
 impl World {
-    /// The groups that a project is in, from the inside out.
+    /// Returns the groups of a project, innermost first.
     pub fn groups_above(&self, project: &Project) -> Vec<u64> {
         match project.namespace {
             Namespace::Group(id) => self.group_chain(id).iter().map(|group| group.id).collect(),
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// The label of that name that is at hand in a project: its own, or one of a group above it.
+    /// Returns the label with a name that is available in a project: its own, or one of its groups.
     pub fn label_in(&self, project: u64, name: &str) -> Option<&records::Label> {
         let project = self.projects.get(project)?;
         let groups = self.groups_above(project);
@@ -108,7 +108,7 @@ impl World {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A label on the wire.
+    /// Converts a label to its API representation.
     pub fn show_label(&self, label: &records::Label) -> Label {
         let dark = rgb(&label.color)
             .is_some_and(|[r, g, b]| u32::from(r) * 299 + u32::from(g) * 587 + u32::from(b) * 114 < 150_000);
@@ -122,7 +122,8 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// A label as lists show it: whose it is, and how often it is in use in projects that `of` says.
+    /// Returns the representation in lists, with the kind of its owner and its usage in the projects for which `of`
+    /// returns true.
     fn listed_label(&self, label: &records::Label, counts: bool, in_project: bool, of: impl Fn(u64) -> bool) -> Label {
         let of = &of;
         let issues = |state: State| {
@@ -146,7 +147,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Those that `found` says, by name.
+/// Returns the labels for which `found` returns true and that match the search, sorted by name.
 fn by_name<'a>(
     call: &Reading<'a>,
     search: Option<&str>,
@@ -190,7 +191,7 @@ fn of_group(call: &Reading, input: ListGroupLabels) -> Outcome<Vec<Label>> {
     })
 }
 
-/// A color as it is kept: `#rrggbb`.
+/// Converts a color to the stored form, `#rrggbb`.
 fn color(text: &str) -> Result<String, Reject> {
     if let Some((_, color)) = COLORS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
         return Ok((*color).to_owned());
@@ -201,7 +202,7 @@ fn color(text: &str) -> Result<String, Reject> {
     }
 }
 
-/// That a name can be given: it is one, and no other label at hand has it.
+/// Checks that a label name is valid, and that no other available label has it.
 fn check_name(world: &World, owner: Owner, name: &str, but: Option<u64>) -> Result<(), Reject> {
     if name.trim().is_empty() || name.contains(',') {
         return Err(Reject::bad(json!({ "title": ["is invalid"] })));
@@ -246,7 +247,7 @@ fn answer(call: &Writing, owner: Owner, id: u64) -> Outcome<Label> {
     ok(call.listed_label(label, true, matches!(owner, Owner::Project(_)), reaches))
 }
 
-/// The label of a number, else of a name.
+/// Returns the ID of the label with an ID or, failing that, a name.
 fn find(call: &Writing, owner: Owner, which: &str) -> Result<u64, Reject> {
     let number = which.parse::<u64>().ok();
     let own = || call.world.labels.iter().filter(|label| owner.has(label));
@@ -254,7 +255,7 @@ fn find(call: &Writing, owner: Owner, which: &str) -> Result<u64, Reject> {
     found.map(Record::id).ok_or_else(|| Reject::not_found("Label"))
 }
 
-/// What is to be changed.
+/// The fields to change.
 struct Change {
     name: Option<String>,
     color: Option<String>,
@@ -286,7 +287,7 @@ fn update(call: &mut Writing, owner: Owner, which: &str, change: Change) -> Outc
     answer(call, owner, id)
 }
 
-/// Gives what has a label of that name the other one; none takes it away.
+/// Renames a label in all issues and merge requests that have it, or removes it if there is no new name.
 fn rename(world: &mut World, owner: Owner, before: &str, after: Option<&str>) {
     let reached: Vec<u64> =
         world.projects.iter().filter(|project| owner.reaches(world, project)).map(|project| project.id).collect();

@@ -1,4 +1,4 @@
-//! The programming languages of a repository, by the bytes of its files.
+//! The programming languages of a repository, by file size.
 
 use super::call::{Outcome, Reading, ok};
 use super::reject::Reject;
@@ -6,7 +6,7 @@ use crate::api::projects::GetLanguages;
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
 use std::collections::BTreeMap;
 
-/// Endings of file names, and the language of each.
+/// File extensions and their languages.
 const LANGUAGES: &[(&str, &str)] = &[
     ("rs", "Rust"),
     ("py", "Python"),
@@ -42,7 +42,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("vue", "Vue"),
 ];
 
-/// Returns the share of each language in percent; nothing of an empty repository.
+/// Returns the share of each language in percent; nothing for an empty repository.
 pub fn languages(call: &Reading, input: GetLanguages) -> Outcome<BTreeMap<String, f64>> {
     let (_, git) = call.repository(&input.id)?;
     let Some(head) = git.default_head() else { return ok(BTreeMap::new()) };

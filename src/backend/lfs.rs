@@ -1,9 +1,9 @@
-//! Git LFS: where stock git keeps the files that pointers stand for.
+//! Git LFS: the paths where git stores the files that pointers refer to.
 
 use crate::domain::lfs::Pointer;
 use std::path::{Path, PathBuf};
 
-/// The file that a blob is a pointer of, in a repository; `None` of any other blob.
+/// Returns the path of the file in a repository that a pointer blob refers to; `None` for any other blob.
 pub fn path(repository: &Path, blob: &[u8]) -> Option<PathBuf> {
     let oid = Pointer::read(std::str::from_utf8(blob).ok()?)?.oid;
     Some(repository.join("lfs/objects").join(oid.get(0..2)?).join(oid.get(2..4)?).join(&oid))

@@ -1,7 +1,7 @@
-//! The server's license: who may use it, and until when.
+//! The server's license.
 //!
-//! Nothing here depends on one. Its text is Base64 of a JSON object with `data`, `key` and `iv`, as the servers of this
-//! interface take it; `data` is Base64 of the license itself, in the clear, because there is no secret to keep.
+//! No feature depends on it. A license is the Base64 encoding of a JSON object with `data`, `key` and `iv`, as GitLab
+//! servers accept it; `data` is the Base64 encoding of the license itself, unencrypted, because it contains no secrets.
 
 use super::call::{Outcome, Reading, Writing, ok};
 use super::mount::Mount;
@@ -65,7 +65,7 @@ fn read(text: &str) -> Option<records::License> {
     (license.starts_at.is_some() && !license.licensee.is_empty()).then_some(license)
 }
 
-/// A text that `POST /license` accepts, good for ten years from `now`.
+/// Returns the text of a license that `POST /license` accepts and that is valid for ten years from `now`.
 pub fn sample(now: Timestamp) -> String {
     let starts: Date = now.to_zoned(TimeZone::UTC).date();
     let data = json!({

@@ -1,21 +1,21 @@
-//! How long connections may stand still, and how much is served at once.
+//! Timeouts of connections, and concurrency limits.
 
 use std::time::Duration;
 
-/// The limits of a running server.
+/// The limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long a connection may take to bring the head of a request, from its opening or from the reply before on.
+    /// The time limit for the head of a request, counted from the opening of the connection or the previous reply.
     pub head: Duration,
-    /// How long the body of a request may take to arrive.
+    /// The time limit for the body of a request.
     pub body: Duration,
-    /// How long a client may read nothing of a reply that is there for it.
+    /// The maximum time that a client may read nothing while a reply is ready.
     pub reply: Duration,
-    /// Connections that are open at once; more wait to be accepted.
+    /// The maximum number of open connections; others wait to be accepted.
     pub connections: usize,
-    /// Replies that are written while they are sent, at once. One caller has at most half of them.
+    /// The maximum number of concurrent streamed replies. One caller can have at most half of them.
     pub streams: usize,
-    /// How long such a reply may wait for its reader before it gives its place to another.
+    /// The time that a streamed reply may stall before it is dropped in favor of another.
     pub stall: Duration,
 }
 

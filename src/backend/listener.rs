@@ -1,4 +1,4 @@
-//! Accepts connections, closes those that stand still, and turns away requests that other web pages make up.
+//! Accepts connections, closes stalled ones, and rejects requests that other websites forge (DNS rebinding).
 
 use super::limits::Limits;
 use super::mount::refuse;
@@ -23,10 +23,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Sleep;
 
-/// How long nothing is accepted after the system had no room for a connection.
+/// The pause after a connection could not be accepted, for example because the system is out of file descriptors.
 const NO_ROOM: Duration = Duration::from_secs(1);
 
-/// Serves `router` until `stop` ends, and then until the requests in flight are answered.
+/// Serves `router` until `stop` completes, and then until the requests in flight are answered.
 pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
     let is_local = listener.local_addr().is_ok_and(|address| is_loopback(address.ip()));
     let router = TowerToHyperService::new(router);
@@ -56,7 +56,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     while connections.join_next().await.is_some() {}
 }
 
-/// Answers the requests of one connection.
+/// Serves the requests of one connection.
 async fn converse(
     tcp: TcpStream,
     router: TowerToHyperService<Router>,
@@ -64,7 +64,7 @@ async fn converse(
     limits: Limits,
     mut closing: watch::Receiver<()>,
 ) {
-    // Small replies go out at once instead of waiting for more to send.
+    // Small replies go out at once instead of waiting for more data.
     let _ = tcp.set_nodelay(true);
     let tcp = Timed { tcp, patience: limits.reply, waiting: None };
     let service = service_fn(move |request: Request<Incoming>| {
@@ -92,11 +92,11 @@ async fn converse(
     }
 }
 
-/// That a request names this machine as its host. A web page elsewhere can give its own name the address of this
-/// machine, and then read what the server answers; the browser still sends that name.
+/// Checks that a request names this machine as its host. A website can point its own name to the address of this
+/// machine and then read the server's replies; the browser still sends that name.
 ///
 /// # Errors
-/// 421 for any other host.
+/// Fails with 421 for any other host.
 fn check_host<B>(request: &Request<B>) -> Result<(), Reject> {
     let named = request.uri().authority().map(Authority::as_str).map(str::as_bytes);
     let hosts = request.headers().get_all(header::HOST).into_iter().map(|host| host.as_bytes());
@@ -121,11 +121,11 @@ fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
 
-/// A connection that fails when its client reads nothing for too long.
+/// A TCP stream whose writes time out if the client does not read for too long.
 struct Timed {
     tcp: TcpStream,
     patience: Duration,
-    /// Ends when the client has read nothing for that long.
+    /// The timer of a pending write; it fires after `patience`.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -192,7 +192,7 @@ mod tests {
         for host in ["localhost", "LocalHost:8080", "127.0.0.1:1", "127.9.9.9", "[::1]:3000", "[::ffff:127.0.0.1]"] {
             assert_eq!(check_host(&request("/", &[host])), Ok(()), "{host}");
         }
-        // A client of HTTP/1.0 names none; a browser always does.
+        // HTTP/1.0 clients may send no host; browsers always do.
         assert_eq!(check_host(&request("/", &[])), Ok(()));
         for host in [
             "evil.example",

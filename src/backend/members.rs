@@ -1,4 +1,4 @@
-//! Members of projects and groups: who they are, and the role of each.
+//! Members of projects and groups, and their roles.
 
 use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::milestones::day;
@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// The levels that can be given.
+/// The access levels that can be assigned.
 const LEVELS: &[u8] = &[5, 10, 15, 20, 30, 40, 50];
 
 pub fn mount(mount: Mount) -> Mount {
@@ -55,11 +55,11 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-/// Somebody who may say who is a member.
+/// A user who may manage members.
 #[derive(Clone, Copy)]
 struct Manager {
     place: Membership,
-    /// The manager's own level: nobody gives more, or takes it away.
+    /// The manager's own level, the maximum that they can assign or change.
     level: u8,
 }
 
@@ -75,7 +75,7 @@ impl Manager {
     }
 }
 
-/// The memberships of some places by user, of each the one with the highest role.
+/// Returns the highest membership of each user, by user ID.
 fn highest<'a>(members: impl Iterator<Item = &'a records::Member>) -> BTreeMap<u64, records::Member> {
     let mut out: BTreeMap<u64, records::Member> = BTreeMap::new();
     for member in members {
@@ -87,8 +87,8 @@ fn highest<'a>(members: impl Iterator<Item = &'a records::Member>) -> BTreeMap<u
     out
 }
 
-/// Everybody with a place in a project, by user: the membership with the highest role. An owner of the namespace has
-/// one.
+/// Returns the members of a project by user ID, each with the highest membership. The owner of a user namespace counts
+/// as a member.
 pub fn of_project(world: &World, project: &Project, inherited: bool) -> BTreeMap<u64, records::Member> {
     let own = Membership::Project(project.id);
     let (owner, groups) = match project.namespace {
@@ -104,7 +104,7 @@ pub fn of_project(world: &World, project: &Project, inherited: bool) -> BTreeMap
     highest(owner.iter().chain(world.members.iter().filter(|member| places.contains(&member.place))))
 }
 
-/// The same of a group, and of those above it.
+/// Returns the members of a group by user ID, with those of its ancestors if `inherited`.
 fn of_group(world: &World, group: u64, inherited: bool) -> BTreeMap<u64, records::Member> {
     let chain = world.group_chain(group);
     let groups = chain.iter().filter(|above| inherited || above.id == group);
@@ -134,7 +134,7 @@ fn list(call: &Reading, members: BTreeMap<u64, records::Member>, query: Option<S
     call.page(rows, |member| member)
 }
 
-/// A level that can be given, and that the manager has.
+/// Validates an access level, which must not exceed the manager's own.
 fn given_level(manager: Manager, access_level: u64) -> Result<u8, Reject> {
     let level = u8::try_from(access_level).ok().filter(|level| LEVELS.contains(level));
     let level = level.ok_or_else(|| Reject::no_valid_value("access_level"))?;
@@ -146,7 +146,7 @@ fn find(world: &World, place: Membership, user: u64) -> Result<&records::Member,
     found.ok_or_else(Reject::no_record)
 }
 
-/// That a group keeps an owner.
+/// Checks that the group of a member would still have an owner without that member.
 fn check_owners(world: &World, member: &records::Member) -> Result<(), Reject> {
     let Membership::Group(group) = member.place else { return Ok(()) };
     let owners = of_group(world, group, true);
@@ -209,7 +209,7 @@ fn remove(call: &mut Writing, place: Membership, user: u64) -> Outcome<Nothing> 
     ok(Nothing)
 }
 
-/// Takes away the memberships that have ended by `now`. When the next one ends.
+/// Removes the memberships that have expired by `now`. Returns the time when the next one expires.
 pub fn end(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let ends = |member: &records::Member| member.expires_at?.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp());
     world.members.remove_where(|member| ends(member).is_some_and(|at| at <= now));

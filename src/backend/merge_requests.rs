@@ -24,9 +24,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-/// More changes than this are not counted: `1000+`.
+/// The maximum number of changed files that are counted; more are shown as `1000+`.
 const COUNTED: usize = 1_000;
-/// How many commits of a merge request are told of.
+/// The maximum number of commits of a merge request that are listed.
 const MOST_COMMITS: usize = 5_000;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -42,7 +42,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<UpdateMergeRequest>(update)
 }
 
-/// Time planned and spent, in words too.
+/// Returns the estimated and spent time, in seconds and as text.
 pub fn time_stats(time: records::TimeSpent) -> TimeStats {
     TimeStats {
         time_estimate: time.estimate,
@@ -52,7 +52,7 @@ pub fn time_stats(time: records::TimeSpent) -> TimeStats {
     }
 }
 
-/// `2d 3h 30m`: a day has eight hours and a week five days.
+/// Formats a duration, such as `2d 3h 30m`: a day has eight hours, a week five days, and a month four weeks.
 fn human(seconds: u64) -> Option<String> {
     let mut rest = seconds;
     let units = [("mo", 20 * 8 * 3600), ("w", 5 * 8 * 3600), ("d", 8 * 3600), ("h", 3600), ("m", 60), ("s", 1)];
@@ -66,20 +66,20 @@ fn human(seconds: u64) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Returns whether a title says that the request is not ready.
+/// Returns whether a title marks the merge request as a draft.
 pub fn is_draft(title: &str) -> bool {
     let title = title.to_lowercase();
     ["wip:", "[wip]", "draft:", "[draft]"].iter().any(|mark| title.starts_with(mark))
 }
 
-/// The two commits between which a merge request's changes lie.
+/// The first and the last commit of a merge request's diff: its merge base and its head.
 pub struct Ends {
     pub base: Oid,
     pub head: Oid,
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A milestone on the wire.
+    /// Converts a milestone to its API representation.
     pub fn show_milestone(&self, milestone: &records::Milestone) -> Milestone {
         let state = match milestone.state {
             MilestoneState::Active => "active",
@@ -101,7 +101,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// Number of comments that people wrote.
+    /// Returns the number of comments, without system notes.
     pub fn count_notes(&self, on: Noteable) -> u64 {
         self.world.notes.iter().filter(|note| note.on == on && !note.system).count() as u64
     }
@@ -123,7 +123,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// A merge request in a list.
+    /// Returns the representation of a merge request in lists.
     pub fn show_merge_request(&self, mr: &records::MergeRequest, git: Option<&Git>) -> View {
         let (upvotes, downvotes) = self.world.votes(Noteable::MergeRequest(mr.id));
         let milestone = mr.milestone.and_then(|id| self.world.milestones.get(id));
@@ -173,7 +173,7 @@ impl<W: Deref<Target = World>> Call<W> {
         })
     }
 
-    /// The head of the source branch; `git` is the target's repository.
+    /// Returns the head of the source branch; `git` is the target's repository.
     pub fn source_head(&self, mr: &records::MergeRequest, git: Option<&Git>) -> Option<Oid> {
         if mr.source_project == mr.target_project {
             return git?.branch(&mr.source_branch);
@@ -182,8 +182,8 @@ impl<W: Deref<Target = World>> Call<W> {
         self.git(fork).ok()?.branch(&mr.source_branch)
     }
 
-    /// Returns where the changes of a merge request begin and end: by its branches while it is open, by what was kept
-    /// when it was closed or merged; `None` if its branches are gone.
+    /// Returns the ends of a merge request's diff: from its branches while it is open, and from the stored range once
+    /// it is closed or merged. Returns `None` if its branches are gone.
     pub fn ends(&self, mr: &records::MergeRequest, git: &Git) -> Option<Ends> {
         let kept = || {
             let range = mr.range.as_ref()?;
@@ -191,7 +191,7 @@ impl<W: Deref<Target = World>> Call<W> {
         };
         let live = || {
             let head = self.source_head(mr, Some(git))?;
-            // The commits of a fork are looked at in the target's repository.
+            // The commits of a fork are read through the target's repository.
             if mr.source_project != mr.target_project && !git.has_commit(head) {
                 let fork = super::store::repository_path(&self.repositories, mr.source_project);
                 git.reach(&fork.join("objects"))?;
@@ -202,7 +202,7 @@ impl<W: Deref<Target = World>> Call<W> {
         ends.filter(|ends| git.has_commit(ends.head) || self.reach_fork(mr, git, ends.head))
     }
 
-    /// Returns how a source head relates to a target head; worked out once.
+    /// Returns the relation of a source head to a target head, from the cache if possible.
     pub fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Relation {
         let make = || {
             let (base, is_clean) = (git.merge_base(target, source)?, git.merges_cleanly(target, source));
@@ -212,7 +212,7 @@ impl<W: Deref<Target = World>> Call<W> {
         self.cache.meetings.or_make((target, source), make).unwrap_or(none)
     }
 
-    /// `changes_count`, and how the branches of an open request meet.
+    /// Returns the `changes_count`, and the relation of the branches if it is open.
     fn measured(&self, mr: &records::MergeRequest, git: Option<&Git>) -> (String, Option<Relation>) {
         let ends = git.and_then(|git| Some((git, self.ends(mr, git)?)));
         let count = ends.as_ref().map_or(Ok(0), |(git, ends)| {
@@ -232,7 +232,7 @@ impl<W: Deref<Target = World>> Call<W> {
         git.reach(&fork).is_some() && git.has_commit(head)
     }
 
-    /// A merge request by itself.
+    /// Returns the representation of a single merge request.
     pub fn show_whole(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Reject> {
         let last = self.pipelines_of(mr, git).into_iter().next();
         let mut view = self.show_merge_request(mr, Some(git));
@@ -251,12 +251,12 @@ impl<W: Deref<Target = World>> Call<W> {
         Ok(self.known(view))
     }
 
-    /// A view of which a server of 10.6 tells what it knows.
+    /// Reduces a view to the fields of 10.6 if only those are served.
     fn known(&self, view: View) -> View {
         if self.only_specified { view.as_specified() } else { view }
     }
 
-    /// The pipelines of the source branch at commits of the merge request, newest first.
+    /// Returns the pipelines of the source branch for commits of the merge request, newest first.
     fn pipelines_of(&self, mr: &records::MergeRequest, git: &Git) -> Vec<&records::Pipeline> {
         let Some(ends) = self.ends(mr, git) else { return Vec::new() };
         let commits: BTreeSet<String> = match git.between(ends.base, ends.head, MOST_COMMITS) {
@@ -269,7 +269,7 @@ impl<W: Deref<Target = World>> Call<W> {
         self.world.own_pipelines().rev().filter(of_request).collect()
     }
 
-    /// The project and one of its merge requests, with the repository.
+    /// Returns a project, one of its merge requests, and the repository.
     pub fn merge_request(&self, id: &Id, iid: u64) -> Result<(&Project, &records::MergeRequest, Git), Reject> {
         let project = self.project(id)?;
         self.signed_in()?;
@@ -283,8 +283,8 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// The merge requests of which `of` is true, narrowed and ordered as `input` says. `scopes` are the one that is meant
-/// where none is asked for, and the one that is.
+/// Returns the merge requests for which `of` returns true, filtered and sorted according to `input`. `scopes` are the
+/// default scope and the requested one.
 fn listed(
     call: &Reading,
     scopes: (&str, Option<String>),
@@ -410,7 +410,7 @@ fn of_project(call: &Reading, input: ListProjectMergeRequests) -> Outcome<Vec<Vi
 
 fn get(call: &Reading, input: GetMergeRequest) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    // Rebasing is done by the time that it is answered.
+    // Rebases finish before their request is answered.
     let rebase_in_progress = input.include_rebase_in_progress.filter(|asked| *asked).map(|_| false);
     ok(call.known(View { rebase_in_progress, ..call.show_whole(mr, &git)? }))
 }
@@ -448,7 +448,7 @@ fn changes(call: &Reading, input: GetChanges) -> Outcome<View> {
         None => (Vec::new(), false),
     };
     view.changes = there(entries);
-    // Said only where it is so: the specification has no word for it.
+    // Present only if true: the specification does not have it.
     view.overflow = overflow.then_some(true);
     ok(call.known(view))
 }
@@ -458,7 +458,7 @@ fn pipelines(call: &Reading, input: ListMergeRequestPipelines) -> Outcome<Vec<Pi
     call.page(call.pipelines_of(mr, &git), pipeline_brief)
 }
 
-/// Returns what the system notes of a change of labels.
+/// Returns the system notes about a change of labels.
 pub fn label_notes(before: &[String], after: &[String]) -> Vec<String> {
     let note = |verb: &str, of: &[String], not_in: &[String]| {
         let names = of.iter().filter(|label| !not_in.contains(label)).map(|label| format!("~\"{label}\""));
@@ -468,7 +468,7 @@ pub fn label_notes(before: &[String], after: &[String]) -> Vec<String> {
     [note("added", after, before), note("removed", before, after)].into_iter().flatten().collect()
 }
 
-/// Labels as a text with commas.
+/// Splits a comma-separated list of labels, without duplicates.
 pub fn split_labels(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for label in text.split(',').map(str::trim).filter(|label| !label.is_empty()) {
@@ -479,10 +479,10 @@ pub fn split_labels(text: &str) -> Vec<String> {
     out
 }
 
-/// The inputs of today's servers that change labels one by one.
+/// The inputs of current servers that add and remove labels.
 pub const LABEL_CHANGES: [&str; 2] = ["add_labels", "remove_labels"];
 
-/// The labels that an update gives: `labels` or else those of `before`, with and without those of [`LABEL_CHANGES`].
+/// Returns the labels after an update: `labels`, or else `before`, with the changes in [`LABEL_CHANGES`] applied.
 pub fn updated_labels(call: &Writing, before: &[String], labels: Option<&str>) -> Option<Vec<String>> {
     let given = |name: &str| call.inputs.get(name)?.as_str().filter(|_| !call.only_specified).map(split_labels);
     let [more, less] = LABEL_CHANGES.map(given);
@@ -501,14 +501,14 @@ pub fn updated_labels(call: &Writing, before: &[String], labels: Option<&str>) -
     Some(all)
 }
 
-/// Somebody who can be given a merge request of a project; 0 is nobody.
+/// Returns the user ID if a merge request of the project can be assigned to that user; 0 means no one.
 fn assignee(call: &Writing, project: &Project, id: u64) -> Option<u64> {
     let people = super::members::of_project(call.world, project, true);
     let sees = call.world.users.get(id).is_some() && project.visibility != records::Visibility::Private;
     (people.contains_key(&id) || sees).then_some(id)
 }
 
-/// Those of some people who can be given a merge request of a project, each once.
+/// Returns those of the users to whom a merge request of the project can be assigned, without duplicates.
 fn people(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
     let mut people: Vec<u64> = Vec::new();
     for id in ids.iter().filter_map(|id| assignee(call, project, *id)) {
@@ -519,7 +519,7 @@ fn people(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
     people
 }
 
-/// Requests the reviews of these people alone; the others of them go on.
+/// Returns the assignees of a merge request.
 fn assignees_of(mr: &records::MergeRequest) -> Vec<u64> {
     mr.assignees().collect()
 }
@@ -528,6 +528,7 @@ fn reviewers_of(mr: &records::MergeRequest) -> Vec<u64> {
     mr.reviewers.iter().map(|reviewer| reviewer.user).collect()
 }
 
+/// Replaces the reviewers; those who were reviewers already keep their state.
 fn set_reviewers(mr: &mut records::MergeRequest, people: &[u64], now: Timestamp) {
     let known = std::mem::take(&mut mr.reviewers);
     let new = |user: u64| Reviewer { user, created_at: now, ..Reviewer::default() };
@@ -539,7 +540,7 @@ fn milestone(call: &Writing, project: &Project, id: u64) -> Option<u64> {
     call.world.milestone_in(project, id)
 }
 
-/// That a merge request can be open: its branches are two, are there, and no other one that is open has both.
+/// Checks that a merge request can be open: its branches differ and exist, and no other open one has the same branches.
 fn can_be_open(call: &Writing, mr: &records::MergeRequest) -> Result<(), Reject> {
     if mr.source_project == mr.target_project && mr.source_branch == mr.target_branch {
         return Err(Reject::unprocessable("You can not use same project/branch for source and target"));
@@ -585,7 +586,8 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
     if input.title.trim().is_empty() {
         return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
     }
-    // It asks for more than the project does, or has no effect: 0 switches approvals off.
+    // A number of approvals that is not greater than the project's has no effect, and neither has any if the project
+    // requires none.
     let least = target.approvals_before_merge;
     let approvals = input.approvals_before_merge.filter(|given| least > 0 && *given > least).unwrap_or(least);
     let iids = call.world.merge_requests.iter().filter(|mr| mr.target_project == target.id).map(|mr| mr.iid);
@@ -668,7 +670,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         said.push("changed the description".into());
         mr.description = description;
     }
-    // Here an empty input says something: nobody, no milestone.
+    // An empty input means no assignee or no milestone here.
     let is_empty = |name: &str| call.inputs.get(name).is_some_and(|v| v.is_null() || v.as_str() == Some(""));
     let assignees = match input.assignee_ids {
         None if input.assignee_id.is_some() || is_empty("assignee_id") => Some(Vec::from_iter(input.assignee_id)),

@@ -1,4 +1,4 @@
-//! Milestones of projects and groups, and what is in them.
+//! Milestones of projects and groups, and their issues and merge requests.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
 use super::git::Git;
@@ -74,7 +74,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-/// Whose milestones are meant.
+/// The owner of milestones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Owner {
     Project(u64),
@@ -89,7 +89,7 @@ impl Owner {
         }
     }
 
-    /// The groups above it, or itself.
+    /// Returns the groups of the project, or the group itself and its ancestors.
     fn groups(self, world: &World) -> Vec<u64> {
         match self {
             Owner::Project(id) => world.projects.get(id).map(|project| world.groups_above(project)).unwrap_or_default(),
@@ -99,7 +99,7 @@ impl Owner {
 }
 
 impl World {
-    /// The number of a milestone, if it is at hand in a project: its own, or one of a group above it.
+    /// Returns the ID of a milestone if it is available in a project: its own, or one of its groups.
     pub fn milestone_in(&self, project: &Project, id: u64) -> Option<u64> {
         let milestone = self.milestones.get(id)?;
         let is_at_hand = match milestone.group {
@@ -111,7 +111,7 @@ impl World {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A milestone as lists show it: with its page, and whether it is overdue.
+    /// Returns the representation in lists, with its URL, and whether it is overdue.
     fn listed_milestone(&self, milestone: &records::Milestone) -> Milestone {
         let project = || self.world.projects.get(milestone.project).map(|project| self.project_url(project));
         let group = |id| format!("{}/groups/{}", self.base_url, self.world.group_path(id));
@@ -126,7 +126,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// What narrows a list.
+/// The filters of a list.
 struct Wanted {
     state: Option<String>,
     title: Option<String>,
@@ -146,18 +146,18 @@ fn list(call: &Reading, owner: Owner, with_above: bool, wanted: Wanted) -> Outco
             && (holds(&milestone.title, &search) || holds(&milestone.description, &search))
     };
     let mut rows: Vec<&records::Milestone> = call.world.milestones.iter().filter(found).collect();
-    // What is due first comes first, what is never due last.
+    // Earliest due date first, and milestones without one last.
     rows.sort_by_key(|milestone| (milestone.due_date.is_none(), milestone.due_date, milestone.id));
     call.page(rows, |milestone| call.listed_milestone(milestone))
 }
 
-/// The milestone of a number.
+/// Returns the milestone with an ID.
 fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Owner, id: u64) -> Result<&records::Milestone, Reject> {
     let found = call.world.milestones.get(id).filter(|milestone| owner.has(milestone));
     found.ok_or_else(|| Reject::not_found("Milestone"))
 }
 
-/// The day that an input names; `None` where it is empty.
+/// Parses the date of an input; `None` if it is empty.
 pub fn day(name: &str, text: &str) -> Result<Option<Date>, Reject> {
     if text.is_empty() {
         return Ok(None);
@@ -166,7 +166,7 @@ pub fn day(name: &str, text: &str) -> Result<Option<Date>, Reject> {
     day.map(Some).ok_or_else(|| Reject::invalid(name))
 }
 
-/// That a title can be given, and that the dates are in order.
+/// Checks that the title is valid and not taken, and that the dates are in order.
 fn check(world: &World, owner: Owner, milestone: &records::Milestone) -> Result<(), Reject> {
     if milestone.title.trim().is_empty() {
         return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
@@ -218,7 +218,7 @@ fn create(
     ok(call.listed_milestone(find(call, owner, id)?))
 }
 
-/// What is to be changed.
+/// The fields to change.
 struct Change {
     title: Option<String>,
     description: Option<String>,

@@ -1,4 +1,4 @@
-//! The local server: the REST API v4 over records in memory and real git repositories.
+//! An embedded server that implements the REST API v4 over in-memory records and real git repositories.
 
 pub mod auth;
 mod avatars;

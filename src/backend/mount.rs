@@ -1,4 +1,4 @@
-//! Mounts handlers by the type of their endpoint, and does for each request what all have in common.
+//! Mounts handlers by endpoint type, and does the work that is common to all requests.
 
 use super::auth::{Credentials, authenticate, check_token};
 use super::avatars;
@@ -30,13 +30,13 @@ use std::sync::Arc;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
 
-/// Where every path begins.
+/// The common prefix of all paths.
 pub const ROOT: &str = "/api/v4";
 
-/// A body that can be sent: JSON, raw bytes, or nothing.
+/// A response body: JSON, raw bytes, or nothing.
 pub trait Render {
-    /// Content type and bytes; `None` for no body. `views` say what the things in it have. `only` are its fields, if
-    /// they are fewer than usual.
+    /// Returns the content type and the bytes; `None` for no body. `views` selects the fields of nested objects, `only`
+    /// the fields of the rows if fewer than usual are requested.
     fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject>;
 }
 
@@ -68,36 +68,36 @@ impl Render for Nothing {
     }
 }
 
-/// A handler that only reads.
+/// A read-only handler.
 pub type Reader<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<<E as Endpoint>::Output>;
 /// A handler that changes the world.
 pub type Writer<E> = for<'a> fn(&mut Writing<'a>, E) -> Outcome<<E as Endpoint>::Output>;
 
-/// A handler whose answer is written while it is sent.
+/// A handler whose response body is generated while it is sent.
 pub type Streamer<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<Stream>;
 
-/// A handler with its types erased: what the request holds in, the reply out.
+/// A type-erased handler: takes the request, returns the response.
 type Run = Arc<dyn Fn(&Engine, Incoming) -> Result<Response, Reject> + Send + Sync>;
 
-/// The values of a path's slots.
+/// The values of the path parameters.
 type Slots = Result<RawPathParams, RawPathParamsRejection>;
 
-/// The routes as they are mounted.
+/// A builder for the router.
 #[derive(Default)]
 pub struct Mount {
     router: Router<Arc<Engine>>,
     mounted: Vec<&'static str>,
-    /// Whether what the specification does not have is left out.
+    /// Whether to leave out endpoints that are not in the specification.
     only_specified: bool,
 }
 
 impl Mount {
-    /// No routes yet; `only_specified` leaves out those that the specification does not have.
+    /// Creates a builder without routes; `only_specified` leaves out endpoints that are not in the specification.
     pub fn new(only_specified: bool) -> Mount {
         Mount { only_specified, ..Mount::default() }
     }
 
-    /// Mounts a handler that only reads. It runs on a snapshot and holds nobody up.
+    /// Mounts a read-only handler. It runs on a snapshot and blocks nobody.
     pub fn read<E: Endpoint>(self, handler: Reader<E>) -> Mount
     where
         E::Output: Render,
@@ -105,7 +105,7 @@ impl Mount {
         self.mount::<E>(Purpose::Fields, reading(handler, false))
     }
 
-    /// As [`Mount::read`], where nobody reads who is not signed in: that comes before whether the inputs are right.
+    /// Mounts a read-only handler that requires a signed-in caller; this is checked before the inputs are validated.
     pub fn read_signed_in<E: Endpoint>(self, handler: Reader<E>) -> Mount
     where
         E::Output: Render,
@@ -113,7 +113,7 @@ impl Mount {
         self.mount::<E>(Purpose::Fields, reading(handler, true))
     }
 
-    /// Lets a read be asked for its head, which has no body, not even one that is left out: 204.
+    /// Also mounts a read-only handler for HEAD requests: the reply is 204, without a body or a content length.
     pub fn also_head<E: Endpoint>(mut self, handler: Reader<E>) -> Mount
     where
         E::Output: Render,
@@ -124,7 +124,7 @@ impl Mount {
         self
     }
 
-    /// Another path of a read.
+    /// Mounts a read-only handler at an additional path.
     pub fn also_read<E: Endpoint>(mut self, route: &str, handler: Reader<E>) -> Mount
     where
         E::Output: Render,
@@ -133,7 +133,7 @@ impl Mount {
         self
     }
 
-    /// Mounts a handler that writes. It needs a caller, and its changes count only if it succeeds.
+    /// Mounts a handler that writes. It requires a signed-in caller, and its changes are committed only if it succeeds.
     pub fn write<E: Endpoint>(self, handler: Writer<E>) -> Mount
     where
         E::Output: Render,
@@ -141,7 +141,7 @@ impl Mount {
         self.mount::<E>(Purpose::Fields, writing(handler))
     }
 
-    /// As [`Mount::write`], where the body may hold the contents of files.
+    /// Mounts a handler that writes and whose request body may contain files, with a larger size limit.
     pub fn write_files<E: Endpoint>(self, handler: Writer<E>) -> Mount
     where
         E::Output: Render,
@@ -149,22 +149,22 @@ impl Mount {
         self.mount::<E>(Purpose::Files, writing(handler))
     }
 
-    /// Mounts a handler that only reads, and whose answer is too large to be made as a whole.
+    /// Mounts a read-only handler whose response is too large to be built in memory.
     pub fn stream<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
         self.mount::<E>(Purpose::Fields, streaming(handler, false, Credentials::Users))
     }
 
-    /// As [`Mount::stream`], for those alone who are signed in.
+    /// Mounts a streaming handler that requires a signed-in caller.
     pub fn stream_signed_in<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
         self.mount::<E>(Purpose::Fields, streaming(handler, true, Credentials::Users))
     }
 
-    /// As [`Mount::stream_signed_in`], for jobs too: they have tokens of their own.
+    /// Mounts a streaming handler that requires a signed-in caller and also accepts job tokens.
     pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
         self.mount::<E>(Purpose::Fields, streaming(handler, true, Credentials::UsersAndJobs))
     }
 
-    /// Another path of a streamed answer, which says what an input would.
+    /// Mounts a streaming handler at an additional path that implies the value of one input.
     pub fn also_stream<E: Endpoint<Output = Raw>>(
         mut self,
         route: &str,
@@ -180,8 +180,8 @@ impl Mount {
         self
     }
 
-    /// Another path of a streamed answer, for jobs too: the slots `name`, `name_2`, `name_3` are one value that came
-    /// with its slashes as they are.
+    /// Mounts a streaming handler that also accepts job tokens at an additional path. The path parameters `name`,
+    /// `name_2` and `name_3` are segments of one value whose slashes are not escaped.
     pub fn also_stream_to_jobs<E: Endpoint<Output = Raw>>(
         mut self,
         route: &str,
@@ -207,21 +207,22 @@ impl Mount {
         self
     }
 
-    /// One type of handler for all endpoints: a stack of HTTP layers compiled for each would take minutes.
+    /// Adds a route. The handler has the same type for all endpoints: compiling a stack of HTTP layers for each would
+    /// take minutes.
     fn route(&mut self, method: Method, route: &str, purpose: Purpose, run: Run) {
         let method = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
         let handler = async move |State(engine): State<Arc<Engine>>, slots: Slots, request: Request| {
             let run = run.clone();
-            // Text that is not UTF-8 once decoded.
+            // A path parameter is not valid UTF-8 after decoding.
             let Ok(slots) = slots else { return refuse(Reject::invalid("id")) };
             let slots = slots.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
-            // Dropped with the connection: what nobody waits for any more comes to its end.
+            // Dropped with the connection, which cancels work whose result nobody waits for.
             let stop = Stop::default();
             let _ends = stop.when_dropped();
             let answered = match Incoming::receive(&engine, request, purpose, stop.clone()).await {
                 Ok((incoming, body)) => {
-                    // Git and the disk block, so handlers run where that holds nobody up; a large body takes its time,
-                    // too.
+                    // Git and the disk block, and a large body takes long to parse, so handlers run on the blocking
+                    // thread pool.
                     let work = tokio::task::spawn_blocking(move || run(&engine, incoming.with(body, slots)?));
                     work.await.unwrap_or_else(|panic| Err(Reject::failed(panic)))
                 }
@@ -233,12 +234,12 @@ impl Mount {
         self.router = router.route(&format!("{ROOT}{route}"), on(method, handler));
     }
 
-    /// The names of the endpoints that are mounted.
+    /// Returns the names of the mounted endpoints.
     pub fn mounted(&self) -> &[&'static str] {
         &self.mounted
     }
 
-    /// The whole service.
+    /// Builds the router of the whole service.
     pub fn into_router(self, engine: Arc<Engine>) -> Router {
         let picture =
             async |State(engine): State<Arc<Engine>>, path: Path<(String, u64, String)>, headers: HeaderMap| {
@@ -314,24 +315,24 @@ fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, needs_caller: bool
     })
 }
 
-/// Returns whether an answer is worth being compressed: text is, an archive is small already.
+/// Returns whether a response is worth compressing: text is, an archive is already small.
 fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_part = headers.contains_key(header::CONTENT_RANGE);
     !is_part && (content_type.starts_with("text/") || content_type.starts_with("application/json"))
 }
 
-/// Who may make a call.
+/// The authentication that a call requires.
 #[derive(Clone, Copy, PartialEq)]
 enum Needs {
     Nothing,
-    /// Somebody who is signed in.
+    /// A signed-in caller.
     Caller,
-    /// Somebody who is signed in, with a token that may change things.
+    /// A signed-in caller whose token has write access.
     Write,
 }
 
-/// A request that has arrived.
+/// A request that has been received.
 struct Incoming {
     path: String,
     query: String,
@@ -353,23 +354,23 @@ impl Incoming {
         let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
         let mut inputs = Inputs::new();
         params::add_pairs(&mut inputs, query.as_bytes())?;
-        // Whoever cannot be told yet may have a token in the body, but not much beside it.
+        // The token of an unauthenticated caller may be in the body, so the body is read, with a smaller size limit.
         let rights = authenticate(&engine.snapshot(), &parts.headers, &inputs, Credentials::Users)?;
         let body = body::read(body, purpose.most(rights.user.is_some()), engine.limits.body).await?;
         Ok((Incoming { path, query, headers: parts.headers, inputs, stop }, body))
     }
 
-    /// With the inputs that the body and the slots of the path hold.
+    /// Adds the inputs from the body and the path parameters.
     fn with(mut self, body: Vec<u8>, slots: Inputs) -> Result<Incoming, Reject> {
         body::add(&mut self.inputs, &self.headers, &body)?;
         params::as_specified(&mut self.inputs);
-        // The path says what is meant, whatever the other inputs are called.
+        // Path parameters override other inputs of the same name.
         self.inputs.extend(slots);
         Ok(self)
     }
 
-    /// Finds the caller, and hands the inputs over. Whether there must be a caller comes before whether the inputs are
-    /// right.
+    /// Authenticates the caller and moves the inputs into a [`Call`](super::call::Call). Authentication is checked
+    /// before the inputs are validated.
     fn call<W: std::ops::Deref<Target = World>>(
         &mut self,
         engine: &Engine,
@@ -383,7 +384,7 @@ impl Incoming {
         }
         let now = engine.clock.now();
         check_token(&world, &rights, needs == Needs::Write, now)?;
-        // Credentials have done their work; an endpoint need not understand them.
+        // Credentials are no longer needed, and endpoints do not know these inputs.
         let mut inputs = std::mem::take(&mut self.inputs);
         inputs.retain(|name, _| !matches!(name.as_str(), "sudo" | "private_token" | "access_token" | "job-token"));
         Ok(super::call::Call {
@@ -403,7 +404,7 @@ impl Incoming {
         })
     }
 
-    /// The server as the caller names it, so that links work through a forwarded port.
+    /// Returns the base URL as the caller addressed the server, so that links work through a forwarded port.
     fn base_url(&self) -> Option<String> {
         let host = self.headers.get(header::HOST)?.to_str().ok()?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']' | '_');
@@ -449,7 +450,7 @@ fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
     response
 }
 
-/// The response to a request that is refused.
+/// Returns the response for a rejected request.
 pub fn refuse(reject: Reject) -> Response {
     let bytes = serde_json::to_vec(&reject.body).unwrap_or_default();
     let mut response = reply(reject.status, Some(("application/json".into(), bytes)));

@@ -1,4 +1,4 @@
-//! Notes on issues, snippets, merge requests and epics: one set of operations on four kinds of things.
+//! Notes on issues, snippets, merge requests and epics: the same operations on four kinds of objects.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::emoji::lone_emoji;
@@ -81,20 +81,20 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-/// What notes are on, and what the caller may do there.
+/// The object that notes are on, and the caller's permissions there.
 pub struct NoteTarget {
     pub on: Noteable,
-    /// Its number in the project, where notes name one.
+    /// The IID, for kinds whose notes include it.
     iid: Option<u64>,
     kind: &'static str,
     title: String,
-    /// Of a snippet; empty for everything else.
+    /// The filename of a snippet; empty for other kinds.
     file_name: String,
-    /// Who made it.
+    /// The ID of the author.
     pub author: u64,
-    /// The caller's level where it is.
+    /// The caller's access level in the project or group.
     pub level: u8,
-    /// Only members may write.
+    /// Whether only members may comment.
     pub locked: bool,
 }
 
@@ -171,7 +171,7 @@ fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<
     })
 }
 
-/// A note on the wire; what old servers do not know is said where it applies.
+/// Converts a note to its API representation; newer fields are present only where they apply.
 pub fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: &records::Note) -> Note {
     let noteable_id = match note.on {
         Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id) => id,
@@ -207,7 +207,7 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: 
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A note as search finds it.
+    /// Returns the representation in search results.
     pub fn found_note(&self, note: &records::Note) -> Note {
         let (kind, iid) = match note.on {
             Noteable::MergeRequest(id) => ("MergeRequest", self.world.merge_requests.get(id).map(|mr| mr.iid)),
@@ -224,7 +224,7 @@ fn list(call: &Reading, thing: &NoteTarget, sort: &Option<String>, order_by: &Op
     let by = call.choice("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(sort.as_deref(), "desc")?;
     let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == thing.on).collect();
-    // Notes of one moment keep the order in which they were written.
+    // Notes with the same time are sorted by ID.
     match by {
         "updated_at" => order(&mut rows, descending, |note| (note.updated_at, note.id)),
         _ => order(&mut rows, descending, |note| (note.created_at, note.id)),
@@ -244,7 +244,7 @@ fn get(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<Note> {
     ok(show(call, thing, find(call, thing, id)?))
 }
 
-/// One note of a snippet or an epic, which the interface shows as an object in the shape of a snippet.
+/// Returns a note on a snippet or an epic, which the API represents in the shape of a snippet.
 fn object(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<NoteReply> {
     let note = find(call, thing, id)?;
     ok(NoteReply::Object(Box::new(NoteObject {
@@ -258,7 +258,7 @@ fn object(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<NoteReply> {
     })))
 }
 
-/// That the caller may write. Answers who it is.
+/// Checks that the caller may comment. Returns the ID of the caller.
 pub fn writer(call: &Writing, thing: &NoteTarget) -> Result<u64, Reject> {
     let author = call.signed_in()?.id;
     if thing.locked && thing.level < level::GUEST { Err(Reject::forbidden()) } else { Ok(author) }
@@ -292,7 +292,7 @@ fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timest
     ok(NoteReply::Note(Box::new(show(call, &thing, note))))
 }
 
-/// Adds a note. Answers its number.
+/// Adds a note. Returns its ID.
 pub fn add(call: &mut Writing, note: records::Note) -> u64 {
     touch(call.world, note.on, note.created_at, note.author);
     let (on, text, now, author) = (note.on, note.body.clone(), note.created_at, note.author);
@@ -303,7 +303,7 @@ pub fn add(call: &mut Writing, note: records::Note) -> u64 {
     id
 }
 
-/// Notes that a discussion went on.
+/// Updates the time of the last change of a merge request or issue, and subscribes a commenter to a merge request.
 fn touch(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
     match on {
         Noteable::MergeRequest(id) => {
@@ -321,8 +321,8 @@ fn touch(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
     }
 }
 
-/// The note of a number that the caller may change: their own, or any for who runs the place. Nobody changes what the
-/// system wrote.
+/// Checks that the caller may change a note: their own, or any note for maintainers, but no system notes. Returns its
+/// ID.
 fn to_change(call: &Writing, thing: &NoteTarget, id: u64) -> Result<u64, Reject> {
     let caller = call.signed_in()?.id;
     let note = find(call, thing, id)?;

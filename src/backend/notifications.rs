@@ -1,4 +1,4 @@
-//! What a person wants to hear of: everywhere, in a group, in a project.
+//! Notification settings: global, for a group, or for a project.
 
 use super::call::{Call, Outcome, Writing, ok};
 use super::mount::Mount;
@@ -38,7 +38,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
 }
 
-/// The events that an input sets, by the names that the interface gives them.
+/// Returns the events that an input sets, by their API names.
 fn events(input: &impl serde::Serialize) -> Result<BTreeMap<String, bool>, Reject> {
     let inputs = match serde_json::to_value(input).map_err(Reject::failed)? {
         Value::Object(inputs) => inputs,
@@ -60,7 +60,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Membership>) -> 
     }
     if level == "custom" {
         let is_on = |event: &str| {
-            // Somebody who never said so hears of a pipeline that failed.
+            // Failed pipelines are enabled by default.
             let enabled = setting.and_then(|setting| setting.events.get(event).copied());
             enabled.unwrap_or(event == "failed_pipeline")
         };

@@ -1,4 +1,4 @@
-//! Signing in by OAuth, at the root of the server: the grant for devices, its page, and the renewal of tokens.
+//! OAuth sign-in, mounted at the root of the server: the device grant, its page, and token refresh.
 
 use super::auth;
 use super::engine::Engine;
@@ -18,21 +18,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::form_urlencoded;
 
-/// The one application that may ask.
+/// The only known client application.
 const CLIENT_ID: &str = "labscope";
-/// What it may ask for.
+/// The scopes that the application may request.
 const SCOPES: &[&str] = &["api", "read_api", "read_user"];
-/// How long a code is good, and a token, in seconds.
+/// The lifetimes of a device code and of an access token, in seconds.
 const CODE_SECONDS: i64 = 300;
 const TOKEN_SECONDS: i64 = 7200;
-/// The pause between two questions of a device, in seconds.
+/// The polling interval for devices, in seconds.
 const INTERVAL: i64 = 1;
 
 type Form = HashMap<String, String>;
-/// A change of the world, with the inputs.
+/// A function that changes the world according to a form.
 type Handler = fn(&mut World, &Engine, &Form) -> Result<Value, Reject>;
 
-/// Adds the routes.
+/// Adds the OAuth routes.
 pub fn mount(router: Router<Arc<Engine>>) -> Router<Arc<Engine>> {
     router
         .route("/oauth/authorize_device", post(async |engine: State<_>, body: Bytes| run(engine, body, begin).await))
@@ -45,7 +45,7 @@ fn form(body: &[u8]) -> Form {
     form_urlencoded::parse(body).into_owned().collect()
 }
 
-/// The value of an input; empty where it is absent.
+/// Returns the value of an input; empty if it is absent.
 fn input<'f>(form: &'f Form, name: &str) -> &'f str {
     form.get(name).map_or("", String::as_str)
 }
@@ -147,7 +147,7 @@ fn token(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejec
     }))
 }
 
-/// Describes the token that the request carries, if it is one of OAuth.
+/// Describes the OAuth token that the request carries.
 async fn info(State(engine): State<Arc<Engine>>, headers: HeaderMap) -> Response {
     let secret = auth::bearer(&headers).unwrap_or_default();
     let (world, now) = (engine.snapshot(), engine.clock.now());
@@ -165,7 +165,7 @@ async fn info(State(engine): State<Arc<Engine>>, headers: HeaderMap) -> Response
     ([(header::CACHE_CONTROL, "no-store")], axum::Json(reply)).into_response()
 }
 
-/// Allows a device to act for the owner of a token: the server has no sessions of browsers.
+/// Authorizes a device on behalf of the owner of a personal token: the server has no browser sessions.
 fn allow(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Reject> {
     let now = engine.clock.now();
     let token = world.tokens.iter().find(|token| auth::same(&token.secret, input(form, "token")));

@@ -1,4 +1,4 @@
-//! Pages of a list, and the headers that tell where the others are.
+//! Pagination of lists, and its headers.
 
 use super::auth::TOKEN_PARAMETERS;
 use super::params::Inputs;
@@ -7,15 +7,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::form_urlencoded;
 
-/// Entries a page where the request does not say.
+/// The default number of entries per page.
 const PER_PAGE: usize = 20;
-/// Entries a page at most; more is cut silently.
+/// The maximum number of entries per page; larger values are reduced silently.
 const MOST: usize = 100;
 
-/// Which page of a list is asked for.
+/// The requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paging {
-    /// From 1.
+    /// The page number, starting at 1.
     pub page: usize,
     pub per_page: usize,
 }
@@ -27,10 +27,10 @@ struct PageRequest {
 }
 
 impl Paging {
-    /// From the inputs of a request.
+    /// Reads the inputs of a request.
     ///
     /// # Errors
-    /// 400 `page is invalid` where it is no number.
+    /// Fails with 400 `page is invalid` if it is not a number.
     pub fn read(inputs: &Inputs) -> Result<Paging, Reject> {
         let asked: PageRequest = super::params::read(inputs)?;
         let positive = |n: Option<i64>| n.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
@@ -40,28 +40,28 @@ impl Paging {
         })
     }
 
-    /// Returns how many entries come before the page.
+    /// Returns the number of entries before the page.
     pub fn skip(self) -> usize {
         (self.page - 1).saturating_mul(self.per_page)
     }
 
-    /// The rows of the page, of all there are.
+    /// Returns the rows of the page out of all rows.
     pub fn cut<T>(self, rows: &[T]) -> &[T] {
         let rest = rows.get(self.skip()..).unwrap_or_default();
         rest.get(..self.per_page).unwrap_or(rest)
     }
 }
 
-/// How a list continues beyond its page.
+/// The extent of a list beyond the current page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Extent {
-    /// The number of all entries.
+    /// The total number of entries.
     Total(usize),
-    /// Counting is dear (a log of a long history): only whether there are more.
+    /// Whether there are more entries, for lists that are expensive to count (the log of a long history).
     More(bool),
 }
 
-/// The headers of one page. `url` is the request's own, without its query; `query` as it came.
+/// Returns the headers of a page. `url` is the request's URL without its query, `query` the raw query.
 pub fn headers(paging: Paging, extent: Extent, url: &str, query: &str) -> HeaderMap {
     let Paging { page, per_page } = paging;
     let (pages, more) = match extent {

@@ -1,7 +1,7 @@
-//! Reads the inputs of a request into the struct of its endpoint, as leniently as the servers of this interface do.
+//! Deserializes the inputs of a request into the struct of its endpoint, as leniently as GitLab servers do.
 //!
-//! Path slots, query and body (form or JSON) are merged, whatever the method. Numbers and booleans may be text, one
-//! scalar stands for an array of one, and an empty text for a number is no number.
+//! Path parameters, query and body (form or JSON) are merged, whatever the method. Numbers and booleans may be strings,
+//! a scalar stands for an array of one element, and an empty string for a number counts as absent.
 
 use super::reject::Reject;
 use base64::Engine;
@@ -15,21 +15,21 @@ use std::fmt;
 /// The inputs of a request by name.
 pub type Inputs = Map<String, Value>;
 
-/// How deep the brackets of a name may nest. What reads the values recurses, so a request must not choose the depth.
+/// The maximum nesting depth of brackets in a name. The code that reads the values recurses, so a request must not
+/// choose the depth.
 const DEEPEST: usize = 32;
 
-/// How many values the inputs of a request may hold, in lists and objects too. Each takes up to a hundred times the
-/// memory of its text; a commit of twenty thousand files has as many.
+/// The maximum number of values in the inputs of a request, including those in lists and objects. Each takes up to a
+/// hundred times the memory of its text; a commit of twenty thousand files has this many.
 pub const MOST_VALUES: usize = 100_000;
 
-/// The inputs that may hold any character: the text of files, and the path in an archive, which has an answer of its
-/// own.
+/// The inputs that may contain any character: file contents, and the path in an archive, which has its own error.
 const ANY_TEXT: [&str; 3] = ["content", "code", "artifact_path"];
 
 /// Adds the pairs of a query or a form: `a=1`, `a[]=1`, `a[key]=1`, `a[][key]=1`.
 ///
 /// # Errors
-/// As [`add_pair`], and 413 for more values than [`MOST_VALUES`].
+/// Fails as [`add_pair`] does, and with 413 for more than [`MOST_VALUES`] values.
 pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) -> Result<(), Reject> {
     let mut values = 0;
     for (name, value) in url::form_urlencoded::parse(encoded) {
@@ -39,17 +39,17 @@ pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) -> Result<(), Reject> {
     Ok(())
 }
 
-/// Counts the values that a name makes: its own, and one for each bracket.
+/// Counts the values that a name creates: its own, and one for each bracket.
 fn count(values: &mut usize, name: &str) -> Result<(), Reject> {
-    // One that nests too deep is refused by name.
+    // Names that nest too deep are rejected by [`add_pair`].
     *values += 1 + name.matches('[').take(DEEPEST + 1).count();
     if *values > MOST_VALUES { Err(Reject::too_many_values()) } else { Ok(()) }
 }
 
-/// Adds one named value; brackets in the name make arrays and objects.
+/// Adds a named value; brackets in the name create arrays and objects.
 ///
 /// # Errors
-/// 400 `a is invalid` for brackets that nest too deep.
+/// Fails with 400 `a is invalid` if brackets nest too deep.
 pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Reject> {
     let (first, rest) = match name.find('[') {
         Some(at) if at > 0 && name.ends_with(']') => name.split_at(at),
@@ -71,10 +71,10 @@ pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Rej
     Ok(())
 }
 
-/// Adds the fields of a `multipart/form-data` body. A file becomes its name and, as Base64, its bytes.
+/// Adds the fields of a `multipart/form-data` body. A file becomes its name and its Base64-encoded bytes.
 ///
 /// # Errors
-/// As [`add_pairs`].
+/// Fails as [`add_pairs`] does.
 pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Result<(), Reject> {
     let Some((_, boundary)) = content_type.split_once("boundary=") else { return Ok(()) };
     let boundary = boundary.split(';').next().unwrap_or_default().trim().trim_matches('"');
@@ -101,8 +101,8 @@ pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Re
     Ok(())
 }
 
-/// Writes what clients of today send as the specification has it: labels as an array, the text of a snippet as
-/// `content`.
+/// Converts inputs of current clients to their form in the specification: an array of labels becomes a comma-separated
+/// list, and the `content` of a snippet becomes `code`.
 pub fn as_specified(inputs: &mut Inputs) {
     if let Some(Value::Array(words)) = inputs.get("labels") {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -116,7 +116,7 @@ pub fn as_specified(inputs: &mut Inputs) {
     }
 }
 
-/// Recurses once a key, of which [`add_pair`] lets few through.
+/// Inserts a value at a path of keys. Recurses once per key, and [`add_pair`] limits their number.
 fn put(slot: &mut Value, keys: &[&str], value: Value) {
     let Some((key, deeper)) = keys.split_first() else {
         *slot = value;
@@ -127,7 +127,7 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
             *slot = Value::Array(Vec::new());
         }
         let Value::Array(items) = slot else { return };
-        // `a[][x]=1&a[][y]=2` is one element; a key that comes again begins the next.
+        // `a[][x]=1&a[][y]=2` is one element; a repeated key starts the next one.
         let grows = match (deeper.first(), items.last()) {
             (Some(key), Some(Value::Object(last))) => last.contains_key(*key) && deeper.len() == 1,
             _ => true,
@@ -147,10 +147,10 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
     }
 }
 
-/// Reads `inputs` as an `E`. Nothing is copied but the texts that the `E` holds.
+/// Deserializes `inputs` as an `E`. Only the strings in `E` are copied.
 ///
 /// # Errors
-/// 400 `{"error": "title is missing, page is invalid"}`: everything that is wrong, not only the first.
+/// Fails with 400 and lists all mistakes: `{"error": "title is missing, page is invalid"}`.
 pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
     let mut given: Vec<Named> =
         inputs.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value))).collect();
@@ -161,7 +161,7 @@ pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
             Ok(_) => break,
             Err(flaw) => flaw,
         };
-        // Set aside and read again, so that the flaws after it are found too.
+        // Take the input out and try again, to find the mistakes after it too.
         let top = found.field.split('[').next().unwrap_or_default().to_owned();
         let is_empty = found.kind == Kind::Empty;
         let known = flaws.iter().any(|flaw| flaw.field == found.field);
@@ -181,7 +181,7 @@ pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
     Err(Reject::error(400, words.join(", ")))
 }
 
-/// What is wrong with an input.
+/// A mistake in an input.
 #[derive(Debug)]
 struct InputError {
     field: String,
@@ -193,7 +193,7 @@ enum Kind {
     Missing,
     Invalid,
     NoValidValue,
-    /// An empty text where a number should be: as if it were not there.
+    /// An empty string where a number is expected; counts as absent.
     Empty,
 }
 
@@ -202,7 +202,7 @@ impl InputError {
         InputError { field: String::new(), kind: Kind::Invalid }
     }
 
-    /// Puts the name of what holds it before its own.
+    /// Prefixes the field with the name of its container.
     fn inside(mut self, outer: &str) -> InputError {
         self.field = match self.field.split_once('[') {
             _ if self.field.is_empty() => outer.to_owned(),
@@ -239,7 +239,7 @@ impl de::Error for InputError {
     }
 }
 
-/// A value, or the stand-in for one that was set aside, which reads as anything.
+/// A value, or a placeholder for an invalid one, which deserializes as anything.
 #[derive(Clone, Copy, Debug)]
 enum Lenient<'v> {
     Value(&'v Value),
@@ -292,15 +292,16 @@ impl<'de, 'v, I: Iterator<Item = &'v Value>> de::SeqAccess<'de> for Items<I> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, InputError> {
         let Some((at, value)) = self.0.next() else { return Ok(None) };
         seed.deserialize(Lenient::Value(value)).map(Some).map_err(|flaw| {
-            // A plain element of an array takes the name of the array; a field of one says which element.
+            // A scalar element of an array is reported under the array's name; a field of an element includes the
+            // index.
             if flaw.field.is_empty() { flaw } else { flaw.inside(&format!("[{at}]")) }
         })
     }
 }
 
 impl<'v> Lenient<'v> {
-    /// Returns whether it is, or is a list with, a text that nothing can be called by: git's names and messages end at
-    /// a NUL.
+    /// Returns whether it is a string, or a list with a string, that contains a NUL: names and messages in git end
+    /// there.
     fn holds_nul(self) -> bool {
         let is_so = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
         match self {
@@ -310,7 +311,7 @@ impl<'v> Lenient<'v> {
         }
     }
 
-    /// The text of a scalar.
+    /// Returns a scalar as text.
     fn text(self) -> Result<Cow<'v, str>, InputError> {
         match self {
             Lenient::Anything => Ok(Cow::Borrowed("")),
@@ -320,7 +321,7 @@ impl<'v> Lenient<'v> {
         }
     }
 
-    /// The text of what should be a number.
+    /// Parses the text of a number.
     fn number<T: std::str::FromStr + Default>(self) -> Result<T, InputError> {
         if let Lenient::Anything = self {
             return Ok(T::default());
@@ -405,7 +406,7 @@ impl<'de> de::Deserializer<'de> for Lenient<'_> {
         let items: Vec<&Value> = match self {
             Lenient::Anything | Lenient::Value(Value::Null) => Vec::new(),
             Lenient::Value(Value::Array(items)) => items.iter().collect(),
-            // `a[0]=x&a[1]=y`: an array with its places written out.
+            // `a[0]=x&a[1]=y` is an array with explicit indices.
             Lenient::Value(Value::Object(map)) if map.keys().all(|key| key.parse::<u32>().is_ok()) => {
                 map.values().collect()
             }
@@ -456,7 +457,7 @@ fn fields(map: &Map<String, Value>) -> Fields<'_, impl Iterator<Item = Named<'_>
     Fields { rest, current: None }
 }
 
-/// Returns whether a text may be the path of a user, group or project.
+/// Returns whether a text is a valid path of a user, group or project.
 pub fn is_path(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     !text.is_empty()

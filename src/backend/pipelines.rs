@@ -1,4 +1,4 @@
-//! Pipelines: listed with filters, run on a ref, retried, canceled, deleted.
+//! Pipelines: listing and filtering, running, retrying, canceling, deleting.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::git::Git;
@@ -29,7 +29,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListPipelineBridges>(bridges)
 }
 
-/// What started it.
+/// Returns the source of a pipeline.
 fn source(pipeline: &records::Pipeline) -> &str {
     match pipeline.source.as_str() {
         "" if pipeline.external => "external",
@@ -38,18 +38,18 @@ fn source(pipeline: &records::Pipeline) -> &str {
     }
 }
 
-/// When it changed last.
+/// Returns the time of the last change.
 fn updated_at(pipeline: &records::Pipeline) -> Timestamp {
     pipeline.finished_at.or(pipeline.started_at).unwrap_or(pipeline.created_at).max(pipeline.created_at)
 }
 
-/// Seconds between two moments.
+/// Returns the seconds between two times.
 fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
     Some(to?.duration_since(from?).as_secs().max(0) as f64)
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A pipeline as lists have it.
+    /// Returns the representation in lists.
     fn show_pipeline(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
         Pipeline {
             id: pipeline.id,
@@ -66,7 +66,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// All that is known of a pipeline.
+    /// Returns the full representation.
     fn show_whole_pipeline(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
         let covered: Vec<f64> = self.world.pipeline_jobs(pipeline.id).filter_map(|job| job.coverage).collect();
         let coverage = covered.iter().sum::<f64>() / covered.len().max(1) as f64;
@@ -83,14 +83,14 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// The pipeline of a project whose jobs the caller may read.
+    /// Returns a project and one of its pipelines, if the caller may read its jobs.
     pub fn pipeline(&self, id: &Id, pipeline: u64) -> Result<(&Project, &records::Pipeline), Reject> {
         let project = self.project_jobs(id)?;
         let found = self.world.pipelines.get(pipeline).filter(|pipeline| pipeline.project == project.id);
         Ok((project, found.ok_or_else(Reject::no_record)?))
     }
 
-    /// The branch or tag of a name, short or full: its short name, its commit, and whether it is a tag.
+    /// Finds a branch or tag by short or full name. Returns its short name, its commit, and whether it is a tag.
     fn ref_of(&self, git: &Git, name: &str) -> Result<(String, Oid, bool), Reject> {
         let branch = |name: &str| Some((name.to_owned(), git.branch(name)?, false));
         let tag = |name: &str| Some((name.to_owned(), git.tag(name)?.commit, true));
@@ -106,7 +106,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Refuses a variable whose name or kind no shell or server knows.
+/// Checks the name and type of a variable.
 pub fn check_variable(call: &Writing, variable: &NewVariable) -> Result<(), Reject> {
     let kind = variable.variable_type.as_deref();
     call.choice("variables[variable_type]", kind, &["", "env_var", "file"])?;
@@ -117,12 +117,12 @@ pub fn check_variable(call: &Writing, variable: &NewVariable) -> Result<(), Reje
     Ok(())
 }
 
-/// 400 with what makes it impossible to run a pipeline.
+/// Returns a 400 with the reason why a pipeline cannot be run.
 fn refused(why: &str) -> Reject {
     Reject::bad(json!({ "base": [why] }))
 }
 
-/// The newest pipeline of each ref that is there, branches or tags.
+/// Returns the latest pipeline of each existing branch or tag.
 fn newest_of_refs(call: &Reading, project: &Project, tags: bool) -> Result<HashMap<String, u64>, Reject> {
     let git = call.git(project)?;
     let names: Vec<String> = if tags {
@@ -173,7 +173,7 @@ fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
             && is(&input.sha, &pipeline.sha)
             && is(&input.source, source(pipeline))
             && input.username.as_deref().is_none_or(|name| name.is_empty() || started_by(pipeline, name))
-            // Nothing here reads a CI file that could be wrong.
+            // There are no CI files that could have errors.
             && input.yaml_errors != Some(true)
             && updated.hold(updated_at(pipeline))
     };
@@ -193,13 +193,13 @@ fn get(call: &Reading, input: GetPipeline) -> Outcome<Pipeline> {
     ok(call.show_whole_pipeline(project, pipeline))
 }
 
-/// The project, where the caller may run jobs in it.
+/// Returns the project if the caller may run jobs in it.
 fn to_act(call: &Writing, id: &Id) -> Result<Project, Reject> {
     let project = call.project_as(id, level::DEVELOPER)?;
     if project.archived || project.jobs_disabled { Err(Reject::forbidden()) } else { Ok(project.clone()) }
 }
 
-/// The jobs of the next pipeline: those of the project's schedule, else of its newest pipeline that had some.
+/// Returns the jobs for a new pipeline: those of the project's schedule, or else of its latest pipeline with jobs.
 fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
     if let Some(schedule) = world.schedules.iter().find(|schedule| schedule.project == project) {
         return schedule.jobs.clone();
@@ -212,7 +212,7 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
     };
     let Some(last) = newest(true).or_else(|| newest(false)) else { return Vec::new() };
     let mut jobs: Vec<&Job> = world.jobs.iter().filter(|job| job.pipeline == last.id).collect();
-    // A job that was retried stands where it stood first, as its newest run.
+    // A retried job keeps its first position, with the properties of its latest run.
     let mut out: Vec<Planned> = Vec::new();
     jobs.sort_by_key(|job| job.id);
     for job in jobs {

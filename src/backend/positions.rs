@@ -1,4 +1,4 @@
-//! Places in the changes of a merge request: whether they are there, and where they are after a push.
+//! Positions in the diff of a merge request: their validation, and their updates after a push.
 
 use super::git::{Changes, Git};
 use super::reject::Reject;
@@ -6,32 +6,32 @@ use crate::api::commits::DiffEntry;
 use crate::api::notes::{LineRange, LineRangeEnd, NewPosition, Pixels, Position, line_code};
 use git2::Oid;
 
-/// The lines of one file's changes.
+/// The lines in the diff of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Lines(Vec<Line>);
 
-/// A line of a hunk. Of an added line the old number is that of the next old line, of a removed one the new number that
-/// of the next new line.
+/// A line of a hunk. The old number of an added line is that of the next old line, and the new number of a removed line
+/// that of the next new line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
-    /// `+`, `-` or a blank.
+    /// The marker `+`, `-` or a space.
     mark: u8,
     old: u64,
     new: u64,
 }
 
 impl Line {
-    /// The numbers of the line after it.
+    /// Returns the old and new numbers of the following line.
     fn next(self) -> (u64, u64) {
         (self.old + u64::from(self.mark != b'+'), self.new + u64::from(self.mark != b'-'))
     }
 }
 
 impl Lines {
-    /// Reads the text of a file's changes.
+    /// Parses the diff of a file.
     pub fn read(diff: &str) -> Lines {
         let (mut lines, mut old, mut new) = (Vec::new(), 0u64, 0u64);
-        // What stands before the first hunk names the file.
+        // The lines before the first hunk name the file.
         for text in diff.lines().skip_while(|text| !text.starts_with("@@ -")) {
             if let Some(header) = text.strip_prefix("@@ -") {
                 let number = |part: &str| part.split([',', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -47,8 +47,8 @@ impl Lines {
         Lines(lines)
     }
 
-    /// The line of these numbers: an added line has a new one alone, a removed one an old one. `length` is that of the
-    /// new file: lines outside the hunks are found, too.
+    /// Finds the line with the given numbers: an added line has only a new one, a removed line only an old one.
+    /// Unchanged lines outside the hunks are found, too; `length` is the number of lines in the new file.
     fn find(&self, old: Option<u64>, new: Option<u64>, length: u64) -> Option<Line> {
         match (old, new) {
             (None, None) => None,
@@ -62,7 +62,7 @@ impl Lines {
         }
     }
 
-    /// The new number of an old line that was not changed.
+    /// Returns the new number of an unchanged old line.
     fn carry(&self, old: u64) -> Option<u64> {
         let mut after = (1, 1);
         for line in self.0.iter().take_while(|line| line.old <= old) {
@@ -72,30 +72,30 @@ impl Lines {
                 _ => after = line.next(),
             }
         }
-        // As far behind what stands before it as it was.
+        // The distance to the last changed line stays the same.
         old.checked_sub(after.0).map(|behind| after.1 + behind)
     }
 }
 
-/// The reply to a place that is none: the text of a printed hash, as these servers send it.
+/// Returns the error for an invalid position: the text of a printed Ruby hash, as GitLab servers send it.
 fn refuse(why: &str) -> Reject {
     Reject::message(400, format!("400 Bad request - Note {{{why}}}"))
 }
 
-/// A place on no line of the changes.
+/// Returns the error for a position that is not on a line of the diff.
 fn no_line() -> Reject {
     refuse(":line_code=>[\"can't be blank\", \"must be a valid line code\"]")
 }
 
-/// Some of what is needed to say where it is was not given.
+/// Returns the error for a position with missing parts.
 fn incomplete() -> Reject {
     refuse(":line_code=>[\"can't be blank\", \"must be a valid line code\"], :position=>[\"is incomplete\"]")
 }
 
-/// A position as it is kept. It need not be in the changes.
+/// Converts a position to the stored form. It need not be in the diff.
 ///
 /// # Errors
-/// 400 for inputs that are missing and for kinds that there are not.
+/// Fails with 400 for missing inputs and unknown position types.
 pub fn read(new: &NewPosition) -> Result<Position, Reject> {
     for (name, text) in [
         ("base_sha", &new.base_sha),
@@ -134,10 +134,10 @@ pub fn read(new: &NewPosition) -> Result<Position, Reject> {
     })
 }
 
-/// The code of the line that a position is on; `None` for a whole file.
+/// Returns the code of the line of a position; `None` for a position on a whole file.
 ///
 /// # Errors
-/// 400 where it is on no line of the changes between its commits.
+/// Fails with 400 if it is not on a line of the diff between its commits.
 pub fn check(git: &Git, position: &Position) -> Result<Option<String>, Reject> {
     let id = |sha: &Option<String>| {
         let id = sha.as_deref().and_then(|sha| Oid::from_str(sha).ok()).filter(|id| git.has_commit(*id));
@@ -167,7 +167,7 @@ fn entry_of<'c>(changes: &'c Changes, position: &Position) -> Option<&'c DiffEnt
     changes.entries.iter().find(|entry| entry.new_path == *new && entry.old_path == *old)
 }
 
-/// Number of lines of a file of a commit; none where it is not there.
+/// Returns the number of lines in a file at a commit; 0 if it does not exist.
 fn length(git: &Git, commit: Oid, path: &str) -> u64 {
     let text = git.tree(commit).ok().and_then(|tree| git.file(&tree, path)).map(|(_, bytes)| bytes).unwrap_or_default();
     let ends = memchr::memchr_iter(b'\n', &text).count();
@@ -179,7 +179,7 @@ fn code(entry: &DiffEntry, line: Line) -> String {
     line_code(&entry.new_path, number(line.old), number(line.new))
 }
 
-/// The numbers in a line's code.
+/// Parses the old and new line numbers in a line code.
 fn numbers(code: &str) -> Option<(u64, u64)> {
     let (rest, new) = code.rsplit_once('_')?;
     let (_, old) = rest.rsplit_once('_')?;
@@ -195,21 +195,21 @@ pub struct Refs {
 }
 
 impl Refs {
-    /// Reads the hashes of a version.
+    /// Parses the hashes of a version.
     pub fn of(version: &super::records::Version) -> Option<Refs> {
         let id = |text: &str| Oid::from_str(text).ok();
         Some(Refs { base: id(&version.base)?, start: id(&version.start)?, head: id(&version.head)? })
     }
 }
 
-/// What a push changed, to carry positions along.
+/// The changes of a push, which determine the new positions.
 pub struct Carry<'g> {
     git: &'g Git,
     to: Refs,
-    /// From the old base to the new one, and from the old head to the new one.
+    /// The changes from the old base to the new one, and from the old head to the new one.
     bases: Changes,
     heads: Changes,
-    /// What the request changes now.
+    /// The diff of the merge request after the push.
     changes: Changes,
 }
 
@@ -225,7 +225,7 @@ impl<'g> Carry<'g> {
         })
     }
 
-    /// Returns where a position is after the push; `None` where its line was changed or is in the changes no more.
+    /// Returns a position after the push; `None` if its line was changed or is no longer in the diff.
     pub fn position(&self, position: &Position) -> Option<Position> {
         let (old_path, before) = follow(&self.bases, position.old_path.as_ref()?)?;
         let (new_path, after) = follow(&self.heads, position.new_path.as_ref()?)?;
@@ -263,7 +263,7 @@ impl<'g> Carry<'g> {
     }
 }
 
-/// Where a file went, and what changed in it; `None` where it is gone, or too large to tell.
+/// Returns the new path of a file and its changes; `None` if it was deleted or its diff is not available.
 fn follow(changes: &Changes, path: &str) -> Option<(String, Lines)> {
     match changes.entries.iter().find(|entry| entry.old_path == path && !entry.new_file) {
         None if changes.overflow => None,
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(found(Some(4), None), Some(('-', 4, 4)));
         assert_eq!(found(Some(3), Some(3)), Some((' ', 3, 3)));
         assert_eq!(found(Some(5), Some(6)), Some((' ', 5, 6)));
-        // Outside the hunks: before them, between them, after them.
+        // Lines outside the hunks: before, between and after them.
         for (old, new) in [(1, 1), (2, 2), (7, 8), (19, 20), (22, 22), (40, 40)] {
             assert_eq!(found(Some(old), Some(new)), Some((' ', old, new)), "{old} {new}");
         }

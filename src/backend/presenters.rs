@@ -1,4 +1,4 @@
-//! Small parts of what is answered, shared by the areas: times, people, addresses.
+//! Helpers for replies that all areas share: times, users, URLs.
 
 use super::call::Call;
 use super::records::{Project, User};
@@ -10,36 +10,36 @@ use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// Custom attributes on the wire.
+/// Converts custom attributes to their API representation.
 pub fn attributes(attributes: &BTreeMap<String, String>) -> Vec<CustomAttribute> {
     let pair = |(key, value): (&String, &String)| CustomAttribute { key: key.clone(), value: value.clone() };
     attributes.iter().map(pair).collect()
 }
 
-/// A field that this view has, with a value.
+/// Returns a value for a field that is present in this view.
 pub fn there<T>(value: T) -> Extra<T> {
     Some(Some(value))
 }
 
-/// A moment on the wire.
+/// Converts a time to its API representation.
 pub fn time(at: Timestamp) -> Time {
     Time::from_instant(at)
 }
 
-/// A moment on the wire, if any.
+/// Converts an optional time to its API representation.
 pub fn times(at: Option<Timestamp>) -> Option<Time> {
     at.map(time)
 }
 
-/// A date on the wire.
+/// Converts an optional date to its API representation.
 pub fn date(date: Option<Date>) -> Option<Time> {
     date.map(|date| Time(date.to_string()))
 }
 
-/// The moment that an input names; `None` if it is absent.
+/// Parses the time of an input; `None` if it is absent.
 ///
 /// # Errors
-/// 400 `created_after is invalid`.
+/// Fails with 400, for example `created_after is invalid`.
 pub fn moment(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, super::reject::Reject> {
     match input {
         None => Ok(None),
@@ -48,24 +48,24 @@ pub fn moment(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, sup
     }
 }
 
-/// The bounds of a moment, both included. Moments count to the millisecond, as they are shown: a bound copied from a
-/// record holds that record.
+/// An inclusive range of times. Times are compared in milliseconds, as they are represented in replies: a bound copied
+/// from a record includes that record.
 pub struct Bounds {
     after: Option<Timestamp>,
     before: Option<Timestamp>,
 }
 
 impl Bounds {
-    /// The bounds that `<name>_after` and `<name>_before` give.
+    /// Parses the inputs `<name>_after` and `<name>_before`.
     ///
     /// # Errors
-    /// As [`moment`].
+    /// Fails as [`moment`] does.
     pub fn new(name: &str, after: &Option<Time>, before: &Option<Time>) -> Result<Bounds, super::reject::Reject> {
         let (after_name, before_name) = (format!("{name}_after"), format!("{name}_before"));
         Ok(Bounds { after: moment(&after_name, after)?, before: moment(&before_name, before)? })
     }
 
-    /// Returns whether a moment is within them.
+    /// Returns whether a time is within the bounds.
     pub fn hold(&self, at: Timestamp) -> bool {
         let at = at.as_millisecond();
         self.after.is_none_or(|after| after.as_millisecond() <= at)
@@ -73,18 +73,18 @@ impl Bounds {
     }
 }
 
-/// Returns whether `text` holds `part`, in any case.
+/// Returns whether `text` contains `part`, ignoring case.
 pub fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// `active` or `blocked`.
+/// Returns the state of a user: `active` or `blocked`.
 pub fn user_state(user: &User) -> &'static str {
     if user.blocked { "blocked" } else { "active" }
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A person as other things name them; one who is gone is a ghost.
+    /// Returns the brief representation of a user; deleted users are shown as a ghost.
     pub fn person(&self, id: u64) -> UserView {
         match self.world.users.get(id) {
             Some(user) => UserView {
@@ -107,7 +107,8 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// An author: a person with address and date. Addresses are for those who are signed in.
+    /// Returns a user as an author, with email address and creation date. Email addresses are shown only to signed-in
+    /// callers.
     pub fn author(&self, id: u64) -> UserView {
         let user = self.world.users.get(id);
         UserView {
@@ -117,7 +118,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// Returns where a project is in a browser.
+    /// Returns the web URL of a project.
     pub fn project_url(&self, project: &Project) -> String {
         format!("{}/{}", self.base_url, self.world.project_path(project))
     }

@@ -37,7 +37,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<UpdateProject>(update)
 }
 
-/// What all lists of projects can be narrowed and ordered by.
+/// The filters and sort options that all lists of projects share.
 #[derive(Default)]
 pub struct Filter {
     pub archived: Option<bool>,
@@ -56,7 +56,7 @@ pub struct Filter {
     pub custom_attributes: Option<BTreeMap<String, String>>,
 }
 
-/// Makes a [`Filter`] of what an endpoint of a list of projects takes.
+/// Creates a [`Filter`] from the input of an endpoint that lists projects.
 macro_rules! filter {
     ($input:expr $(, $name:ident: $value:expr)* $(,)?) => {
         Filter {
@@ -75,7 +75,7 @@ macro_rules! filter {
 }
 pub(super) use filter;
 
-/// One page of the projects that the caller sees, that `of` lets through and that the filter fits.
+/// Returns one page of the projects that are visible to the caller and match both `of` and the filter.
 pub fn listed(call: &Reading, filter: Filter, of: impl Fn(&Project) -> bool) -> Outcome<Vec<ProjectView>> {
     let visibility = match filter.visibility.as_deref().filter(|word| !word.is_empty()) {
         None => None,
@@ -124,7 +124,7 @@ pub fn listed(call: &Reading, filter: Filter, of: impl Fn(&Project) -> bool) -> 
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Id, address, name and path.
+    /// Returns the basic representation: ID, URL, name and path.
     pub fn simple_project(&self, project: &Project) -> ProjectView {
         let path = self.world.project_path(project);
         ProjectView {
@@ -138,7 +138,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// A project as search finds it.
+    /// Returns the representation in search results.
     pub fn found_project(&self, project: &Project) -> ProjectView {
         let forks = self.world.projects.iter().filter(|fork| fork.forked_from == Some(project.id)).count();
         let simple = self.simple_project(project);
@@ -159,7 +159,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// A project with everything that the caller may know of it.
+    /// Returns the full representation, as far as the caller may see it.
     pub fn show_project(&self, project: &Project, statistics: bool, with_attributes: bool) -> ProjectView {
         let (world, rights) = (&*self.world, &self.rights);
         let api = format!("{}{}/projects/{}", self.base_url, super::mount::ROOT, project.id);
@@ -169,7 +169,7 @@ impl<W: Deref<Target = World>> Call<W> {
             group_name: world.groups.get(share.group).map(|group| group.name.clone()).unwrap_or_default(),
             group_access_level: share.level.into(),
         });
-        // What a project does not have, or the caller may not know, is left out instead of being null.
+        // Fields that do not apply, or that the caller may not see, are left out instead of being null.
         let owner = match project.namespace {
             Namespace::User(id) => {
                 let at = world.users.get(id).map(|user| time(user.created_at));
@@ -230,7 +230,7 @@ impl<W: Deref<Target = World>> Call<W> {
         out
     }
 
-    /// A project as jobs and runners name it.
+    /// Returns the representation inside jobs and runners.
     pub fn project_brief(&self, project: &Project) -> ProjectBrief {
         let simple = self.simple_project(project);
         ProjectBrief {
@@ -284,7 +284,7 @@ impl<W: Deref<Target = World>> Call<W> {
         Permissions { project_access, group_access }
     }
 
-    /// Commits and bytes. What cannot be read counts as nothing.
+    /// Returns the number of commits and the sizes in bytes. Parts that cannot be read count as zero.
     pub fn statistics(&self, project: &Project) -> ProjectStatistics {
         let commit_count = self.git(project).and_then(|git| git.count_commits(&self.cache)).unwrap_or(0);
         let repository_size = bytes_in(&repository_path(&self.repositories, project.id));
@@ -300,7 +300,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Bytes of all files below a folder.
+/// Returns the size in bytes of all files below a folder.
 fn bytes_in(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
@@ -347,7 +347,7 @@ fn users(call: &Reading, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
     call.page(rows, |user| call.person(user.id))
 }
 
-/// Puts what is set into a project.
+/// Applies the given settings to a project.
 fn apply(set: Common, project: &mut Project) -> Result<(), Reject> {
     let off = |field: &mut bool, enabled: Option<bool>| *field = enabled.map_or(*field, |enabled| !enabled);
     let on = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
@@ -382,11 +382,10 @@ fn apply(set: Common, project: &mut Project) -> Result<(), Reject> {
     Ok(())
 }
 
-/// 400 where a project's name or path cannot be, or another of the namespace has it.
-/// Returns whether the name and the path of a project may be.
+/// Checks that the name and path of a project are valid and not taken in its namespace.
 ///
 /// # Errors
-/// 400 by field.
+/// Fails with 400 and the errors by field.
 pub fn check(world: &World, project: &Project) -> Result<(), Reject> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ' ' | '+') || u32::from(c) >= 0x1F000;
     if !project.name.chars().all(allowed) || !project.name.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
@@ -526,7 +525,7 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
     ok(call.show_project(&project, false, false))
 }
 
-/// Takes a project out, with everything in it.
+/// Removes a project with everything in it.
 pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, project: u64) {
     super::branches::keep_ranges(world, repositories, |mr| {
         mr.source_project == project && mr.target_project != project
@@ -566,7 +565,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     }
     avatars::remove(world, AvatarOwner::Project(project));
     world.projects.remove(project);
-    // The commits of a fork are read as long as somebody is asked to take them in.
+    // The repository of a fork is needed as long as a merge request from it exists.
     if !world.merge_requests.iter().any(|mr| mr.source_project == project) {
         ref_updates.push(records::RefUpdate::Remove { project });
     }

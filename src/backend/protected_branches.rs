@@ -1,4 +1,4 @@
-//! Rules that protect branches.
+//! Protection rules for branches.
 
 use super::call::{Outcome, Reading, Writing, ok};
 use super::mount::Mount;
@@ -15,7 +15,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteProtectionRule>(delete)
 }
 
-/// The number of the one access that a rule has for pushing, and for merging.
+/// The ID of the single access level that a rule has for pushing, and for merging.
 const ACCESS: u64 = 1;
 
 fn show(rule: &ProtectedBranch) -> ProtectionRule {
@@ -81,7 +81,7 @@ fn create(call: &mut Writing, input: CreateProtectionRule) -> Outcome<Protection
     ok(show(&rule))
 }
 
-/// Returns the level that a rule is to have; `None` where it stays as it is.
+/// Returns the new access level of a rule; `None` if it does not change.
 fn changed(name: &str, changes: Option<Vec<AccessChange>>) -> Result<Option<u8>, Reject> {
     let mut level = None;
     for change in changes.unwrap_or_default() {

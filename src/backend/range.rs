@@ -1,4 +1,4 @@
-//! Parts of a body, so that a download that was cut goes on where it stopped (RFC 9110, "Range Requests").
+//! Range requests (RFC 9110), so that an interrupted download can resume.
 
 use super::call::Answer;
 use super::stream::Stream;
@@ -6,26 +6,26 @@ use axum::http::{HeaderMap, header};
 use git2::{ObjectType, Oid};
 use std::io::{self, Write};
 
-/// What a request asks for of a body: from the first byte to the last, or the last so many.
+/// A requested byte range: from a first byte to an optional last byte, or the last bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RequestedRange {
     From(u64, Option<u64>),
     Last(u64),
 }
 
-/// The name of a version: the same text, the same bytes.
+/// Returns the entity tag for a version of a body: equal texts mean equal bytes.
 pub fn tag(of: &str) -> Option<String> {
-    // A newer version may pack otherwise.
+    // A newer labscope version may pack archives differently.
     let text = format!("{of} {}", env!("CARGO_PKG_VERSION"));
     Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| format!("\"{id}\""))
 }
 
-/// Returns whether a request asks for a part, of that version or of any.
+/// Returns whether a request asks for a range, and its `If-Range`, if any, matches `tag`.
 pub fn is_asked(headers: &HeaderMap, tag: Option<&str>) -> bool {
     asked(headers, tag).is_some()
 }
 
-/// One part; several at once are answered with the whole, as is a part of another version.
+/// Parses the range of a request. Multiple ranges, and ranges of another version, are answered with the whole body.
 fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<RequestedRange> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if text(header::IF_RANGE).is_some_and(|known| Some(known) != tag) {
@@ -42,7 +42,7 @@ fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<RequestedRange> {
     }
 }
 
-/// Passes on the first bytes of what is written, and then ends it.
+/// A writer that passes on the first bytes and then fails, to stop whoever writes to it.
 struct Head<'o> {
     out: &'o mut dyn Write,
     left: u64,
@@ -64,12 +64,12 @@ impl Write for Head<'_> {
     }
 }
 
-/// Passes on what comes behind the first bytes, and counts all.
+/// A writer that skips the first bytes and counts all.
 pub struct Skip<'o> {
     pub out: &'o mut dyn Write,
-    /// Bytes still to be left out.
+    /// The number of bytes still to skip.
     pub left: u64,
-    /// Bytes that were written, those left out among them.
+    /// The number of bytes written, including skipped ones.
     pub written: u64,
 }
 
@@ -87,7 +87,7 @@ impl Write for Skip<'_> {
     }
 }
 
-/// Answers with the part of a body that is asked for, or with all of it. A body whose length is not known has no parts.
+/// Answers with the requested part of a body, or with all of it. A body of unknown length is always sent whole.
 pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<Stream> {
     let Some(total) = stream.length else {
         return named(Answer::new(stream), tag).header("accept-ranges", "bytes");
@@ -105,7 +105,7 @@ pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<
     let part = Stream::new(content_type, Some(to - from), move |_, out| {
         let mut part = Head { out, left: to - from };
         let written = write(from, &mut part);
-        // What would come behind the part was not wanted.
+        // The failure only cut off what follows the requested part.
         if part.left == 0 { Ok(()) } else { written }
     });
     let said = format!("bytes {from}-{}/{total}", to - 1);

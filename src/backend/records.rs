@@ -1,6 +1,6 @@
-//! What the backend remembers: one plain struct per kind of thing, as it is kept in memory and in the store.
+//! The records of the backend: one plain struct per kind, as it is kept in memory and in the store.
 //!
-//! Records name one another by id. Absent fields take their defaults, so that a data folder of an older version loads.
+//! Records refer to one another by ID. Missing fields take their defaults, so that data folders of older versions load.
 
 use crate::api::notes::Position;
 use crate::api::protected_branches::covers;
@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Declares a closed set of words of the wire.
+/// Declares an enum whose variants are strings in the API.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$meta])*
@@ -18,15 +18,15 @@ macro_rules! words {
         pub enum $name { $(#[serde(rename = $word)] $(#[$vmeta])* $variant),* }
 
         impl $name {
-            /// Every value, in order.
+            /// All variants, in order.
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
-            /// The word on the wire.
+            /// Returns the string that the API uses.
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word),* }
             }
 
-            /// The value of a word of the wire.
+            /// Parses a string of the API.
             pub fn from_word(word: &str) -> Option<$name> {
                 match word { $($word => Some($name::$variant),)* _ => None }
             }
@@ -41,12 +41,12 @@ macro_rules! words {
 }
 
 words! {
-    /// Who may see a project, a group or a snippet.
+    /// The visibility of a project, a group or a snippet.
     Visibility { #[default] Private = "private", Internal = "internal", Public = "public" }
 }
 
 words! {
-    /// Where a job, a pipeline or a commit status stands.
+    /// The status of a job, a pipeline or a commit status.
     Status {
         #[default] Created = "created",
         Pending = "pending",
@@ -60,30 +60,30 @@ words! {
 }
 
 impl Status {
-    /// Returns whether it has run its course.
+    /// Returns whether it is final: failed, success or canceled.
     pub fn is_finished(self) -> bool {
         matches!(self, Status::Failed | Status::Success | Status::Canceled)
     }
 }
 
 words! {
-    /// Where a merge request or an issue stands.
+    /// The state of a merge request or an issue.
     State { #[default] Opened = "opened", Closed = "closed", Merged = "merged" }
 }
 
 words! {
-    /// How a project merges: with a merge commit, with one onto the target's head alone, or by moving the target
-    /// branch.
+    /// The merge method of a project: with a merge commit, with a merge commit only onto the head of the target branch,
+    /// or by fast-forward.
     MergeMethod { #[default] Merge = "merge", RebaseMerge = "rebase_merge", FastForward = "ff" }
 }
 
 words! {
-    /// Where a milestone stands.
+    /// The state of a milestone.
     MilestoneState { #[default] Active = "active", Closed = "closed" }
 }
 
 words! {
-    /// Why somebody has something to do.
+    /// The reason for a to-do item.
     TodoAction {
         #[default] Assigned = "assigned",
         ReviewRequested = "review_requested",
@@ -97,26 +97,26 @@ words! {
 }
 
 words! {
-    /// Which jobs a runner takes.
+    /// The access level of a runner: whether it runs only jobs of protected branches.
     RunnerAccess { #[default] NotProtected = "not_protected", RefProtected = "ref_protected" }
 }
 
 /// A row of a [`Table`](super::world::Table).
 pub trait Record: Clone + Serialize + serde::de::DeserializeOwned {
-    /// Its number, unique in its table and never used again.
+    /// Returns the ID, which is unique in the table and never reused.
     fn id(&self) -> u64;
-    /// Gives it its number.
+    /// Sets the ID.
     fn set_id(&mut self, id: u64);
 }
 
-/// Declares a record: derives, and its id.
+/// Declares a record: its derives, and its ID.
 macro_rules! record {
     ($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default)]
         pub struct $name {
-            /// Unique in its table; 0 until it is added.
+            /// The ID, unique in its table; 0 until the record is added.
             pub id: u64,
             $($(#[$fmeta])* pub $field: $type),*
         }
@@ -128,21 +128,21 @@ macro_rules! record {
     };
 }
 
-/// Access levels of a member.
+/// The access levels of members.
 pub mod level {
-    /// Sees.
+    /// The level that allows viewing a project.
     pub const GUEST: u8 = 10;
-    /// Sees code.
+    /// The level that also allows reading code.
     pub const REPORTER: u8 = 20;
-    /// Pushes.
+    /// The level that also allows pushing.
     pub const DEVELOPER: u8 = 30;
-    /// Runs the project.
+    /// The level that also allows managing a project.
     pub const MAINTAINER: u8 = 40;
-    /// Owns it.
+    /// The level that allows everything.
     pub const OWNER: u8 = 50;
 }
 
-/// An account at a provider of sign-ins.
+/// An identity of a user at an authentication provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     pub provider: String,
@@ -150,26 +150,26 @@ pub struct Identity {
 }
 
 record! {
-    /// A person.
+    /// A user.
     User {
         username: String,
         name: String,
         email: String,
         blocked: bool,
         admin: bool,
-        /// Stands for all who are gone, and never signs in.
+        /// Whether the user stands in for all deleted users; it never signs in.
         is_ghost: bool,
-        /// The number of the person's own namespace; numbers of groups and namespaces are one sequence
-        /// ([`World::add_user`](super::world::World::add_user) draws it).
+        /// The ID of the user's namespace. Groups and namespaces share one ID sequence, and
+        /// [`World::add_user`](super::world::World::add_user) assigns it.
         namespace_id: u64,
         avatar_url: Option<String>,
         bio: Option<String>,
         location: Option<String>,
-        /// Account name at a messaging service.
+        /// The account name at a messaging service.
         messenger_id: String,
-        /// Account name at a professional network.
+        /// The account name at a professional network.
         network_profile: String,
-        /// Account name at a microblogging service.
+        /// The account name at a microblogging service.
         microblog_account: String,
         website_url: String,
         organization: String,
@@ -192,7 +192,7 @@ record! {
 }
 
 record! {
-    /// A picture of a user or of a project.
+    /// An avatar of a user or of a project.
     Avatar {
         user: Option<u64>,
         project: Option<u64>,
@@ -203,33 +203,33 @@ record! {
 }
 
 record! {
-    /// A credential of a user.
+    /// An access token of a user.
     Token {
         user: u64,
         name: String,
         secret: String,
-        /// What it may do; everything, where none is named.
+        /// The scopes; empty means all.
         scopes: Vec<String>,
-        /// From when on it is refused.
+        /// The time from which the token is rejected.
         expires_at: Option<Timestamp>,
-        /// What renews it, if it is of OAuth.
+        /// The refresh token, if it is an OAuth token.
         refresh: Option<String>,
     }
 }
 
 record! {
-    /// A device that waits for somebody to sign in for it.
+    /// A pending authorization of a device (OAuth device grant).
     DeviceGrant {
         device_code: String,
         user_code: String,
         scope: String,
-        /// Who did.
+        /// The user who authorized it.
         user: Option<u64>,
         expires_at: Timestamp,
     }
 }
 
-/// What a directory says about who is in a group.
+/// A link from an LDAP group to a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectoryLink {
     pub cn: String,
@@ -238,7 +238,7 @@ pub struct DirectoryLink {
 }
 
 record! {
-    /// A group of projects, perhaps inside another.
+    /// A group of projects, possibly a subgroup.
     Group {
         name: String,
         path: String,
@@ -257,7 +257,7 @@ record! {
     }
 }
 
-/// What a person is a member of.
+/// The group or project of a membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Membership {
     Group(u64),
@@ -271,19 +271,19 @@ impl Default for Membership {
 }
 
 record! {
-    /// A person's place in a group or a project.
+    /// A member of a group or a project.
     Member {
         place: Membership,
         user: u64,
-        /// One of [`level`].
+        /// The access level, one of [`level`].
         level: u8,
         created_at: Timestamp,
-        /// The day on which it ends.
+        /// The day on which the membership ends.
         expires_at: Option<Date>,
     }
 }
 
-/// Whose a project is.
+/// The namespace of a project: a user's or a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Namespace {
     User(u64),
@@ -303,11 +303,11 @@ pub struct Share {
     pub level: u8,
 }
 
-/// A rule for branches: only maintainers push to them, unless it says otherwise.
+/// A rule for protected branches: only maintainers may push, unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProtectedBranch {
-    /// A branch, or a pattern with `*`.
+    /// The name of a branch, or a pattern with `*`.
     pub name: String,
     pub developers_can_push: bool,
     pub developers_can_merge: bool,
@@ -317,7 +317,7 @@ pub struct ProtectedBranch {
 }
 
 impl ProtectedBranch {
-    /// The level that pushing takes; 0 where nobody may.
+    /// Returns the access level required to push; 0 if no one may.
     pub fn push_level(&self) -> u8 {
         match (self.developers_can_push, self.nobody_can_push) {
             (true, _) => level::DEVELOPER,
@@ -326,7 +326,7 @@ impl ProtectedBranch {
         }
     }
 
-    /// The level that merging takes; 0 where nobody may.
+    /// Returns the access level required to merge; 0 if no one may.
     pub fn merge_level(&self) -> u8 {
         match (self.developers_can_merge, self.nobody_can_merge) {
             (true, _) => level::DEVELOPER,
@@ -337,7 +337,7 @@ impl ProtectedBranch {
 }
 
 impl Project {
-    /// The rules that are about a branch.
+    /// Returns the rules that match a branch.
     pub fn protection(&self, branch: &str) -> impl Iterator<Item = &ProtectedBranch> {
         self.protected_branches.iter().filter(move |rule| covers(&rule.name, branch))
     }
@@ -349,13 +349,13 @@ impl Project {
 }
 
 record! {
-    /// A project; its repository is the folder `<id>.git` of the repositories.
+    /// A project; its repository is the folder `<id>.git` in the repositories folder.
     Project {
         name: String,
         path: String,
         namespace: Namespace,
         description: Option<String>,
-        /// `None` while the repository is empty.
+        /// The default branch; `None` while the repository is empty.
         default_branch: Option<String>,
         visibility: Visibility,
         tag_list: Vec<String>,
@@ -365,9 +365,9 @@ record! {
         archived: bool,
         /// The project that it was forked from.
         forked_from: Option<u64>,
-        /// Who starred it.
+        /// The users who starred it.
         stars: BTreeSet<u64>,
-        /// Features that are switched off; all others are on.
+        /// Features that are disabled; all others are enabled.
         issues_disabled: bool,
         merge_requests_disabled: bool,
         jobs_disabled: bool,
@@ -390,24 +390,24 @@ record! {
         avatar_url: Option<String>,
         shared_with: Vec<Share>,
         protected_branches: Vec<ProtectedBranch>,
-        /// The highest number that a merge request of it had: numbers are not given out again.
+        /// The highest IID of a merge request so far; IIDs are never reused.
         last_request_iid: u64,
-        /// The same of its pipelines.
+        /// The highest IID of a pipeline so far.
         last_pipeline_iid: u64,
-        /// The same of its issues.
+        /// The highest IID of an issue so far.
         last_issue_iid: u64,
         custom_attributes: BTreeMap<String, String>,
     }
 }
 
-/// Time planned and spent, in seconds.
+/// The estimated and spent time, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeSpent {
     pub estimate: u64,
     pub spent: u64,
 }
 
-/// Two ends of a diff, kept when the branches may go.
+/// The two ends of a diff, stored because the branches may be removed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// The merge base at that time.
@@ -416,20 +416,20 @@ pub struct Range {
     pub head: String,
 }
 
-/// A merge that somebody ordered.
+/// A requested merge, possibly to be done later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MergeOrder {
     pub user: u64,
-    /// The head of the source branch that is to be merged.
+    /// The head of the source branch to merge.
     pub sha: String,
-    /// The messages of the commits, where they are not the usual ones.
+    /// The commit messages, if they differ from the default.
     pub merge_message: Option<String>,
     pub squash_message: Option<String>,
 }
 
 words! {
-    /// How far a review is.
+    /// The state of a review.
     ReviewState {
         #[default] Unreviewed = "unreviewed",
         Started = "review_started",
@@ -440,7 +440,7 @@ words! {
     }
 }
 
-/// Somebody whose review is requested.
+/// A user whose review is requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reviewer {
@@ -450,9 +450,9 @@ pub struct Reviewer {
 }
 
 record! {
-    /// A request to merge one branch into another.
+    /// A merge request.
     MergeRequest {
-        /// Its number in the target project.
+        /// The IID in the target project.
         iid: u64,
         source_project: u64,
         target_project: u64,
@@ -462,9 +462,9 @@ record! {
         description: String,
         state: State,
         author: u64,
-        /// The first of those who are to see it through.
+        /// The first assignee.
         assignee: Option<u64>,
-        /// The others.
+        /// The other assignees.
         more_assignees: Vec<u64>,
         reviewers: Vec<Reviewer>,
         labels: Vec<String>,
@@ -475,14 +475,14 @@ record! {
         merged_by: Option<u64>,
         closed_at: Option<Timestamp>,
         closed_by: Option<u64>,
-        /// What it holds once merged or closed; while open, the branches say.
+        /// The diff range, fixed once it is merged or closed; while it is open, the range follows the branches.
         range: Option<Range>,
         merge_commit_sha: Option<String>,
-        /// What happens once the pipeline has succeeded.
+        /// The merge that is to be done once the pipeline succeeds.
         auto_merge: Option<MergeOrder>,
-        /// Why the last merge or rebase failed.
+        /// The reason why the last merge or rebase failed.
         merge_error: Option<String>,
-        /// Who approved it, and when.
+        /// The users who approved it, and the time of each approval.
         approvals: BTreeMap<u64, Timestamp>,
         should_remove_source_branch: Option<bool>,
         force_remove_source_branch: bool,
@@ -491,26 +491,26 @@ record! {
         approvals_before_merge: Option<u64>,
         allow_maintainer_to_push: bool,
         subscribers: BTreeSet<u64>,
-        /// Reactions as earlier versions kept them: emoji to the people who gave it. Now they are [`Award`]s.
+        /// The reactions as earlier versions stored them, from emoji names to users; now stored as [`Award`]s.
         reactions: BTreeMap<String, BTreeSet<u64>>,
         time: TimeSpent,
     }
 }
 
 impl MergeRequest {
-    /// Those who are to see it through.
+    /// Returns the assignees.
     pub fn assignees(&self) -> impl Iterator<Item = u64> {
         self.assignee.into_iter().chain(self.more_assignees.iter().copied())
     }
 
-    /// Makes others see it through.
+    /// Replaces the assignees.
     pub fn set_assignees(&mut self, people: impl IntoIterator<Item = u64>) {
         let mut people = people.into_iter();
         self.assignee = people.next();
         self.more_assignees = people.collect();
     }
 
-    /// Sets how far somebody's review is, if it was requested.
+    /// Sets the state of a user's review, if it was requested.
     pub fn set_review(&mut self, user: u64, state: ReviewState) {
         if let Some(reviewer) = self.reviewers.iter_mut().find(|reviewer| reviewer.user == user) {
             reviewer.state = state;
@@ -519,7 +519,7 @@ impl MergeRequest {
 }
 
 record! {
-    /// What a merge request held after a push.
+    /// A diff version of a merge request, recorded after a push.
     Version {
         merge_request: u64,
         /// The merge base.
@@ -535,7 +535,7 @@ record! {
 record! {
     /// An issue.
     Issue {
-        /// Its number in the project.
+        /// The IID in the project.
         iid: u64,
         project: u64,
         title: String,
@@ -551,19 +551,19 @@ record! {
         closed_by: Option<u64>,
         due_date: Option<Date>,
         confidential: bool,
-        /// Empty: `issue`.
+        /// The type of the issue; empty means `issue`.
         issue_type: String,
         discussion_locked: Option<bool>,
-        /// As those of a merge request.
+        /// The reactions as earlier versions stored them, as in [`MergeRequest`].
         reactions: BTreeMap<String, BTreeSet<u64>>,
         time: TimeSpent,
     }
 }
 
 record! {
-    /// A label of a project, or of a group.
+    /// A label of a project or a group.
     Label {
-        /// 0 where it is of a group.
+        /// The project; 0 for a label of a group.
         project: u64,
         group: Option<u64>,
         name: String,
@@ -574,11 +574,11 @@ record! {
 }
 
 record! {
-    /// A milestone of a project, or of a group.
+    /// A milestone of a project or a group.
     Milestone {
-        /// Its number in the project or group.
+        /// The IID in the project or group.
         iid: u64,
-        /// 0 where it is of a group.
+        /// The project; 0 for a milestone of a group.
         project: u64,
         group: Option<u64>,
         title: String,
@@ -594,7 +594,7 @@ record! {
 record! {
     /// An epic of a group.
     Epic {
-        /// Its number in the group.
+        /// The IID in the group.
         iid: u64,
         group: u64,
         title: String,
@@ -608,7 +608,7 @@ record! {
     }
 }
 
-/// What a note is written on, by the number of its record (never the number in the project).
+/// The object that a note belongs to, by the ID of its record (never its IID).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Noteable {
     MergeRequest(u64),
@@ -624,27 +624,27 @@ impl Default for Noteable {
 }
 
 words! {
-    /// A comment by itself, one that begins or answers a thread, and one in a thread on lines or on a file.
+    /// The kind of a note: an individual note, part of a thread, or part of a diff thread on lines or a file.
     NoteKind { #[default] Single = "single", Thread = "thread", Diff = "diff" }
 }
 
 record! {
-    /// A comment, or what the system says happened.
+    /// A comment or a system note.
     Note {
         on: Noteable,
         body: String,
         author: u64,
         created_at: Timestamp,
         updated_at: Timestamp,
-        /// Written by the system: "closed", "changed title".
+        /// Whether it was written by the system: "closed", "changed title".
         system: bool,
         attachment: Option<String>,
         kind: NoteKind,
-        /// The note that began the thread which this one answers; it may be gone.
+        /// The first note of the thread that this one replies to; it may have been deleted.
         thread: Option<u64>,
-        /// Of [`NoteKind::Diff`].
+        /// The position in the diff, for [`NoteKind::Diff`].
         position: Option<Position>,
-        /// The commit that the position is of, where a single one is discussed.
+        /// The commit of the position, if the thread is on a single commit.
         commit_id: Option<String>,
         resolved_by: Option<u64>,
         resolved_at: Option<Timestamp>,
@@ -652,7 +652,7 @@ record! {
 }
 
 impl Note {
-    /// The number of its thread: that of the note that began it.
+    /// Returns the ID of its thread, which is the ID of the thread's first note.
     pub fn thread(&self) -> u64 {
         self.thread.unwrap_or(self.id)
     }
@@ -663,19 +663,19 @@ impl Note {
         can_be && !self.system && self.kind != NoteKind::Single
     }
 
-    /// Returns whether it waits for somebody to resolve it.
+    /// Returns whether it can be resolved and is not.
     pub fn is_unresolved(&self) -> bool {
         self.is_resolvable() && self.resolved_at.is_none()
     }
 }
 
 record! {
-    /// An emoji that somebody gave.
+    /// An emoji reaction.
     Award {
         on: Noteable,
-        /// The note that it was given to, where it is not the thing itself.
+        /// The note that it is on, if it is not on the object itself.
         note: Option<u64>,
-        /// Without colons; `thumbsup` and `thumbsdown` are the votes.
+        /// The name of the emoji without colons; `thumbsup` and `thumbsdown` are votes.
         name: String,
         user: u64,
         created_at: Timestamp,
@@ -683,13 +683,13 @@ record! {
 }
 
 record! {
-    /// Lines that a note on lines proposes instead of them.
+    /// A suggested change in a note on a diff.
     Suggestion {
         note: u64,
-        /// How many lines above and below its own it takes the place of.
+        /// The numbers of lines above and below the commented line that it replaces.
         above: u64,
         below: u64,
-        /// Where they were when it was written.
+        /// The replaced lines at the time when the note was written.
         from_line: u64,
         to_line: u64,
         from_content: String,
@@ -699,17 +699,17 @@ record! {
 }
 
 record! {
-    /// A comment of a review that is not published.
+    /// A draft note of a review that has not been published.
     DraftNote {
         merge_request: u64,
         author: u64,
         note: String,
-        /// The thread that it answers.
+        /// The thread that it replies to.
         thread: Option<u64>,
         /// Whether publishing it resolves its thread.
         resolves: bool,
         position: Option<Position>,
-        /// The commit that the position is of, where a single one is discussed.
+        /// The commit of the position, if the thread is on a single commit.
         commit_id: Option<String>,
         line_code: Option<String>,
         created_at: Timestamp,
@@ -717,11 +717,11 @@ record! {
 }
 
 record! {
-    /// Something that waits for a person.
+    /// A to-do item.
     Todo {
-        /// Whom it waits for.
+        /// The user who has to act.
         user: u64,
-        /// Who caused it.
+        /// The user who caused it.
         author: u64,
         action: TodoAction,
         on: Noteable,
@@ -744,23 +744,23 @@ record! {
         author: u64,
         created_at: Timestamp,
         updated_at: Timestamp,
-        /// What made it, if that was kept: user agent and address.
+        /// The user agent and the IP address of its author, if they were recorded.
         user_agent: Option<(String, String)>,
     }
 }
 
-/// A variable that jobs of a pipeline know.
+/// A CI/CD variable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Variable {
     pub key: String,
     pub value: String,
-    /// Whether jobs get a file that holds the value.
+    /// Whether jobs get a file with the value.
     pub is_file: bool,
 }
 
 record! {
-    /// The jobs of one commit on one ref.
+    /// A pipeline: the jobs of one commit on one ref.
     Pipeline {
         project: u64,
         ref_name: String,
@@ -771,30 +771,30 @@ record! {
         created_at: Timestamp,
         started_at: Option<Timestamp>,
         finished_at: Option<Timestamp>,
-        /// Made by statuses from outside, without jobs.
+        /// Whether it was created by external commit statuses and has no jobs.
         external: bool,
-        /// What started it; empty: a push.
+        /// The event that started it; empty means a push.
         source: String,
-        /// What it was run with.
+        /// The variables that it was started with.
         variables: Vec<Variable>,
-        /// Its number in the project; 0 in data of older versions.
+        /// The IID in the project; 0 in data of older versions.
         iid: u64,
     }
 }
 
-/// What a pipeline that another one of its project started is started by.
+/// The source of a pipeline that was started by another pipeline of its project.
 pub const PARENT: &str = "parent_pipeline";
 
 impl Pipeline {
-    /// Returns whether another pipeline of its project started it: lists leave it out, and it says nothing of its
-    /// commit.
+    /// Returns whether it was started by another pipeline of its project. Child pipelines are left out of lists and do
+    /// not affect the status of their commit.
     pub fn is_child(&self) -> bool {
         self.source == PARENT
     }
 }
 
 record! {
-    /// A job that starts another pipeline of its project. Its number is one of the sequence of jobs.
+    /// A trigger job, which starts a child pipeline in its project. Its ID is from the sequence of job IDs.
     Bridge {
         project: u64,
         pipeline: u64,
@@ -804,28 +804,28 @@ record! {
         user: Option<u64>,
         created_at: Timestamp,
         finished_at: Option<Timestamp>,
-        /// A newer one of the name took its place.
+        /// Whether a newer one of the same name has replaced it.
         retried: bool,
         /// The pipeline that it started.
         downstream: Option<u64>,
-        /// The jobs of that.
+        /// The jobs of the pipeline that it starts.
         jobs: Vec<Planned>,
     }
 }
 
-/// The files that a job left.
+/// The artifacts of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Artifacts {
     pub filename: String,
-    /// Bytes of the archive.
+    /// The size of the archive in bytes.
     pub size: u64,
     pub expire_at: Option<Timestamp>,
-    /// The [`Archive`] that holds them; jobs that leave the same share one.
+    /// The [`Archive`] with the files; jobs with the same artifacts share one.
     pub archive: u64,
 }
 
 record! {
-    /// One job. What it printed follows from its script and its times: it is kept nowhere.
+    /// A job. Its trace is not stored: it follows from the script and the times of the job.
     Job {
         project: u64,
         pipeline: u64,
@@ -843,36 +843,36 @@ record! {
         erased_at: Option<Timestamp>,
         coverage: Option<f64>,
         allow_failure: bool,
-        /// Waits for a person to start it.
+        /// Whether it waits for someone to start it.
         manual: bool,
-        /// A newer job of the name took its place.
+        /// Whether a newer job of the same name has replaced it.
         retried: bool,
         tag_list: Vec<String>,
         artifacts: Option<Artifacts>,
-        /// The environment that it deploys to, by name.
+        /// The name of the environment that it deploys to.
         environment: Option<String>,
-        /// What plays when it runs here: the name of a [`Script`].
+        /// The name of the [`Script`] that it plays when it runs on this server.
         script: Option<String>,
-        /// When it began to wait for a runner; `None`: since it was made.
+        /// The time when it was queued for a runner; `None` means its creation.
         queued_at: Option<Timestamp>,
     }
 }
 
 record! {
-    /// What a job prints as time goes by, and how it ends.
+    /// The timed output of a job, and its result.
     Script {
         name: String,
-        /// In the form of [`script`](super::demo::script).
+        /// The text, in the format of [`script`](super::demo::script).
         text: String,
-        /// How it ends.
+        /// The final status of the job.
         status: Status,
         coverage: Option<f64>,
-        /// What it leaves: the number of an [`Archive`].
+        /// The ID of the [`Archive`] with its artifacts.
         archive: Option<u64>,
     }
 }
 
-/// A job that a [`Schedule`] makes.
+/// The definition of a job that a [`Schedule`] creates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Planned {
@@ -884,42 +884,42 @@ pub struct Planned {
     pub environment: Option<String>,
     pub runner: Option<u64>,
     pub tag_list: Vec<String>,
-    /// The jobs of the pipeline that it starts; none: it is a job.
+    /// The jobs of the pipeline that it triggers; if empty, it is an ordinary job.
     pub triggers: Vec<Planned>,
 }
 
 record! {
-    /// Pipelines that run by themselves, one after the other.
+    /// A schedule that starts pipelines one after the other.
     Schedule {
         project: u64,
         user: u64,
-        /// Refs in turn, with their commits.
+        /// The refs and their commits, used in turn.
         refs: Vec<(String, String)>,
         jobs: Vec<Planned>,
-        /// Seconds between the end of one and the start of the next.
+        /// The seconds between the end of a pipeline and the start of the next one.
         pause: u32,
-        /// Seconds that the first one is supposed to have been running.
+        /// The seconds for which the first pipeline appears to have been running.
         head_start: u32,
-        /// How many were made.
+        /// The number of pipelines created so far.
         turn: u64,
-        /// The newest.
+        /// The latest pipeline.
         pipeline: Option<u64>,
     }
 }
 
 record! {
-    /// A zip archive of files that jobs leave.
+    /// A zip archive of job artifacts.
     Archive {
         name: String,
         #[serde(with = "bytes")]
         bytes: Vec<u8>,
-        /// Seconds from the end of a job until it is gone; `None`: it stays.
+        /// The seconds from the end of a job until its artifacts expire; `None` means never.
         expires_in: Option<i64>,
     }
 }
 
 record! {
-    /// A machine that runs jobs.
+    /// A runner.
     Runner {
         description: String,
         name: Option<String>,
@@ -940,22 +940,22 @@ record! {
 }
 
 record! {
-    /// What a tag was released with.
+    /// A release of a tag.
     Release {
         project: u64,
         tag: String,
-        /// That of the tag where it is empty.
+        /// The name; if empty, the name of the tag.
         name: String,
         description: String,
         created_at: Timestamp,
         author: Option<u64>,
-        /// What there is to download.
+        /// The download links.
         #[serde(deserialize_with = "asset_links")]
         links: Vec<AssetLink>,
     }
 }
 
-/// Reads links; before they could be changed they were a name and an address.
+/// Deserializes asset links; earlier versions stored each as a pair of name and URL.
 fn asset_links<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<AssetLink>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -971,14 +971,14 @@ fn asset_links<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
 }
 
 record! {
-    /// Where a project is deployed to.
+    /// A deployment environment of a project.
     Environment { project: u64, name: String, external_url: Option<String>, is_stopped: bool }
 }
 
 record! {
-    /// One deployment.
+    /// A deployment.
     Deployment {
-        /// Its number in the project.
+        /// The IID in the project.
         iid: u64,
         project: u64,
         environment: u64,
@@ -991,17 +991,17 @@ record! {
 }
 
 record! {
-    /// A key for SSH.
+    /// An SSH key.
     SshKey { user: u64, title: String, key: String, created_at: Timestamp }
 }
 
 record! {
-    /// A key for signatures.
+    /// A GPG key.
     GpgKey { user: u64, key: String, created_at: Timestamp }
 }
 
 record! {
-    /// Who is told of what happens on the server.
+    /// A system hook, which is notified of events on the server.
     Hook {
         url: String,
         token: Option<String>,
@@ -1014,7 +1014,7 @@ record! {
 }
 
 record! {
-    /// What a tool says about a commit.
+    /// A commit status set by an external tool.
     CommitStatus {
         project: u64,
         pipeline: u64,
@@ -1030,13 +1030,13 @@ record! {
         created_at: Timestamp,
         started_at: Option<Timestamp>,
         finished_at: Option<Timestamp>,
-        /// A newer one of the name took its place.
+        /// Whether a newer one of the same name has replaced it.
         retried: bool,
     }
 }
 
 record! {
-    /// A comment on a commit, perhaps on a line of its diff.
+    /// A comment on a commit, possibly on a line of its diff.
     CommitComment {
         project: u64,
         sha: String,
@@ -1044,21 +1044,21 @@ record! {
         author: u64,
         path: Option<String>,
         line: Option<u64>,
-        /// `new` or `old`.
+        /// The side of the diff: `new` or `old`.
         line_type: Option<String>,
         created_at: Timestamp,
     }
 }
 
 record! {
-    /// What a person wants to hear of.
+    /// A notification setting of a user.
     NotificationSetting {
         user: u64,
-        /// `None`: everywhere.
+        /// The group or project; `None` for the global setting.
         place: Option<Membership>,
         level: String,
         email: Option<String>,
-        /// For the level `custom`: which events.
+        /// The enabled events of the level `custom`.
         events: BTreeMap<String, bool>,
     }
 }
@@ -1068,39 +1068,39 @@ record! {
     License {
         starts_at: Option<Date>,
         expires_at: Option<Date>,
-        /// `Name`, `Company`, `Email`.
+        /// The licensee, with the keys `Name`, `Company` and `Email`.
         licensee: BTreeMap<String, String>,
         user_limit: Option<u64>,
         add_ons: BTreeMap<String, u64>,
     }
 }
 
-/// What a write does to repositories once its records are safe.
+/// A change of a repository that a write makes after its records are committed.
 ///
-/// It is kept with the records and done after them, so that a server that was killed in between does it at its next
-/// start: records and repositories never part.
+/// The update is stored with the records and applied after them. A server that was killed in between applies it at the
+/// next start, so that records and repositories stay consistent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum RefUpdate {
     #[default]
     Nothing,
-    /// A ref goes from one object to another; `None` is no ref.
+    /// An update of a ref from one object to another; `None` means that the ref does not exist.
     Ref { project: u64, name: String, from: Option<String>, to: Option<String> },
-    /// HEAD names another branch.
+    /// A change of HEAD to another branch.
     Head { project: u64, branch: String },
-    /// The repository goes.
+    /// The removal of the repository.
     Remove { project: u64 },
 }
 
 record! {
-    /// A ref update of the latest write.
+    /// A ref update of the latest write, to be applied after a crash.
     Intent {
-        /// Earlier versions wrote it under other names.
+        /// Earlier versions used other names.
         #[serde(alias = "deed", alias = "job_action")]
         ref_update: RefUpdate,
     }
 }
 
-/// Bytes as Base64, so that a megabyte stays about a megabyte.
+/// Serializes bytes as Base64, so that a megabyte stays about a megabyte.
 mod bytes {
     use base64::{Engine, engine::general_purpose::STANDARD};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

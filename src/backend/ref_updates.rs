@@ -1,4 +1,4 @@
-//! Changes of repositories that wait until the records of the same write are on disk.
+//! Updates of repositories that are applied after the records of the same write are on disk.
 
 use super::records::RefUpdate;
 use super::store::repository_path;
@@ -6,22 +6,22 @@ use git2::{Oid, Repository};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What one write will do, in order; shared with the repositories that it opens.
+/// The ref updates of a write, in order; shared with the repositories that it opens.
 #[derive(Clone, Debug, Default)]
 pub struct RefUpdates(Arc<Mutex<Vec<RefUpdate>>>);
 
 impl RefUpdates {
-    /// Adds one.
+    /// Adds an update.
     pub fn push(&self, ref_update: RefUpdate) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ref_update);
     }
 
-    /// Takes all.
+    /// Removes and returns all updates.
     pub fn take(&self) -> Vec<RefUpdate> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns where a ref will point: outside `None` if nothing is planned for it, inside `None` if it goes.
+    /// Returns the planned target of a ref: `None` if there is no update for it, `Some(None)` if it will be deleted.
     pub fn planned(&self, of: u64, ref_name: &str) -> Option<Option<Oid>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().rev().find_map(|ref_update| match ref_update {
@@ -33,7 +33,7 @@ impl RefUpdates {
     }
 }
 
-/// Returns the update that undoes another one, if there is one: what was removed is gone.
+/// Returns the update that undoes another one, or [`RefUpdate::Nothing`]: a removed repository cannot be restored.
 pub fn inverse(ref_update: &RefUpdate) -> RefUpdate {
     match ref_update.clone() {
         RefUpdate::Ref { project, name, from, to } => RefUpdate::Ref { project, name, from: to, to: from },
@@ -41,7 +41,7 @@ pub fn inverse(ref_update: &RefUpdate) -> RefUpdate {
     }
 }
 
-/// Carries out one update. One that is done already changes nothing, so that it may be repeated after a restart.
+/// Applies an update. An update that has been applied before changes nothing, so it can be repeated after a restart.
 pub fn apply(ref_update: &RefUpdate, repositories: &Path) -> Result<(), git2::Error> {
     let open = |project: &u64| Repository::open_bare(repository_path(repositories, *project));
     match ref_update {
@@ -61,10 +61,10 @@ pub fn apply(ref_update: &RefUpdate, repositories: &Path) -> Result<(), git2::Er
     }
 }
 
-/// Moves a ref, unless it is there already.
+/// Updates a ref, unless it has the new target already.
 ///
 /// # Errors
-/// Where it is neither where it should be nor where it was.
+/// Fails if it has neither the old nor the new target.
 pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), git2::Error> {
     let found = super::git::find_ref(repo, name);
     let now = found.as_ref().and_then(git2::Reference::target);
@@ -81,8 +81,7 @@ pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>
     }
 }
 
-/// Removes what a server that was killed left in its repositories: locks that nobody holds any more, and objects that
-/// were not written to their end.
+/// Removes leftovers of a killed server from its repositories: stale lock files, and unfinished objects.
 pub fn clean_up(repositories: &Path) -> std::io::Result<()> {
     let is_lock = |name: &[u8]| name.ends_with(b".lock");
     let is_unfinished = |name: &[u8]| name.starts_with(b"tmp_object_git2_") || name.starts_with(b"pack_git2_");
@@ -145,7 +144,7 @@ mod tests {
         let blob = repo.blob(b"whole").unwrap();
         let objects = folder.path().join("1.git/objects");
         let unfinished = ["tmp_object_git2_0a1b2c", "pack/pack_git2_0a1b2c"].map(|name| objects.join(name));
-        // What stock git is about to write is its own.
+        // Temporary packs of stock git are left alone.
         let kept = ["pack/tmp_pack_x", "pack/pack-1.pack"].map(|name| objects.join(name));
         unfinished.iter().chain(&kept).for_each(|path| std::fs::write(path, "half").unwrap());
         clean_up(folder.path()).unwrap();

@@ -1,4 +1,4 @@
-//! Releases as things of their own: the same that hang on tags.
+//! Releases as objects of a project; the same ones that tags include.
 
 use super::branches::touch;
 use super::call::{Answer, Outcome, Reading, Writing, ok};
@@ -113,7 +113,7 @@ fn delete(call: &mut Writing, input: DeleteProjectRelease) -> Outcome<ProjectRel
     let project = call.repository_to_write(&input.id)?.0.clone();
     let id = find(call, project.id, &input.tag_name)?;
     let release = call.world.releases.remove(id).ok_or_else(|| Reject::message(404, "404 Not Found"))?;
-    // Unlike others, this answers with what is gone.
+    // Unlike most deletions, this one returns the deleted object.
     Ok(Answer::new(show(call, &project, &release)).status(200))
 }
 
@@ -125,7 +125,7 @@ fn list_links(call: &Reading, input: ListAssetLinks) -> Outcome<Vec<AssetLink>> 
     call.page(release.links.iter().rev().collect(), AssetLink::clone)
 }
 
-/// The links of a release that the caller may change.
+/// Returns the links of a release that the caller may change.
 fn links<'a>(call: &'a mut Writing, id: &Id, tag: &str) -> Result<&'a mut Vec<AssetLink>, Reject> {
     let project = call.repository_to_write(id)?.0.id;
     let release = find(call, project, tag).ok().and_then(|id| call.world.releases.get_mut(id));

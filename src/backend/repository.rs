@@ -1,4 +1,4 @@
-//! Trees, blobs, comparisons and contributors.
+//! Trees, blobs, archives, comparisons and contributors.
 
 use super::call::{Answer, Outcome, Reading, ok, order};
 use super::git::Format;
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::sync::Arc;
 
-/// How many commits a comparison lists at most.
+/// The maximum number of commits in a comparison.
 const MOST_COMMITS: usize = 5_000;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -59,7 +59,7 @@ fn raw(call: &Reading, input: GetRawBlob) -> Outcome<Stream> {
     Ok(inline(call, id, bytes))
 }
 
-/// The bytes of a blob, to be shown.
+/// Answers with the bytes of a blob for inline display.
 fn inline(call: &Reading, id: Oid, bytes: Vec<u8>) -> Answer<Stream> {
     let length = bytes.len() as u64;
     let stream = Stream::new("text/plain", Some(length), move |from, out| {
@@ -79,7 +79,7 @@ fn raw_file(call: &Reading, input: GetRawFile) -> Outcome<Stream> {
     let missing = |_| Reject::no_record();
     let mut file = File::open(path).map_err(missing)?;
     let length = file.metadata().map_err(missing)?.len();
-    // The pointer names the bytes, and its blob the pointer.
+    // The pointer determines the content, and its blob ID the pointer.
     let tag = format!("\"lfs {id}\"");
     let stream = Stream::new("application/octet-stream", Some(length), move |from, out| {
         file.seek(SeekFrom::Start(from))?;
@@ -95,14 +95,14 @@ fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
     let sha = input.sha.as_deref().filter(|name| !name.is_empty());
     let commit = git.commit_at(sha, "File")?.id;
     let asked = sha.or(project.default_branch.as_deref());
-    // One folder, whose name says what it is.
+    // A single top-level folder, named after the content.
     let prefix = format!("{}-{}-{commit}", project.path, asked.unwrap_or("HEAD").replace('/', "-"));
     let named = format!("attachment; filename=\"{}.{}\"", prefix.replace(['"', '\\'], "-"), format.extension());
     let content_type = if format == Format::Zip { "application/zip" } else { "application/octet-stream" };
-    // The bytes follow from these: whoever has some of them may go on there.
+    // The bytes are determined by these values, so a download with the same tag can be resumed.
     let tag = range::tag(&format!("{commit} {format:?} {prefix}"));
     let (cache, key) = (call.cache.clone(), (commit, format, prefix.clone()));
-    // How many they are is known once they were written; a part needs it before.
+    // The length is known only after writing the archive, but a range request needs it in advance.
     let length = match cache.lengths.get(&key) {
         None if range::is_asked(&call.headers, tag.as_deref()) => {
             let mut all = Skip { out: &mut std::io::sink(), left: 0, written: 0 };
@@ -112,7 +112,8 @@ fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
         }
         known => known,
     };
-    // The call is over when the answer begins; from there on the writer ends when nobody reads.
+    // The call ends when the reply begins, which sets its flag; from then on, the writer ends when the reader
+    // disconnects.
     let git = git.until(&Stop::default());
     let stream = Stream::new(content_type, length, move |from, out| {
         let mut rest = Skip { out, left: from, written: 0 };
@@ -130,7 +131,7 @@ fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
     let from = git.commit_at(Some(&input.from), "Commit")?.id;
     let to = git.commit_at(Some(&input.to), "Commit")?.id;
     let (ids, cut) = git.between(from, to, MOST_COMMITS)?;
-    // What `to` brought since the two parted; of unrelated histories everything.
+    // The changes of `to` since the merge base; for unrelated histories, everything.
     let changes = git.changes(git.merge_base(from, to)?, to)?;
     let mut commits = ids.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, Reject>>()?;
     commits.reverse();

@@ -1,4 +1,4 @@
-//! Every area's routes.
+//! The routes of all areas.
 
 use super::mount::Mount;
 use super::{
@@ -8,7 +8,7 @@ use super::{
     test_reports, todos, users, versions,
 };
 
-/// The areas, in the order of their names.
+/// The mount functions of all areas, in alphabetical order.
 const AREAS: &[fn(Mount) -> Mount] = &[
     award_emoji::mount,
     blame::mount,
@@ -48,7 +48,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     versions::mount,
 ];
 
-/// Returns all endpoints, mounted; where `only_specified` is set, those of the specification alone.
+/// Mounts all endpoints, or only those of the specification if `only_specified` is set.
 pub fn all(only_specified: bool) -> Mount {
     AREAS.iter().fold(Mount::new(only_specified), |mount, area| area(mount))
 }

@@ -1,7 +1,7 @@
-//! How jobs live: what a person may do with one, and what the demo's runner does with it as time goes by.
+//! The life of jobs: the actions on them, and the simulated runner of the demo.
 //!
-//! There is no task behind a running job. What it has printed and whether it has ended follow from when it started and
-//! what its [`Script`] says, so [`advance`] brings the world up to any moment, however long nobody looked.
+//! No task runs behind a running job. Its trace and its end follow from its start and its [`Script`], so [`advance`]
+//! brings the world up to any time, however long ago the last request was.
 
 use super::demo::script;
 use super::records::{Artifacts, Bridge, Deployment, Environment, Job, PARENT, Pipeline, Planned, Script, Status};
@@ -10,13 +10,13 @@ use jiff::{SignedDuration, Timestamp};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Seconds that a job waits for its runner.
+/// The seconds that a job waits for its runner.
 const QUEUE: i64 = 2;
-/// Transitions that one call makes at most: a pipeline has some ten jobs with three each.
+/// The maximum number of transitions per call: a pipeline has about ten jobs with three each.
 const MOST: usize = 400;
 
-/// Brings jobs with scripts, their pipelines and traces, and the schedules up to `now`. When something happens by
-/// itself next, if nobody changes anything before; `None` if nothing will.
+/// Advances jobs with scripts, their pipelines, and the schedules to `now`. Returns the time of the next transition if
+/// nothing else changes; `None` if there is none.
 pub fn advance(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let mut next = settle(world, now);
     let mut pauses = None;
@@ -34,7 +34,7 @@ fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
     a.into_iter().chain(b).min()
 }
 
-/// Makes every transition that is due; when the next one is.
+/// Makes all transitions that are due. Returns the time of the next one.
 fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let is_live = |status| matches!(status, Status::Created | Status::Pending | Status::Running);
     for _ in 0..MOST {
@@ -58,7 +58,7 @@ fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
             _ if status.is_finished() => {
                 job.finished_at = Some(at);
                 job.coverage = coverage.filter(|_| status == Status::Success);
-                // What was erased stays so.
+                // Artifacts of an erased job stay erased.
                 job.artifacts = left.filter(|_| job.erased_at.is_none());
             }
             _ => {}
@@ -81,7 +81,7 @@ fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     Some(now)
 }
 
-/// The next transition of a job, and its moment.
+/// Returns the next transition of a job, and its time.
 fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
     Some(match job.status {
         Status::Created => match before(world, job.pipeline, &job.stage, job.created_at)? {
@@ -108,27 +108,27 @@ fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
     })
 }
 
-/// A moment so long after another, or before it: at the end of time where it would be behind that. World files name any
-/// moment.
+/// Adds a duration to a time, saturating at the end of time: world files may contain any time.
 pub fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(at)
 }
 
-/// How the stages before a job's own ended, and when.
+/// The outcome of the stages before a job's own, and the time when they ended.
 enum EarlierStages {
     Passed(Timestamp),
     Broken(Timestamp),
 }
 
-/// Returns where a stage stands in its pipeline: where its first job stands; retried ones hold the place of their
-/// followers.
+/// Returns the position of a stage in its pipeline: the ID of its first job. Retried jobs count, so that the order of
+/// stages does not change.
 fn stage_rank(world: &World, pipeline: u64, name: &str) -> Option<u64> {
     let jobs = world.jobs.iter().filter(|job| job.pipeline == pipeline && job.stage == name).map(|job| job.id);
     let of_stage = |bridge: &&Bridge| bridge.pipeline == pipeline && bridge.stage == name;
     jobs.chain(world.bridges.iter().filter(of_stage).map(|bridge| bridge.id)).min()
 }
 
-/// How the stages before that of a job that was made at `at` ended; `None` while one of them goes on.
+/// Returns the outcome of the stages before `stage` for a job that was created at `at`; `None` while one of them is
+/// running.
 fn before(world: &World, pipeline: u64, stage: &str, at: Timestamp) -> Option<EarlierStages> {
     let own = stage_rank(world, pipeline, stage);
     let mut at = at;
@@ -144,7 +144,7 @@ fn before(world: &World, pipeline: u64, stage: &str, at: Timestamp) -> Option<Ea
     Some(if broken { EarlierStages::Broken(at) } else { EarlierStages::Passed(at) })
 }
 
-/// Lets the first trigger job whose turn has come by `now` start its pipeline, or skips it; whether there was one.
+/// Starts the pipeline of the first trigger job that is due by `now`, or skips the job. Returns whether there was one.
 fn start_downstream(world: &mut World, now: Timestamp) -> bool {
     let waits = world.bridges.iter().filter(|bridge| bridge.status == Status::Created && !bridge.retried);
     let due = waits.filter_map(|bridge| match before(world, bridge.pipeline, &bridge.stage, bridge.created_at)? {
@@ -165,7 +165,7 @@ fn start_downstream(world: &mut World, now: Timestamp) -> bool {
     true
 }
 
-/// Starts the pipeline of a trigger job, which has done its work with that.
+/// Starts the pipeline of a trigger job, which succeeds with that. Returns the ID of the pipeline.
 pub fn trigger(world: &mut World, bridge: &Bridge, at: Timestamp) -> Option<u64> {
     let parent = world.pipelines.get(bridge.pipeline)?;
     let plan = PipelinePlan {
@@ -186,7 +186,7 @@ pub fn trigger(world: &mut World, bridge: &Bridge, at: Timestamp) -> Option<u64>
     Some(child)
 }
 
-/// Starts a trigger job again, as a new one in its place. Answers the new number.
+/// Retries a trigger job by adding a new one that replaces it. Returns the new ID.
 pub fn retry_bridge(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u64> {
     let old = world.bridges.get(id)?.clone();
     world.bridges.get_mut(id)?.retried = true;
@@ -211,7 +211,7 @@ fn script_of<'w>(world: &'w World, job: &Job) -> Option<&'w Script> {
     world.scripts.iter().find(|script| script.name == name)
 }
 
-/// Returns what a job leaves that ends at `at`.
+/// Returns the artifacts of a job that ends at `at`.
 pub fn artifacts(world: &World, job: &Job, at: Timestamp) -> Option<Artifacts> {
     let archive = world.archives.get(script_of(world, job)?.archive?)?;
     let expire_at = archive.expires_in.and_then(|seconds| at.checked_add(SignedDuration::from_secs(seconds)).ok());
@@ -223,7 +223,7 @@ pub fn artifacts(world: &World, job: &Job, at: Timestamp) -> Option<Artifacts> {
     })
 }
 
-/// A runner that may take the job: its own project's, or a shared one.
+/// Returns the ID of an active runner that can run the job: a project runner or a shared one.
 fn any_runner(world: &World, job: &Job) -> Option<u64> {
     let mut runners = world.runners.iter().filter(|runner| {
         runner.active
@@ -234,19 +234,19 @@ fn any_runner(world: &World, job: &Job) -> Option<u64> {
     runners.next().map(|runner| runner.id)
 }
 
-/// What a job printed: worked out when it is read.
+/// The trace of a job, generated when it is read.
 pub struct Trace {
     script: Arc<Script>,
     facts: script::Facts,
     run: script::Run,
-    /// What comes after what the script printed.
+    /// The text after the output of the script.
     end: &'static [u8],
 }
 
-/// The last words of a job that was canceled while it ran.
+/// The end of the trace of a job that was canceled while it ran.
 const CANCELED: &[u8] = b"\n\x1b[31;1mERROR: Job failed: canceled\n\x1b[0;m";
 
-/// Returns what a job has printed by `now`; `None` for one that has not begun, was erased, or has no script.
+/// Returns the trace of a job up to `now`; `None` if it has not started, was erased, or has no script.
 pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
     if job.erased_at.is_some() {
         return None;
@@ -256,9 +256,9 @@ pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
     let nanos = |end: Timestamp| u128::try_from(end.duration_since(started).as_nanos()).unwrap_or(0);
     let own = script::Script::parse(&script.text).duration();
     let (elapsed, total) = match (job.status, job.finished_at) {
-        // One that was canceled ran at the pace of its script.
+        // A canceled job ran at the pace of its script.
         (Status::Canceled, Some(end)) => (Some(nanos(end)).filter(|elapsed| *elapsed < own), own),
-        // One of the past took as long as its record says.
+        // A job from the past took as long as its record says.
         (_, Some(end)) => (None, nanos(end)),
         (_, None) => (Some(nanos(now)), own),
     };
@@ -276,15 +276,15 @@ pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
 }
 
 impl Trace {
-    /// Bytes in all.
+    /// Returns the total length in bytes.
     pub fn length(&self) -> u64 {
         script::Script::parse(&self.script.text).len(&self.facts, &self.run) + self.end.len() as u64
     }
 
-    /// Writes it from a place on.
+    /// Writes the trace, starting at a byte offset.
     ///
     /// # Errors
-    /// What the writer says.
+    /// Fails if the writer does.
     pub fn write(&self, from: u64, out: &mut dyn Write) -> io::Result<()> {
         let printed = script::Script::parse(&self.script.text);
         printed.write(&self.facts, &self.run, from, out)?;
@@ -293,7 +293,7 @@ impl Trace {
     }
 }
 
-/// Notes that a job put its commit into its environment.
+/// Adds a deployment of a job's commit to its environment.
 pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
     let Some(name) = &job.environment else { return };
     let known = world.environments.iter().find(|e| e.project == job.project && e.name == *name).map(|e| e.id);
@@ -323,17 +323,17 @@ pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
     });
 }
 
-/// What a schedule does.
+/// The outcome of a step of a schedule.
 enum ScheduleStep {
-    /// It started a pipeline.
+    /// A pipeline was started.
     Started,
-    /// It starts one then.
+    /// The next pipeline starts at that time.
     At(Timestamp),
-    /// Nothing, until something else happens.
+    /// No step will follow until something else changes.
     Never,
 }
 
-/// Starts a schedule's next pipeline where the last one has ended and its pause is over.
+/// Starts the next pipeline of a schedule if the last one has ended and the pause is over.
 fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
     let Some(schedule) = world.schedules.get(id).cloned() else { return ScheduleStep::Never };
     if world.projects.get(schedule.project).is_none() {
@@ -345,12 +345,12 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
         Some(last) => {
             let unfinished = |job: &Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
             if world.pipeline_jobs(last).any(unfinished) {
-                // The jobs tell.
+                // The transitions of its jobs determine when to look again.
                 return ScheduleStep::Never;
             }
             let end = world.pipeline_jobs(last).filter_map(|job| job.finished_at).max();
             let pause = SignedDuration::from_secs(schedule.pause.into());
-            // Where nobody looked for a day, one pipeline is started, not a day of them.
+            // After a long time without requests, start one pipeline, not all that were missed.
             let next = end.map_or(now, |end| later(end, pause)).max(earliest);
             if next > now {
                 return ScheduleStep::At(next);
@@ -377,26 +377,26 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
     ScheduleStep::Started
 }
 
-/// What the jobs of a new pipeline have in common.
+/// The common properties of the jobs of a new pipeline.
 #[derive(Clone)]
 pub struct PipelinePlan {
-    /// The project.
+    /// The ID of the project.
     pub project: u64,
-    /// Who started it.
+    /// The ID of the user who starts it.
     pub user: u64,
-    /// Branch or tag.
+    /// The branch or tag.
     pub ref_name: String,
     /// The commit.
     pub sha: String,
     /// Whether the ref is a tag.
     pub tag: bool,
-    /// When it was made.
+    /// The creation time.
     pub at: Timestamp,
-    /// What started it; empty: a push.
+    /// The event that started it; empty means a push.
     pub source: String,
 }
 
-/// Makes a pipeline whose jobs are all created and wait for their stage.
+/// Creates a pipeline whose jobs are all created and wait for their stage.
 pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
     let pipeline = world.add_pipeline(Pipeline {
         project: plan.project,
@@ -446,7 +446,7 @@ pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
     pipeline
 }
 
-/// Cancels a job, from any status (specification, "Job").
+/// Cancels a job, whatever its status (specification, "Job").
 pub fn cancel(world: &mut World, id: u64, now: Timestamp) {
     let Some(job) = world.jobs.get_mut(id) else { return };
     job.status = Status::Canceled;
@@ -455,8 +455,8 @@ pub fn cancel(world: &mut World, id: u64, now: Timestamp) {
     world.settle_pipeline(pipeline);
 }
 
-/// Runs a job again, as a new one that takes the place of all of its name; those that have not ended are canceled.
-/// Answers the new number, `None` if there is no such job.
+/// Retries a job by adding a new one that replaces all of the same name; those that have not finished are canceled.
+/// Returns the new ID, or `None` if the job does not exist.
 pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u64> {
     let old = world.jobs.get(id)?.clone();
     let replaced: Vec<u64> =
@@ -482,11 +482,11 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
         artifacts: None,
         retried: false,
         user: Some(user),
-        // One that is gone takes no more jobs.
+        // A runner that has been removed cannot take the job.
         runner: old.runner.filter(|runner| world.runners.get(*runner).is_some()),
         ..old.clone()
     });
-    // What was skipped because of the old one gets its chance again.
+    // Jobs that were skipped because of the old one can run after all.
     let own = stage_rank(world, old.pipeline, &old.stage);
     let is_later = |world: &World, stage: &str| stage_rank(world, old.pipeline, stage) > own;
     let skipped = world.pipeline_jobs(old.pipeline).filter(|job| job.status == Status::Skipped);
@@ -507,7 +507,7 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
     Some(new)
 }
 
-/// Cancels the jobs of a pipeline, and of those that it started, that have not ended.
+/// Cancels the unfinished jobs of a pipeline and its child pipelines.
 pub fn cancel_pipeline(world: &mut World, pipeline: u64, now: Timestamp) {
     let goes_on = |job: &&Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
     let ids: Vec<u64> = world.pipeline_jobs(pipeline).filter(goes_on).map(|job| job.id).collect();
@@ -529,7 +529,7 @@ pub fn cancel_pipeline(world: &mut World, pipeline: u64, now: Timestamp) {
     world.settle_pipeline(pipeline);
 }
 
-/// Takes a pipeline away, with its jobs and those that it started.
+/// Removes a pipeline with its jobs and its child pipelines.
 pub fn remove_pipeline(world: &mut World, pipeline: u64) {
     let children: Vec<u64> = world
         .bridges
@@ -545,14 +545,14 @@ pub fn remove_pipeline(world: &mut World, pipeline: u64) {
     }
 }
 
-/// Runs the failed and canceled jobs of a pipeline again, stage by stage.
+/// Retries the failed and canceled jobs of a pipeline, stage by stage.
 pub fn retry_pipeline(world: &mut World, pipeline: u64, user: u64, now: Timestamp) {
     let is_due = |job: &&Job| matches!(job.status, Status::Failed | Status::Canceled);
     let ids: Vec<u64> = world.pipeline_jobs(pipeline).filter(is_due).map(|job| job.id).collect();
     let again: Vec<u64> = ids.into_iter().filter_map(|id| retry(world, id, user, now)).collect();
     for id in again {
         if let Some(job) = world.jobs.get_mut(id) {
-            // Its stage begins when those before it have passed, and a manual one waits for a person again.
+            // Each job waits for the stages before its own, and manual jobs wait to be started again.
             (job.status, job.queued_at) = (Status::Created, None);
         }
     }
@@ -564,7 +564,7 @@ pub fn retry_pipeline(world: &mut World, pipeline: u64, user: u64, now: Timestam
     world.settle_pipeline(pipeline);
 }
 
-/// Starts a job that waits for a person; `false` where it does not wait for one.
+/// Starts a manual job. Returns `false` if the job is not waiting to be started.
 pub fn play(world: &mut World, id: u64, user: u64, now: Timestamp) -> bool {
     let Some(job) = world.jobs.get(id) else { return false };
     if job.status != Status::Manual {
@@ -580,7 +580,7 @@ pub fn play(world: &mut World, id: u64, user: u64, now: Timestamp) -> bool {
     true
 }
 
-/// Takes a job's trace and artifacts away.
+/// Erases a job's trace and artifacts.
 pub fn erase(world: &mut World, id: u64, now: Timestamp) {
     if let Some(job) = world.jobs.get_mut(id) {
         job.artifacts = None;
@@ -608,7 +608,7 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 
-    /// Two stages and a manual one; each script takes ten seconds.
+    /// Returns a world with two stages and a manual job; each script takes ten seconds.
     fn world(unit: Status) -> World {
         let mut world = World::default();
         let contacted_at = Some(time(0));

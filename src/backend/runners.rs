@@ -27,12 +27,12 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Returns whether a runner called within the last hour.
+    /// Returns whether a runner has contacted the server within the last hour.
     fn is_online(&self, runner: &records::Runner) -> bool {
         runner.contacted_at.is_some_and(|at| self.now.duration_since(at) < SignedDuration::from_hours(1))
     }
 
-    /// A runner in a list.
+    /// Returns the representation in lists.
     pub fn show_runner(&self, runner: &records::Runner) -> Runner {
         let online = self.is_online(runner);
         let status = match (runner.active, online) {
@@ -57,7 +57,8 @@ impl<W: Deref<Target = World>> Call<W> {
             let project = self.world.projects.get(*id)?;
             self.rights.sees_project(&self.world, project).then(|| self.project_brief(project))
         };
-        // A shared runner is the administrators'; a specific one is of those who run its projects.
+        // The token of a shared runner is for administrators, that of a project runner also for maintainers of its
+        // projects.
         let secret = self.rights.admin || self.runs(runner);
         Runner {
             architecture: Some(runner.architecture.clone()),
@@ -75,7 +76,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// Returns whether the caller runs a project that the runner serves.
+    /// Returns whether the caller is a maintainer of a project of the runner.
     fn runs(&self, runner: &records::Runner) -> bool {
         let maintains = |id: &u64| {
             let project = self.world.projects.get(*id);
@@ -84,7 +85,7 @@ impl<W: Deref<Target = World>> Call<W> {
         runner.projects.iter().any(maintains)
     }
 
-    /// The runner of a number, where the caller may see (shared ones everyone may) or change it.
+    /// Returns the runner with an ID if the caller may view it (anyone may view shared runners) or change it.
     fn runner(&self, id: u64, to_change: bool) -> Result<&records::Runner, Reject> {
         self.signed_in()?;
         let runner = self.world.runners.get(id).ok_or_else(|| Reject::not_found("Runner"))?;
@@ -93,7 +94,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Returns what a `scope` lets through.
+/// Returns whether a runner is in a `scope`.
 fn in_scope(call: &Reading, scope: &str, runner: &records::Runner) -> bool {
     match scope {
         "active" => runner.active,
@@ -138,7 +139,7 @@ fn update(call: &mut Writing, input: UpdateRunner) -> Outcome<Runner> {
     runner.locked = input.locked.unwrap_or(runner.locked);
     runner.access_level = access.unwrap_or(runner.access_level);
     if let Some(tags) = input.tag_list {
-        // An array, or one text with commas.
+        // An array, or a comma-separated list.
         let split = tags.iter().flat_map(|tags| tags.split(',')).map(|tag| tag.trim().to_owned());
         runner.tag_list = split.filter(|tag| !tag.is_empty()).collect();
     }

@@ -1,4 +1,4 @@
-//! Search, everywhere, in a group, in a project: by plain substring, in any case.
+//! Search everywhere, in a group, or in a project, for a substring and ignoring case.
 
 use super::call::{Answer, Outcome, Reading};
 use super::git::LogQuery;
@@ -10,16 +10,16 @@ use crate::api::search::*;
 use crate::backend::presenters::{holds, there};
 use serde_json::json;
 
-/// How many files and commits a search in a project looks at.
+/// The maximum number of files, and of commits, that a project search examines.
 const MOST_FILES: usize = 20_000;
 const MOST_COMMITS: usize = 20_000;
-/// How many of them are listed at a time.
+/// The number of commits that are read at a time.
 const READ_TOGETHER: usize = 500;
-/// How many hits in files and commits are collected.
+/// The maximum number of hits in files and commits.
 const MOST_HITS: usize = 200;
-/// Lines around a hit.
+/// The number of context lines before and after a hit.
 const AROUND: usize = 2;
-/// Larger files are not looked into.
+/// The maximum size in bytes of a file that is searched.
 const LARGEST: usize = 1 << 20;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -27,7 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<Search>(everywhere)
         .read_signed_in::<SearchGroup>(in_group)
         .read_signed_in::<SearchProject>(in_project)
-        // The older spelling, which servers of all ages know and the libraries of others use.
+        // The older spelling, which servers of all versions accept and other client libraries use.
         .also_read::<SearchGroup>("/groups/{id}/search", in_group)
         .also_read::<SearchProject>("/projects/{id}/search", in_project)
 }
@@ -60,7 +60,7 @@ fn in_project(call: &Reading, input: SearchProject) -> Outcome<Vec<Hit>> {
     match input.scope.as_str() {
         "blobs" => blobs(call, project, &input.search),
         "commits" => commits(call, project, &input.search),
-        // Wikis are not kept here.
+        // Wikis are not supported.
         "wiki_blobs" => hits(call, Vec::new()),
         "notes" => {
             let rows = call.world.notes.iter().rev().filter(|note| {
@@ -72,7 +72,7 @@ fn in_project(call: &Reading, input: SearchProject) -> Outcome<Vec<Hit>> {
     }
 }
 
-/// A word that is one of the scopes, of those that need no full-text engine.
+/// Checks that a scope is known and does not require a full-text engine.
 fn scope<'a>(word: &'a str, scopes: &[&str]) -> Result<&'a str, Reject> {
     if !scopes.contains(&word) {
         return Err(Reject::no_valid_value("scope"));
@@ -87,10 +87,10 @@ fn seen(call: &Reading, project: &Project) -> bool {
     call.rights.sees_project(call.world, project)
 }
 
-/// The project of what a note is on, where the caller may see it.
+/// Returns the project of the object that a note is on, if the caller may see it.
 fn project_of(call: &Reading, on: Noteable) -> Option<u64> {
     match on {
-        // A discussion of code tells of the code.
+        // Comments on merge requests reveal code.
         Noteable::MergeRequest(id) => {
             let project = call.world.projects.get(call.world.merge_requests.get(id)?.target_project)?;
             call.rights.reads_code(call.world, project).then_some(project.id)
@@ -115,7 +115,7 @@ fn hits(call: &Reading, rows: Vec<Hit>) -> Outcome<Vec<Hit>> {
 
 fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outcome<Vec<Hit>> {
     let world = call.world;
-    // `#7` means the issue of that number.
+    // `#7` finds the issue with that IID.
     let number = text.rsplit_once('#').and_then(|(_, number)| number.parse::<u64>().ok());
     let here = |id: u64| projects.iter().find(|project| project.id == id);
     let reads = |id: u64| here(id).is_some_and(|project| call.rights.reads_code(world, project));
@@ -156,7 +156,7 @@ fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outco
             });
             call.page(found.collect(), |milestone| Hit::Milestone(Box::new(call.show_milestone(milestone))))
         }
-        // `snippet_titles` and `snippet_blobs`.
+        // The scopes `snippet_titles` and `snippet_blobs`.
         _ => {
             let found = world.snippets.iter().rev().filter(|snippet| {
                 let seen = here(snippet.project).is_some_and(|p| call.rights.sees_snippet(world, p, snippet));
@@ -173,7 +173,7 @@ fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outco
     }
 }
 
-/// A page of hits that were collected until enough; where the search was cut, the total is not known.
+/// Returns a page of hits of a limited search; the total is unknown if the limit was reached.
 fn bounded(call: &Reading, rows: Vec<Hit>, cut: bool) -> Outcome<Vec<Hit>> {
     let total = rows.len();
     let mut answer: Answer<Vec<Hit>> = hits(call, rows)?;

@@ -24,7 +24,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A snippet on the wire.
+    /// Converts a snippet to its API representation.
     pub fn show_snippet(&self, snippet: &records::Snippet) -> Snippet {
         let project = self.world.projects.get(snippet.project);
         let url = project.map(|project| self.project_url(project)).unwrap_or_default();
@@ -49,7 +49,7 @@ impl<W: Deref<Target = World>> Call<W> {
         Ok((project, found.filter(seen).ok_or_else(|| Reject::not_found("Snippet"))?))
     }
 
-    /// The number of a snippet that the caller may change: their own, or any for who runs the project.
+    /// Checks that the caller may change a snippet: their own, or any snippet for maintainers. Returns its ID.
     fn snippet_to_change(&self, id: &Id, snippet: u64) -> Result<u64, Reject> {
         let caller = self.signed_in()?.id;
         let (project, snippet) = self.snippet(id, snippet)?;

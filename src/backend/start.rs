@@ -1,4 +1,4 @@
-//! Starts and ends the server.
+//! Starts and stops the server.
 
 use super::demo::{self, Choice as WorldKind};
 use super::engine::{Clock, Engine};
@@ -20,27 +20,27 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// How long requests in flight may take when the server ends.
+/// The time that requests in flight get to finish when the server stops.
 const GRACE: Duration = Duration::from_secs(2);
-/// The group of the projects that stand for a person's own repositories.
+/// The path of the group that holds the projects of local repositories.
 const LOCAL_GROUP: &str = "local";
 
-/// How to start a server.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free port.
     pub listen: SocketAddr,
-    /// The world to begin with, where the data folder holds none yet.
+    /// The initial world, used if the data folder does not contain one yet.
     pub world: WorldKind,
-    /// Git repositories that become projects; they are read, never written.
+    /// Git repositories to serve as projects; they are read, never written.
     pub repos: Vec<PathBuf>,
-    /// Where everything is kept; without it in a folder that goes when the server ends.
+    /// The data folder; if `None`, a temporary folder that is removed when the server stops.
     pub data: Option<PathBuf>,
     pub clock: Clock,
     pub limits: Limits,
-    /// Who the user of a new world is, instead of its own.
+    /// The name and email address to give to the user of a new world, instead of the generated ones.
     pub person: Option<Person>,
-    /// Whether to answer as a server of 10.6, which has what the specification describes and nothing else.
+    /// Whether to behave like a 10.6 server, which has only what the specification describes.
     pub only_specified: bool,
 }
 
@@ -59,16 +59,16 @@ impl Default for Options {
     }
 }
 
-/// The user of a world, as git names them.
+/// The name and email address of a person, as git knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// `user.name`.
+    /// The value of `user.name`.
     pub name: String,
-    /// `user.email`; empty where it is not set.
+    /// The value of `user.email`; empty if it is not set.
     pub email: String,
 }
 
-/// Why a server does not start, as a sentence that says what to do.
+/// An error that prevents the server from starting; its message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("{0} is in use; stop what listens there, or choose another port (0 takes a free one)")]
@@ -85,35 +85,35 @@ pub enum StartError {
     Folder(String),
 }
 
-/// A running server. Dropping it ends it, and removes what it was not told to keep.
+/// A running server. Dropping it stops it and removes its temporary folder.
 #[derive(Debug)]
 pub struct Running {
-    /// `http://127.0.0.1:PORT`.
+    /// The base URL, `http://127.0.0.1:PORT`.
     pub base_url: String,
-    /// User name to token, of everyone who may sign in; `root` is an administrator.
+    /// The access tokens of all users who can sign in, by username; `root` is an administrator.
     pub tokens: BTreeMap<String, String>,
-    /// The user name that the interface signs in with: the first who is no administrator.
+    /// The username that the interface signs in with: the first user who is not an administrator.
     pub user: String,
-    /// A license text that the server accepts.
+    /// The text of a license that the server accepts.
     pub license: String,
     /// The full path of the first project of [`Options::repos`].
     pub project: Option<String>,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
-    /// Removed when the server is dropped; `None` under a data folder.
+    /// The temporary folder, removed when the server is dropped; `None` if there is a data folder.
     temporary: Option<Temporary>,
 }
 
 impl Running {
-    /// The token that the interface signs in with.
+    /// Returns the token that the interface signs in with.
     pub fn token(&self) -> &str {
         self.tokens.get(&self.user).map_or("", String::as_str)
     }
 
-    /// Ends the server: requests in flight are answered first, for two seconds at most.
+    /// Stops the server. Requests in flight get two seconds to finish.
     pub async fn stop(self) {
         let Running { stop, mut served, temporary, .. } = self;
-        // Nobody listens any more if the server has ended by itself.
+        // Sending fails if the server has already stopped by itself.
         let _ = stop.send(());
         if tokio::time::timeout(GRACE, &mut served).await.is_err() {
             served.abort();
@@ -122,10 +122,10 @@ impl Running {
     }
 }
 
-/// Takes an address, so that it is known before the server answers; connections wait until then.
+/// Binds an address, so that it is known before the server answers; connections wait until then.
 ///
 /// # Errors
-/// A sentence for an address that is in use or cannot be had.
+/// Fails if the address is in use or cannot be bound.
 pub fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> {
     std::net::TcpListener::bind(address).map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
@@ -133,19 +133,19 @@ pub fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> 
     })
 }
 
-/// Starts a server inside the running tokio runtime, and returns when it answers.
+/// Starts a server inside the running tokio runtime, and returns once it answers.
 ///
 /// # Errors
-/// A sentence each for an address in use, a data folder in use, a path that is no repository, a mistake in a world
-/// file.
+/// Fails if the address or the data folder is in use, if a path is not a repository, or if the world file contains a
+/// mistake.
 pub async fn start(options: Options) -> Result<Running, StartError> {
     start_on(listen(options.listen)?, options).await
 }
 
-/// The same on an address that was taken with [`listen`].
+/// Starts a server on an address that was bound with [`listen`].
 ///
 /// # Errors
-/// As [`start`].
+/// Fails as [`start`] does.
 pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Result<Running, StartError> {
     let address = options.listen;
     let failed = |error: std::io::Error| StartError::Listen { address, why: error.to_string() };
@@ -200,7 +200,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         world.adopt_reactions();
     }
     if world.users.is_empty() {
-        // A start that was killed may have left repositories that no record knows.
+        // A start that was killed may have left repositories that no record refers to.
         clear(&repositories).map_err(folder)?;
         world = demo::build(&options.world, &repositories).map_err(|e| StartError::World(e.to_string()))?;
         if !world.users.iter().any(|user| user.admin && !user.blocked) {
@@ -227,16 +227,17 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     let mut engine =
         Engine::new(world, store, repositories, options.clock, base_url, options.limits, super::decisions::advance);
     engine.only_specified = options.only_specified;
-    // What began since the world was made is there for the first request, and for the second beside it.
+    // Advance to the present before serving: otherwise only one of several concurrent first requests would see what has
+    // become due since the world was built.
     engine.tick();
     Ok(Prepared { engine, temporary, project })
 }
 
-/// Does what a server that was killed had promised and not done.
+/// Completes the ref updates that were recorded but not applied when the server was killed.
 fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
     ref_updates::clean_up(repositories)?;
     for intent in world.intents.remove_where(|_| true) {
-        // What was done before cannot be done again where somebody went on from there: then nothing is missing.
+        // An update that was already applied fails if the ref has moved on since; nothing is missing then.
         if let Err(error) = ref_updates::apply(&intent.ref_update, repositories) {
             tracing::debug!("{:?}: {error}", intent.ref_update);
         }
@@ -244,7 +245,7 @@ fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Removes `<number>.git` folders, and nothing else that may be there.
+/// Removes the `<number>.git` folders and nothing else.
 fn clear(repositories: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(repositories)? {
         let entry = entry?;
@@ -257,13 +258,13 @@ fn clear(repositories: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The person whose server it is.
+/// Returns the main user: the first active one who is not an administrator, else the first active one.
 fn person(world: &World) -> Option<&User> {
     let mut active = world.users.iter().filter(|user| !user.blocked && !user.is_ghost);
     active.clone().find(|user| !user.admin).or_else(|| active.next())
 }
 
-/// Gives the name of a person to the user whose server it is.
+/// Gives the main user the name and email address of `named`.
 fn rename(world: &mut World, named: &Person) {
     let before_at = named.email.split('@').next().unwrap_or_default();
     let username = slug(if before_at.is_empty() { &named.name } else { before_at }).to_lowercase();
@@ -280,13 +281,13 @@ fn rename(world: &mut World, named: &Person) {
     }
 }
 
-/// Returns who commits in the repository at `path`, as the configuration of git says.
+/// Returns the committer of the repository at `path`, according to its git configuration.
 pub fn local_person(path: &Path) -> Option<Person> {
     let (name, email) = git::identity(path)?;
     Some(Person { name, email })
 }
 
-/// Everybody who may sign in gets a token that cannot be guessed, unless they have one.
+/// Adds a random token for every user who can sign in and does not have one.
 fn give_tokens(world: &mut World) -> Result<(), StartError> {
     let without: Vec<u64> = world
         .users
@@ -305,7 +306,7 @@ fn give_tokens(world: &mut World) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Adds the project of a person's repository, or finds it from an earlier start. Answers its full path.
+/// Adds a project for the repository at `path`, or refreshes the one from an earlier start. Returns its full path.
 fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &Clock) -> Result<String, StartError> {
     let now = clock.now();
     let origin = path.canonicalize().map(|path| path.display().to_string()).ok();
@@ -355,15 +356,15 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
     Ok(world.projects.get(id).map(|project| world.project_path(project)).unwrap_or_default())
 }
 
-/// The full path that the project of the repository at `path` has on a server of its own.
+/// Returns the full path that an embedded server gives to the project of the repository at `path`.
 ///
 /// # Errors
-/// A sentence each for a path that does not exist, that is in no repository, and for a repository that git refuses.
+/// Fails if the path does not exist or is not inside a repository, or if git refuses the repository.
 pub fn local_project(path: &Path) -> Result<String, StartError> {
     Ok(format!("{LOCAL_GROUP}/{}", slug(&git::name(path)?)))
 }
 
-/// A name as a part of a path.
+/// Returns `name` with all characters that are not allowed in a path replaced.
 fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
     let slug: String = name.chars().map(plain).collect();
@@ -371,7 +372,7 @@ fn slug(name: &str) -> String {
     if slug.is_empty() { "repository".to_owned() } else { slug }
 }
 
-/// A path for a project of that name that no other in the group has.
+/// Returns a path for a project of that name that is not taken in the group.
 fn free_path(world: &World, group: u64, name: &str) -> String {
     let slug = slug(name);
     let namespace = Namespace::Group(group);

@@ -1,26 +1,26 @@
-//! Tells work that waits for nobody any more to end: git may walk a long history for a caller who has gone.
+//! Cancels work whose result nobody waits for: git may walk a long history for a caller who has disconnected.
 
 use super::reject::Reject;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shared by a request and the work for it.
+/// A cancellation flag, shared by a request and its work.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
-/// Stops the work when it is dropped.
+/// A guard that cancels the work when it is dropped.
 pub struct StopOnDrop(Stop);
 
 impl Stop {
-    /// A guard for whoever waits.
+    /// Returns a guard that sets the flag when it is dropped.
     pub fn when_dropped(&self) -> StopOnDrop {
         StopOnDrop(self.clone())
     }
 
-    /// Asked now and then by what takes long.
+    /// Checks the flag; long-running work calls this from time to time.
     ///
     /// # Errors
-    /// 499, which nobody is there to read.
+    /// Fails with 499 after cancellation; nobody is there to read it.
     pub fn go_on(&self) -> Result<(), Reject> {
         if self.0.load(Ordering::Relaxed) { Err(Reject::message(499, "the caller has gone")) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Keeps the records in a folder: each write is on disk, whole, before it is answered.
+//! Stores the records in a folder: each write is on disk as a whole before it is answered.
 
 use super::world::{Change, LAST, World};
 use crate::system::files;
@@ -8,38 +8,39 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file of the records within a data folder.
+/// The name of the database file within a data folder.
 const FILE: &str = "labscope.redb";
-/// The folder of the git repositories within a data folder.
+/// The name of the folder with the git repositories within a data folder.
 pub const REPOSITORIES: &str = "repositories";
 
-/// Returns where the repository of a project is.
+/// Returns the path of a project's repository.
 pub fn repository_path(repositories: &Path, project: u64) -> PathBuf {
     repositories.join(format!("{project}.git"))
 }
 
-/// A database of one table a kind, number to JSON.
+/// A database with one table per kind of record, mapping IDs to JSON.
 pub struct Store {
     database: Database,
     path: PathBuf,
 }
 
-/// Why a data folder cannot be used.
+/// A reason why a data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process has it.
+    /// A folder that another process is using.
     #[error("the data folder {0} is in use by another labscope; stop that one, or choose another folder")]
     InUse(String),
-    /// It cannot be read or written.
+    /// A folder that cannot be read or written.
     #[error("the data folder {folder} cannot be used: {why}")]
     Failed { folder: String, why: String },
 }
 
 impl Store {
-    /// Opens or makes the store of a folder, and reads what it holds.
+    /// Opens or creates the store in a folder, and loads its records.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while another process has it open; otherwise what the disk or the file's damage says.
+    /// Fails with [`StoreError::InUse`] while another process has it open, and otherwise if the file cannot be read or
+    /// is damaged.
     pub fn open(folder: &Path) -> Result<(Store, World), StoreError> {
         let shown = folder.display().to_string();
         let failed = |why: String| StoreError::Failed { folder: shown.clone(), why };
@@ -73,7 +74,7 @@ impl Store {
         Ok(world)
     }
 
-    /// Writes all changes or none, and returns when they are on disk.
+    /// Writes all changes atomically, and returns when they are on disk.
     pub fn commit(&self, changes: &[Change]) -> Result<(), String> {
         self.write(changes).map_err(|e| format!("{}: {e}", self.path.display()))
     }
@@ -95,12 +96,12 @@ impl Store {
     }
 }
 
-/// Makes the folder and the file where they are not there, and closes them to other users: there are tokens inside.
+/// Creates the folder and the file if they do not exist, and makes them private, because they contain tokens.
 ///
-/// A folder that holds other things too was made for more than this, and keeps its mode.
+/// A folder that also contains other files serves another purpose as well, and keeps its mode.
 fn keep_private(folder: &Path, file: &Path) -> io::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    // Made before the database writes to it, so that it is never open to others.
+    // Created before the database writes to it, so that it is never readable by others.
     let opened = files::open(file, OpenOptions::new().read(true).write(true).mode(0o600))
         .map_err(|error| io::Error::new(error.kind(), format!("{FILE}: {error}")))?;
     let repositories = folder.join(REPOSITORIES);
@@ -116,7 +117,7 @@ fn keep_private(folder: &Path, file: &Path) -> io::Result<File> {
     let folder = only_ours.then_some((folder, 0o700));
     for (path, mode) in [(file, 0o600), (repositories.as_path(), 0o700)].into_iter().chain(folder) {
         let found = fs::metadata(path)?.permissions().mode();
-        // What belongs to another user only they can close.
+        // Only the owner can change the mode of files that belong to another user.
         if found & 0o077 != 0
             && let Err(error) = fs::set_permissions(path, Permissions::from_mode(mode))
         {
@@ -161,7 +162,7 @@ mod tests {
         open(&made);
         assert_eq!((mode(&made), mode(&made.join(FILE)), mode(&made.join(REPOSITORIES))), (0o700, 0o600, 0o700));
 
-        // Of an earlier version, say.
+        // As an earlier version would have left them.
         fs::set_permissions(&made, Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(made.join(FILE), Permissions::from_mode(0o644)).unwrap();
         open(&made);

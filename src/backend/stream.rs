@@ -1,4 +1,4 @@
-//! Bodies that are written while they are sent, so that nothing large is held in memory.
+//! Response bodies that are generated while they are sent, so that nothing large is kept in memory.
 
 use super::reject::Reject;
 use axum::body::{Body, Bytes};
@@ -10,25 +10,25 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc};
 
-/// Bytes that travel at once.
+/// The size of a chunk in bytes.
 const CHUNK: usize = 64 << 10;
-/// Chunks that may wait for a slow reader; then the writer waits.
+/// The number of chunks that are buffered for a slow reader before the writer waits.
 const WAITING: usize = 4;
 
-/// The bodies that are being written. Each holds a thread until its reader has it all.
+/// The bodies that are being streamed. Each occupies a thread until its reader has received everything.
 pub struct Streams {
     most: usize,
     stall: Duration,
     places: Mutex<Vec<Arc<Place>>>,
 }
 
-/// One body among them.
+/// The slot of one streamed body.
 struct Place {
-    /// Whose it is; `None` for all who have not signed in.
+    /// The user it is for; `None` for all anonymous callers together.
     caller: Option<u64>,
-    /// Since when its writer has waited for its reader.
+    /// The time since when the writer has been waiting for the reader.
     stalled: Mutex<Option<Instant>>,
-    /// Ends the writer while it waits.
+    /// A signal that ends a waiting writer.
     cut: Notify,
 }
 
@@ -38,15 +38,15 @@ impl Place {
     }
 }
 
-/// The right to write a body; its place is free again when this is dropped.
+/// Permission to stream a body; its slot is freed when this is dropped.
 pub struct Permit {
     place: Arc<Place>,
     streams: Arc<Streams>,
 }
 
 impl Streams {
-    /// Room for `most` bodies, half of them for one caller. One whose writer has waited for `stall` gives way to
-    /// another.
+    /// Allows up to `most` bodies, and half of them for one caller. One that has stalled for `stall` can be displaced
+    /// by another.
     pub fn new(most: usize, stall: Duration) -> Streams {
         Streams { most, stall, places: Mutex::default() }
     }
@@ -55,11 +55,11 @@ impl Streams {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a body of `caller`. Where there is none, the body whose reader has taken nothing for the longest
-    /// ends.
+    /// Returns a slot for a body of `caller`. If none is free, the body whose reader has stalled for the longest time
+    /// is ended.
     ///
     /// # Errors
-    /// 503 where all are read.
+    /// Fails with 503 if no body has stalled long enough.
     pub fn admit(self: &Arc<Self>, caller: Option<u64>) -> Result<Permit, Reject> {
         let mut places = self.places();
         let own = places.iter().filter(|place| place.caller == caller).count();
@@ -85,13 +85,13 @@ impl Drop for Permit {
     }
 }
 
-/// Writes a body from a byte on, piece by piece.
+/// A function that writes a body, starting at a byte offset.
 pub type Writer = Box<dyn FnOnce(u64, &mut dyn Write) -> io::Result<()> + Send>;
 
-/// A body in the making.
+/// A body that has not been written yet.
 pub struct Stream {
     pub content_type: String,
-    /// Bytes in all, if that is known before.
+    /// The total length in bytes, if known in advance.
     pub length: Option<u64>,
     pub write: Writer,
 }
@@ -110,7 +110,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// Hands a chunk on; `false` where nobody reads any more, or another body has the place.
+    /// Sends a chunk. Returns `false` if the reader has disconnected or another body has taken the slot.
     fn send(&self, chunk: Bytes) -> bool {
         let chunk = match self.to.try_send(chunk) {
             Ok(()) => return true,
@@ -132,10 +132,10 @@ impl Sender {
 
 impl Write for Sender {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A buffer hands on at once what is larger than itself; a reader who does not read holds copies of a few
-        // chunks.
+        // A `BufWriter` passes on writes larger than its buffer unchanged. Limit them, so that at most a few chunks are
+        // in memory while the reader is slow.
         let bytes = bytes.get(..CHUNK).unwrap_or(bytes);
-        // What packs archives tries again to bring them to an end.
+        // After a failure, archive writers write again to finish the archive: keep failing.
         self.has_failed = self.has_failed || !self.send(Bytes::copy_from_slice(bytes));
         if self.has_failed { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }
     }
@@ -146,7 +146,7 @@ impl Write for Sender {
 }
 
 impl Stream {
-    /// A body that `write` writes.
+    /// Creates a body that `write` generates.
     pub fn new(
         content_type: impl Into<String>,
         length: Option<u64>,
@@ -155,8 +155,8 @@ impl Stream {
         Stream { content_type: content_type.into(), length, write: Box::new(write) }
     }
 
-    /// The body; it is written on a thread that may wait, and `permit` is held as long. A failure breaks the
-    /// connection, so that a part is never taken for the whole.
+    /// Converts it to an HTTP body. It is written on a blocking thread, which keeps `permit` until it is done. A
+    /// failure breaks the connection, so that an incomplete body is not taken for a complete one.
     pub fn body(self, permit: Permit) -> Body {
         let (sender, receiver) = mpsc::channel(WAITING);
         let runtime = Handle::current();
@@ -164,7 +164,7 @@ impl Stream {
             let sender = Sender { to: sender, runtime, permit, has_failed: false };
             let mut out = BufWriter::with_capacity(CHUNK, sender);
             let written = (self.write)(0, &mut out).and_then(|()| out.flush());
-            // After a failure, what is left in the buffer is of no use to anybody.
+            // After a failure, discard the rest of the buffer instead of writing it on drop.
             drop(out.into_parts());
             written
         });
@@ -176,7 +176,7 @@ impl Stream {
             tracing::warn!("an answer broke off: {failed}");
             Some((Err(failed), (receiver, writing)))
         });
-        // What compresses asks again after the end.
+        // The compression layer polls again after the end.
         Body::from_stream(chunks.fuse())
     }
 }

@@ -1,4 +1,4 @@
-//! Suggestions: lines that a note on the changes proposes instead of those it stands on, and the commits they become.
+//! Suggestions: changes that a note on a diff proposes for its lines, and the commits that apply them.
 
 use super::branches::touch;
 use super::call::{Call, Outcome, Writing, ok};
@@ -17,10 +17,10 @@ use base64::engine::general_purpose::STANDARD;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// How many lines above and below its own a suggestion may take the place of.
+/// The maximum number of lines above and below the commented line that a suggestion may replace.
 const MOST_LINES: u64 = 100;
 
-/// A block of a note: lines above and below, and what is proposed.
+/// A suggestion block in a note: the numbers of lines above and below, and the new text.
 #[derive(Clone, Debug, PartialEq)]
 struct Block {
     above: u64,
@@ -28,7 +28,7 @@ struct Block {
     text: String,
 }
 
-/// Returns the blocks of a note's text: fences that are marked `suggestion`, `suggestion:-1+2`.
+/// Parses the suggestion blocks in a note: fenced blocks marked `suggestion` or `suggestion:-1+2`.
 fn blocks(body: &str) -> Vec<Block> {
     let (mut blocks, mut lines) = (Vec::new(), body.lines());
     while let Some(line) = lines.next() {
@@ -50,7 +50,7 @@ fn blocks(body: &str) -> Vec<Block> {
     blocks
 }
 
-/// Reads `:-1+2`, which may be left out.
+/// Parses `:-1+2`, which may be missing.
 fn range(text: &str) -> Option<(u64, u64)> {
     if text.is_empty() {
         return Some((0, 0));
@@ -60,25 +60,25 @@ fn range(text: &str) -> Option<(u64, u64)> {
     (above <= MOST_LINES && below <= MOST_LINES).then_some((above, below))
 }
 
-/// The lines of a text with their ends.
+/// Splits a text into lines, including line ends.
 fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// Lines `from` to `to` of a text, counted from 1.
+/// Returns the lines `from` to `to` of a text, counted from 1.
 fn cut(text: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
     let (from, to) = (usize::try_from(from.checked_sub(1)?).ok()?, usize::try_from(to).ok()?);
     Some(lines(text).get(from..to)?.concat())
 }
 
-/// Where a suggestion is: the file, and its first and last line.
+/// The lines that a suggestion replaces: the file, and the first and last line.
 struct Span {
     path: String,
     from: u64,
     to: u64,
 }
 
-/// The lines of a note's position that one of its suggestions takes the place of.
+/// Returns the lines that a suggestion in a note replaces.
 fn span(note: &records::Note, above: u64, below: u64, length: u64) -> Option<Span> {
     let position = note.position.as_ref()?;
     let line = position.new_line?;
@@ -87,19 +87,19 @@ fn span(note: &records::Note, above: u64, below: u64, length: u64) -> Option<Spa
 }
 
 impl World {
-    /// The suggestions of a note, in their order.
+    /// Returns the suggestions of a note, in order.
     fn suggestions_of(&self, note: u64) -> impl Iterator<Item = &records::Suggestion> {
         self.suggestions.iter().filter(move |suggestion| suggestion.note == note)
     }
 }
 
-/// The text of a file at a commit of a position.
+/// Returns the content of a file at a commit.
 fn text_at(git: &Git, sha: Option<&str>, path: &str) -> Option<Vec<u8>> {
     let commit = git2::Oid::from_str(sha?).ok()?;
     git.file(&git.tree(commit).ok()?, path).map(|(_, text)| text)
 }
 
-/// Returns what a note suggests; `git` is the target's repository, and reads the commits of a fork, too.
+/// Returns the suggestions in a note; `git` is the target's repository, with access to the commits of a fork.
 pub fn proposed(note: &records::Note, git: &Git) -> Vec<records::Suggestion> {
     let blocks = blocks(&note.body);
     let Some(position) = note.position.as_ref().filter(|_| !blocks.is_empty()) else { return Vec::new() };
@@ -123,7 +123,7 @@ pub fn proposed(note: &records::Note, git: &Git) -> Vec<records::Suggestion> {
     blocks.into_iter().filter_map(suggestion).collect()
 }
 
-/// Reads the suggestions of a note again, unless some are applied.
+/// Parses the suggestions of a note again, unless some have been applied.
 pub fn refresh(call: &mut Writing, note: u64) {
     let Some(note) = call.world.notes.get(note).cloned() else { return };
     let Noteable::MergeRequest(mr) = note.on else { return };
@@ -132,26 +132,26 @@ pub fn refresh(call: &mut Writing, note: u64) {
     }
     call.world.suggestions.remove_where(|suggestion| suggestion.note == note.id);
     let Some((mr, git)) = call.world.merge_requests.get(mr).and_then(|mr| Some((mr, call.git_of(mr)?))) else { return };
-    // Lets the commits of a fork be read.
+    // Makes the commits of a fork readable.
     call.ends(mr, &git);
     for suggestion in proposed(&note, &git) {
         call.world.suggestions.add(suggestion);
     }
 }
 
-/// A suggestion that can be applied, and the text that it changes.
+/// A suggestion that can be applied, and the content of the file that it changes.
 struct Ready {
     span: Span,
     text: Vec<u8>,
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// The repository that a merge request goes to.
+    /// Opens the repository of the target project.
     fn git_of(&self, mr: &MergeRequest) -> Option<Git> {
         self.world.projects.get(mr.target_project).and_then(|project| self.git(project).ok())
     }
 
-    /// The suggestions of a note, where it can have some.
+    /// Returns the suggestions of a note, if it can have any.
     pub fn show_suggestions(&self, note: &records::Note) -> Option<Vec<Suggestion>> {
         let Noteable::MergeRequest(mr) = note.on else { return None };
         if note.kind != NoteKind::Diff {
@@ -175,10 +175,10 @@ impl<W: Deref<Target = World>> Call<W> {
         Some(all.map(show).collect())
     }
 
-    /// Where a suggestion is on the source branch now. `git` is the target's repository.
+    /// Returns the current lines of a suggestion on the source branch. `git` is the target's repository.
     ///
     /// # Errors
-    /// 400 with the reason for which it cannot be applied.
+    /// Fails with 400 and the reason why it cannot be applied.
     fn ready(&self, suggestion: &records::Suggestion, git: &Git) -> Result<Ready, Reject> {
         let note = self.world.notes.get(suggestion.note).ok_or_else(not_found)?;
         let Noteable::MergeRequest(mr) = note.on else { return Err(not_found()) };
@@ -199,7 +199,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let Some(head) = self.source_head(mr, Some(git)) else {
             return refuse("Can't apply as the source branch was deleted.");
         };
-        // Lets the commits of a fork be read.
+        // Makes the commits of a fork readable.
         self.ends(mr, git);
         let changed = || {
             Reject::bad(match suggestion.above + suggestion.below {
@@ -244,10 +244,10 @@ pub fn apply_all(call: &mut Writing, input: ApplySuggestions) -> Outcome<Vec<Sug
     ok(apply(call, &ids, input.commit_message)?)
 }
 
-/// A suggestion with its note.
+/// A suggestion and its note.
 type Found = (records::Suggestion, records::Note);
 
-/// The suggestions, and the one merge request that they are on.
+/// Returns suggestions, and the one merge request that they are on.
 fn find(call: &Writing, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found>), Reject> {
     call.signed_in()?;
     let mut found: Vec<Found> = Vec::new();
@@ -273,7 +273,7 @@ fn find(call: &Writing, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found
     Ok((mr.clone(), source.clone(), found))
 }
 
-/// Commits suggestions to the source branch, all in one commit. Answers what they are then.
+/// Applies suggestions to the source branch in one commit. Returns their new representations.
 fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec<Suggestion>, Reject> {
     let (mr, source, found) = find(call, ids)?;
     let target_git = call.git_of(&mr).ok_or_else(not_found)?;
@@ -330,7 +330,7 @@ fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec
     Ok(applied)
 }
 
-/// A text with some of its lines replaced; the ranges are in order and apart.
+/// Returns a text with some of its lines replaced; the ranges are sorted and do not overlap.
 fn changed(text: &[u8], changes: &[(u64, u64, &str)]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::new(), changes.iter().peekable());
     for (number, line) in (1..).zip(lines(text)) {
@@ -343,7 +343,7 @@ fn changed(text: &[u8], changes: &[(u64, u64, &str)]) -> Vec<u8> {
             _ => out.extend_from_slice(line),
         }
     }
-    // A file without an end of line at its end stays one.
+    // Keep a missing line end at the end of the file missing.
     if text.last().is_some_and(|last| *last != b'\n') && out.last() == Some(&b'\n') {
         out.pop();
     }

@@ -50,7 +50,7 @@ fn list(call: &Reading, input: ListTags) -> Outcome<Vec<Tag>> {
     call.try_page(tags, |tag| show(call.world, &git, project.id, tag))
 }
 
-/// Returns what puts versions in order: numbers in names count as numbers, `v1.9` before `v1.10`.
+/// Returns a sort key for version names: digits compare as numbers, so that `v1.9` comes before `v1.10`.
 fn version(name: &str) -> Vec<(String, u128)> {
     let mut out: Vec<(String, u128)> = vec![(String::new(), 0)];
     let mut in_number = false;

@@ -1,4 +1,5 @@
-//! The folder of a server that keeps nothing: it goes with the server, and one that was left behind goes with the next.
+//! The folder of a server without a data folder: it is removed with the server, and leftovers are removed by the next
+//! one.
 
 use std::fs::{DirEntry, File, OpenOptions, Permissions};
 use std::io;
@@ -6,24 +7,24 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// How the names of these folders begin.
+/// The prefix of the folders' names.
 const PREFIX: &str = "labscope-";
-/// Held as long as the server is there: the system lets go of it, however the server ends.
+/// The name of the lock file. The system releases the lock however the server ends.
 const LOCK: &str = "in-use.lock";
 
-/// A folder that is removed when this is dropped.
+/// A folder that is removed on drop.
 #[derive(Debug)]
 pub struct Temporary {
-    // In this order: the lock is held until the folder is gone.
+    // Fields drop in order: the lock must outlive the folder.
     folder: TempDir,
     _lock: File,
 }
 
 impl Temporary {
-    /// Makes one that only its owner can enter: it holds private repositories.
+    /// Creates a folder that only its owner can access: it contains private repositories.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if the file system does.
     pub fn new() -> io::Result<Temporary> {
         Temporary::new_in(&std::env::temp_dir())
     }
@@ -31,7 +32,7 @@ impl Temporary {
     fn new_in(root: &Path) -> io::Result<Temporary> {
         let private = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir_in(root)?;
-        // Locked before it has its name: a server that starts at the same moment must not take this folder for a
+        // Locked before it gets its name: a server that starts at the same time must not take this folder for a
         // leftover.
         let unnamed = folder.path().join("in-use.new");
         let lock = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&unnamed)?;
@@ -41,7 +42,7 @@ impl Temporary {
         Ok(Temporary { folder, _lock: lock })
     }
 
-    /// Returns where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -53,8 +54,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes what is in a folder except for its lock, which goes last: a removal that is cut short can be finished by the
-/// next server.
+/// Removes everything in a folder but its lock, which goes last, so that the next server can finish an interrupted
+/// removal.
 fn empty(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name() != LOCK) {
@@ -67,13 +68,13 @@ fn empty(folder: &Path) {
     }
 }
 
-/// Removes the folders that servers of the user `owner` left when they were killed: nobody holds their locks.
+/// Removes the folders that killed servers of the user `owner` left behind: their locks are free.
 ///
-/// Everyone can write to the folder `root`, so that anything may stand there under such a name.
+/// The folder `root` is world-writable, so an entry with such a name can be anything.
 fn remove_left(root: &Path, owner: u32) {
     let Ok(entries) = std::fs::read_dir(root) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())) {
-        // A folder without the file is not one of these, or only just being made.
+        // A folder without the lock file is unrelated, or is just being created.
         let Some(lock) = lock_of(&entry, owner) else { continue };
         if lock.try_lock().is_err() {
             continue;
@@ -85,9 +86,9 @@ fn remove_left(root: &Path, owner: u32) {
     }
 }
 
-/// The lock file in a folder of `owner`: a regular file of theirs. Opening it never waits, and follows no link.
+/// Opens the lock file in a folder of `owner`: a regular file of theirs. Never blocks, and follows no links.
 fn lock_of(folder: &DirEntry, owner: u32) -> Option<File> {
-    // Of the entry itself, not of what a link in its place leads to.
+    // Metadata of the entry itself, not of the target of a link.
     folder.metadata().ok().filter(|meta| meta.is_dir() && meta.uid() == owner)?;
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let lock = OpenOptions::new().write(true).custom_flags(flags).open(folder.path().join(LOCK)).ok()?;
@@ -99,7 +100,7 @@ fn lock_of(folder: &DirEntry, owner: u32) -> Option<File> {
 mod tests {
     use super::*;
 
-    /// The names in a folder, in order.
+    /// Returns the sorted names in a folder.
     fn names(root: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(root).unwrap().flatten();
         let mut names: Vec<_> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
@@ -164,7 +165,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let read = folder("labscope-read").join(LOCK);
         assert!(std::process::Command::new("mkfifo").arg(&read).status().unwrap().success());
-        // A pipe that somebody reads opens at once, and is still no lock.
+        // Opening a pipe that has a reader succeeds at once, but it is not a lock file.
         let _reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&read).unwrap();
         std::fs::write(root.path().join("kept"), "").unwrap();
         std::os::unix::fs::symlink("../kept", folder("labscope-file").join(LOCK)).unwrap();

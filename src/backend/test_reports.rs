@@ -1,4 +1,4 @@
-//! Test reports of pipelines, read from the files that their jobs left.
+//! Test reports of pipelines, parsed from the artifacts of their jobs.
 
 use super::call::{Call, Outcome, Reading, ok};
 use super::jobs::{Packed, kept};
@@ -11,14 +11,14 @@ use std::io::{Cursor, Read};
 use std::ops::Deref;
 use zip::ZipArchive;
 
-/// Bytes of a report that is read.
+/// The maximum size in bytes of a report file.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read_signed_in::<GetTestReportSummary>(summary).read_signed_in::<GetTestReport>(whole)
 }
 
-/// The reports among the files of an archive, or why they cannot be read.
+/// Returns the test cases from all reports in a job's artifacts, or the reason why these cannot be read.
 fn reports(call: &Reading, job: &Job) -> Result<Vec<Case>, String> {
     let Some(archive) = kept(job, call.now).and_then(|artifacts| call.world.archives.share(artifacts.archive)) else {
         return Ok(Vec::new());
@@ -64,14 +64,14 @@ fn show_case(case: &Case) -> TestCase {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// The jobs of a pipeline that may have left reports; none before it has finished.
+    /// Returns the jobs of a pipeline that may have reports; none until the pipeline has finished.
     fn reported(&self, pipeline: &Pipeline) -> Vec<&Job> {
         let jobs = self.world.pipeline_jobs(pipeline.id).filter(|job| job.artifacts.is_some());
         if pipeline.status.is_finished() { jobs.collect() } else { Vec::new() }
     }
 }
 
-/// The suites of a pipeline, each with its job's number.
+/// Returns the test suites of a pipeline, each with the ID of its job.
 fn suites(call: &Reading, pipeline: &Pipeline) -> Vec<(u64, TestSuite)> {
     let mut suites = Vec::new();
     for job in call.reported(pipeline) {

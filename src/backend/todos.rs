@@ -1,4 +1,4 @@
-//! To-dos: they come from assignments and from mentions, and are done once their user has acted.
+//! To-do items: created for assignments and mentions, and done once their user has acted.
 
 use super::auth::Rights;
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
@@ -20,12 +20,11 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<MarkAllTodosAsDone>(mark_all_as_done)
 }
 
-/// Returns the names after `@` in a text, in lower case, and whether nothing but names stands before. Code names
-/// nobody.
+/// Returns the names after `@` in a text, in lower case, and whether only other names precede each. Ignores code spans.
 fn mentioned(text: &str) -> Vec<(String, bool)> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut out = Vec::new();
-    // Every second part stands between backticks.
+    // Every second part is inside backticks.
     for (index, part) in text.split('`').enumerate().step_by(2) {
         let (mut is_first, mut end) = (index == 0, 0);
         for (at, _) in part.match_indices('@') {
@@ -44,7 +43,7 @@ fn mentioned(text: &str) -> Vec<(String, bool)> {
 }
 
 impl Rights {
-    /// Returns whether the caller may read what notes are on.
+    /// Returns whether the caller may read the object that notes are on.
     pub fn reads_noteable(&self, world: &World, on: Noteable) -> bool {
         let project = |id: u64| world.projects.get(id);
         match on {
@@ -69,7 +68,8 @@ impl Rights {
 }
 
 impl World {
-    /// Gives somebody something to do, unless it waits already, comes from themselves, or is not for their eyes.
+    /// Adds a to-do item, unless the same one is pending, it was caused by the user itself, or the user may not read
+    /// the object.
     pub fn add_todo(&mut self, todo: records::Todo) {
         let waits = |known: &records::Todo| {
             !known.done && (known.user, known.action, known.on) == (todo.user, todo.action, todo.on)
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Gives those something to do who are assigned, or asked for a review, for the first time.
+    /// Adds to-do items for users who are newly assigned or requested to review.
     pub fn assign(
         &mut self,
         on: Noteable,
@@ -100,8 +100,8 @@ impl World {
         }
     }
 
-    /// Gives those something to do whom `text` names and `before`, which it takes the place of, did not. `note` is what
-    /// it stands in, where that is not the description.
+    /// Adds to-do items for users who are mentioned in `text` but not in `before`, which it replaces. `note` is the
+    /// note with the text, if it is not the description.
     pub fn mention(
         &mut self,
         on: Noteable,
@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    /// Gives the authors of open requests something to do whose pipeline has failed.
+    /// Adds to-do items for the authors of open merge requests whose pipeline has failed.
     pub fn tell_failure(&mut self, pipeline: u64, now: Timestamp) {
         let Some(failed) = self.pipelines.get(pipeline).filter(|pipeline| pipeline.status == Status::Failed) else {
             return;
@@ -135,7 +135,7 @@ impl World {
         }
     }
 
-    /// Marks what somebody had to do about a thing as done: they have acted on it.
+    /// Marks a user's to-do items for an object as done, because they have acted on it.
     pub fn finish_todos(&mut self, on: Noteable, user: u64) {
         self.finish(|todo| todo.user == user && todo.on == on);
     }
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// Takes out what somebody had to do about things that are gone.
+    /// Removes the to-do items and reactions of objects that have been deleted.
     pub fn drop_todos(&mut self) {
         let gone: Vec<u64> = self.todos.iter().filter(|todo| !self.has_noteable(todo.on)).map(Record::id).collect();
         for id in gone {
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// The project that a thing is in, if any.
+    /// Returns the project of an object, if it has one.
     fn project_of(&self, on: Noteable) -> Option<&records::Project> {
         self.projects.get(match on {
             Noteable::MergeRequest(id) => self.merge_requests.get(id)?.target_project,
@@ -180,7 +180,7 @@ impl World {
         })
     }
 
-    /// The group that a thing is in, by itself or with its project.
+    /// Returns the group of an object, or of its project.
     fn group_of(&self, on: Noteable) -> Option<u64> {
         match (on, self.project_of(on).map(|project| project.namespace)) {
             (Noteable::Epic(id), _) => self.epics.get(id).map(|epic| epic.group),
@@ -191,7 +191,7 @@ impl World {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A to-do on the wire.
+    /// Converts a to-do item to its API representation.
     fn show_todo(&self, todo: &records::Todo) -> Todo {
         let world = &self.world;
         let project = world.project_of(todo.on);

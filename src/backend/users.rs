@@ -1,4 +1,4 @@
-//! Users and the caller. Their keys are in [`keys`](super::keys).
+//! Users, and the current user. Their keys are in [`keys`](super::keys).
 
 use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
@@ -26,12 +26,12 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteUser>(delete)
 }
 
-/// How much of a user is shown.
+/// The level of detail of a user's representation.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum View {
     Brief,
     Single,
-    /// To the user.
+    /// For the user itself.
     Own,
     Administrator,
 }
@@ -87,12 +87,12 @@ impl<W: Deref<Target = World>> Call<W> {
         out
     }
 
-    /// A user as jobs name one.
+    /// Returns the representation inside jobs.
     pub fn profile_of(&self, id: u64) -> Option<Profile> {
         self.world.users.get(id).map(|user| self.profile(user, View::Single, false))
     }
 
-    /// A user with everything that an administrator sees.
+    /// Returns the full representation, for administrators.
     pub fn whole_profile(&self, user: &User) -> Profile {
         self.profile(user, View::Administrator, false)
     }
@@ -107,7 +107,7 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
     let by =
         call.choice("order_by", input.order_by.as_deref(), &["id", "name", "username", "created_at", "updated_at"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
-    // Only administrators choose the order.
+    // Only administrators can choose the order.
     let (by, descending) = if admin { (by, descending) } else { ("id", true) };
     let found = |user: &&User| {
         let matches = |part: &String| {
@@ -138,7 +138,7 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
     }
     let view = if admin { View::Administrator } else { View::Brief };
     call.page(users, |user| Profile {
-        // Of one user alone.
+        // Only in the reply for a single user.
         shared_runners_minutes_limit: None,
         ..call.profile(user, view, input.with_custom_attributes == Some(true))
     })
@@ -174,7 +174,7 @@ fn projects(call: &Reading, input: ListUserProjects) -> Outcome<Vec<ProjectView>
     super::projects::listed(call, filter, |project| project.namespace == Namespace::User(owner))
 }
 
-/// 409 where another user has the e-mail address or user name.
+/// Checks that the email address and the username are valid and not taken; fails with 409 if they are taken.
 fn check_free(call: &Writing, id: u64, email: Option<&String>, username: Option<&String>) -> Result<(), Reject> {
     let taken = |same: &dyn Fn(&User) -> bool| call.world.users.iter().any(|user| user.id != id && same(user));
     if email.is_some_and(|email| taken(&|user| user.email.eq_ignore_ascii_case(email))) {
@@ -258,7 +258,7 @@ fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
     call.administrator()?;
     let id = user(call, input.id)?.id;
     check_name(input.name.as_ref())?;
-    // The specification has 404 here, "even where a conflict would fit".
+    // The specification requires 404 here, "even where a conflict would fit".
     check_free(call, id, input.email.as_ref(), input.username.as_ref()).map_err(|reject| match reject.status {
         409 => Reject { status: 404, ..reject },
         _ => reject,

@@ -1,4 +1,4 @@
-//! Versions of merge requests: what their changes were after each push.
+//! Diff versions of merge requests, recorded after each push.
 
 use super::branches::held;
 use super::call::{Call, Outcome, Reading, Writing};
@@ -21,14 +21,14 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl World {
-    /// The versions of a merge request, oldest first.
+    /// Returns the versions of a merge request, oldest first.
     pub fn versions_of(&self, mr: u64) -> impl DoubleEndedIterator<Item = &records::Version> {
         self.versions.iter().filter(move |version| version.merge_request == mr)
     }
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// The commits between which the changes of a merge request are taken: those of its newest version.
+    /// Returns the commits of a merge request's diff, from its latest version.
     pub fn diff_refs(&self, mr: &MergeRequest) -> Option<DiffRefs> {
         let newest = self.world.versions_of(mr.id).next_back()?;
         Some(DiffRefs {
@@ -56,8 +56,8 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Returns where a position between other commits, as of an older version or of one commit, is in a merge request
-    /// now; as it is, where it cannot be told.
+    /// Translates a position between other commits (of an older version or a single commit) to the current diff of a
+    /// merge request. Returns it unchanged if that is not possible.
     pub fn carried(&self, mr: &MergeRequest, git: &Git, position: &Position) -> Position {
         let newest = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         let id = |sha: &Option<String>| Oid::from_str(sha.as_deref()?).ok();
@@ -72,13 +72,13 @@ impl<W: Deref<Target = World>> Call<W> {
 
 fn list(call: &Reading, input: ListMergeRequestVersions) -> Outcome<Vec<Version>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    // Lets the commits of a fork be read.
+    // Makes the commits of a fork readable.
     call.ends(mr, &git);
     call.page(call.world.versions_of(mr.id).rev().collect(), |version| call.show_version(version, &git))
 }
 
 impl Writing<'_> {
-    /// Puts down what the open merge requests of a branch hold after a push.
+    /// Records new versions of the open merge requests of a branch after a push.
     pub fn add_versions(&mut self, project: u64, branch: &str) {
         let is_source = |mr: &&MergeRequest| {
             mr.state == State::Opened && mr.source_project == project && mr.source_branch == branch
@@ -87,7 +87,7 @@ impl Writing<'_> {
         open.iter().for_each(|mr| self.add_version(mr));
     }
 
-    /// Puts down what a merge request holds, if it holds anything else than before.
+    /// Records a new version of a merge request if its diff has changed.
     pub fn add_version(&mut self, mr: &MergeRequest) {
         let Some(git) = self.world.projects.get(mr.target_project).and_then(|project| self.git(project).ok()) else {
             return;
@@ -101,7 +101,8 @@ impl Writing<'_> {
         }
     }
 
-    /// Moves the threads on lines that a push left as they were. The others are resolved where the project says so.
+    /// Updates the positions of threads whose lines a push left unchanged. Other threads are resolved if the project is
+    /// configured to do so.
     fn carry_positions(&mut self, mr: u64, git: &Git, before: Refs, after: Refs) {
         let head = before.head.to_string();
         let is_current = |position: &&Position| position.head_sha.as_ref() == Some(&head);
@@ -124,7 +125,7 @@ impl Writing<'_> {
     }
 }
 
-/// Adds a version, unless the newest one is the same.
+/// Adds a version unless it equals the latest one.
 fn add(world: &mut World, mr: u64, (start, base, head): (Oid, Oid, Oid), now: Timestamp) {
     let version = records::Version {
         merge_request: mr,
@@ -140,8 +141,8 @@ fn add(world: &mut World, mr: u64, (start, base, head): (Oid, Oid, Oid), now: Ti
     }
 }
 
-/// Puts down what merge requests hold whose branches moved while no server ran, and those of earlier versions of
-/// labscope.
+/// Records versions of merge requests whose branches moved while the server was not running, and of merge requests from
+/// earlier versions of labscope.
 pub fn catch_up(world: &mut World, repositories: &Path, now: Timestamp) {
     let oid = |text: &str| Oid::from_str(text).ok();
     let found = |mr: &MergeRequest| match &mr.range {

@@ -1,14 +1,14 @@
-//! Leaves only some fields in what is answered.
+//! Removes fields from replies.
 
 use crate::api::views::Fields;
 use serde_json::Value;
 
-/// A project in a simple listing.
+/// The fields of a project in a simple list.
 pub const SIMPLE_PROJECT: Fields = &["id", "web_url", "name", "path"];
-/// A group that was searched for.
+/// The fields of a group in search results.
 pub const BRIEF_GROUP: Fields = &["id", "name", "path", "description"];
 
-/// Leaves only `fields` in what is at `path`, in each element where there are several.
+/// Removes all fields but `fields` from the object at `path`, or from each element if it is a list.
 pub fn narrow(value: &mut Value, path: &str, fields: Fields) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| narrow(item, path, fields)),

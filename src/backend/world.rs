@@ -1,22 +1,22 @@
-//! Everything that the server knows beside the repositories: tables of records, copied on write.
+//! The records of the server: tables that are copied on write.
 //!
-//! A [`World`] is cheap to clone: its tables are shared until one of them changes. A request reads a snapshot and
-//! holds no lock; a write works on a clone that takes the old one's place only when the handler has succeeded and the
-//! store has the changes, so a failed or panicking handler leaves nothing half done.
+//! A [`World`] is cheap to clone: clones share their tables until one of them changes. A request reads a snapshot and
+//! holds no lock. A write works on a clone that replaces the current world only after the handler has succeeded and the
+//! changes are in the store, so a failed or panicking handler leaves nothing half done.
 
 use super::records::*;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Rows of one kind by id. Ids grow and are never used again.
+/// The records of one kind by ID. IDs increase and are never reused.
 #[derive(Clone, Debug)]
 pub struct Table<T> {
     rows: Arc<BTreeMap<u64, Arc<T>>>,
     last: u64,
-    /// Ids that were added, changed or removed since the last [`Table::take_changes`].
+    /// The IDs of rows that were added, changed or removed since the last [`Table::take_changes`].
     changed: BTreeSet<u64>,
-    /// The last number that the store knows of.
+    /// The last ID that is recorded in the store.
     stored: u64,
 }
 
@@ -27,12 +27,12 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Record> Table<T> {
-    /// The row of that number.
+    /// Returns the row with an ID.
     pub fn get(&self, id: u64) -> Option<&T> {
         self.rows.get(&id).map(Arc::as_ref)
     }
 
-    /// The row of that number, to be held on to.
+    /// Returns a shared pointer to the row with an ID.
     pub fn share(&self, id: u64) -> Option<&Arc<T>> {
         self.rows.get(&id)
     }
@@ -42,24 +42,24 @@ impl<T: Record> Table<T> {
         self.rows.values().map(Arc::as_ref)
     }
 
-    /// Returns how many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The next number, which nothing else will get.
+    /// Returns the next ID, which is never assigned again.
     pub fn draw_id(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// Adds a row under a new number, or under its own where that is not 0 (a world with fixed ids; a trace, whose
-    /// number is its job's). Answers the number.
+    /// Adds a row under a new ID, or under its own if that is not 0 (a world with fixed IDs; a trigger job, whose ID is
+    /// from the sequence of jobs). Returns the ID.
     pub fn add(&mut self, mut row: T) -> u64 {
         let id = if row.id() == 0 { self.draw_id() } else { row.id() };
         row.set_id(id);
@@ -69,9 +69,9 @@ impl<T: Record> Table<T> {
         id
     }
 
-    /// The row of that number, to be changed.
+    /// Returns a mutable reference to the row with an ID.
     pub fn get_mut(&mut self, id: u64) -> Option<&mut T> {
-        // Looked up first: asking for a row that is not there must not copy the table.
+        // Checked first, so that a lookup of a missing row does not copy the table.
         if !self.rows.contains_key(&id) {
             return None;
         }
@@ -79,7 +79,7 @@ impl<T: Record> Table<T> {
         Arc::make_mut(&mut self.rows).get_mut(&id).map(Arc::make_mut)
     }
 
-    /// Takes a row out.
+    /// Removes a row.
     pub fn remove(&mut self, id: u64) -> Option<T> {
         if !self.rows.contains_key(&id) {
             return None;
@@ -88,7 +88,7 @@ impl<T: Record> Table<T> {
         Arc::make_mut(&mut self.rows).remove(&id).map(Arc::unwrap_or_clone)
     }
 
-    /// Takes out all rows for which `gone` holds.
+    /// Removes all rows for which `gone` returns true.
     pub fn remove_where(&mut self, gone: impl Fn(&T) -> bool) -> Vec<T> {
         let ids: Vec<u64> = self.iter().filter(|row| gone(row)).map(Record::id).collect();
         ids.into_iter().filter_map(|id| self.remove(id)).collect()
@@ -105,12 +105,12 @@ impl<T: Record> Table<T> {
         out.push(Change { table: LAST, id: table_key(table), row: Some(self.last.to_le_bytes().to_vec()) });
     }
 
-    /// Returns whether the store must hear of it: of a number that was drawn, too, whoever has it now.
+    /// Returns whether there is something to store; a drawn ID counts even if no row uses it.
     fn is_changed(&self) -> bool {
         !self.changed.is_empty() || self.last != self.stored
     }
 
-    /// A row as the store has it.
+    /// Returns a row in the format of the store.
     fn row(&self, id: u64) -> Option<Vec<u8>> {
         self.rows.get(&id).and_then(|row| serde_json::to_vec(row.as_ref()).ok())
     }
@@ -124,17 +124,17 @@ impl<T: Record> Table<T> {
     }
 }
 
-/// The store's table of the last number that each table gave out.
+/// The name of the store's table with the last ID of each table.
 pub const LAST: &str = "last_ids";
 
-/// One row to write, or to take out of the store.
+/// A row to be written to or removed from the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The table's name.
+    /// The name of the table.
     pub table: &'static str,
-    /// The row's number.
+    /// The ID of the row.
     pub id: u64,
-    /// The row as JSON; `None` if it is gone.
+    /// The row as JSON; `None` if it was removed.
     pub row: Option<Vec<u8>>,
 }
 
@@ -142,7 +142,7 @@ fn table_key(table: &str) -> u64 {
     World::TABLES.iter().position(|name| *name == table).unwrap_or(usize::MAX) as u64
 }
 
-/// Declares the world: a table a field, and what the store needs to go over all of them.
+/// Declares the world with one field per table, and the functions that iterate over all tables for the store.
 macro_rules! tables {
     ($($field:ident: $record:ty),* $(,)?) => {
         /// All records of the server.
@@ -150,28 +150,29 @@ macro_rules! tables {
         pub struct World { $(pub $field: Table<$record>),* }
 
         impl World {
-            /// The tables' names. A new one goes to the end: the store numbers them by their place.
+            /// The names of the tables. Add new ones at the end: the store identifies them by their position.
             pub const TABLES: &'static [&'static str] = &[$(stringify!($field)),*];
 
-            /// Returns what changed since this was last asked, for the store.
+            /// Returns the changes since the last call, for the store.
             pub fn take_changes(&mut self) -> Vec<Change> {
                 let mut out = Vec::new();
                 $(self.$field.take_changes(stringify!($field), &mut out);)*
                 out
             }
 
-            /// Returns what takes changes back: each row as this world, which does not have them, has it.
+            /// Returns changes that revert `changes`, by restoring each row as it is in this world, which does not have
+            /// them.
             pub fn undo(&self, changes: &[Change]) -> Vec<Change> {
                 let row = |change: &Change| match change.table {
                     $(stringify!($field) => self.$field.row(change.id),)*
                     _ => None,
                 };
-                // A number that was given out once is not given out again.
+                // The last IDs are kept: IDs that were assigned once are not assigned again.
                 let rows = changes.iter().filter(|change| change.table != LAST);
                 rows.map(|change| Change { row: row(change), ..change.clone() }).collect()
             }
 
-            /// Takes a row from the store; unknown tables are of a newer version and are left alone.
+            /// Loads a row from the store. Unknown tables are from a newer version and are ignored.
             pub fn load(&mut self, table: &str, id: u64, row: &[u8]) -> Result<(), String> {
                 if table == LAST {
                     let last = row.try_into().map(u64::from_le_bytes).map_err(|_| "a damaged counter".to_string())?;
@@ -231,7 +232,7 @@ tables! {
 }
 
 impl World {
-    /// Takes out all notes for which `gone` holds, with what they suggest.
+    /// Removes all notes for which `gone` returns true, with their suggestions, reactions and to-do items.
     pub fn remove_notes(&mut self, gone: impl Fn(&Note) -> bool) {
         let notes: BTreeSet<u64> = self.notes.remove_where(gone).iter().map(|note| note.id).collect();
         self.suggestions.remove_where(|suggestion| notes.contains(&suggestion.note));
@@ -239,7 +240,7 @@ impl World {
         self.todos.remove_where(|todo| todo.note.is_some_and(|note| notes.contains(&note)));
     }
 
-    /// Adds a person and draws the number of their namespace.
+    /// Adds a user and assigns the ID of the user's namespace.
     pub fn add_user(&mut self, mut user: User) -> u64 {
         if user.namespace_id == 0 {
             user.namespace_id = self.groups.draw_id();
@@ -247,22 +248,22 @@ impl World {
         self.users.add(user)
     }
 
-    /// The person of that name, in any case.
+    /// Returns the user with a username, ignoring case.
     pub fn user_named(&self, username: &str) -> Option<&User> {
         self.users.iter().find(|user| user.username.eq_ignore_ascii_case(username))
     }
 
-    /// `acme/web`: the path of a group with those above it. Stops at a loop, which no write makes.
+    /// Returns the full path of a group, such as `acme/web`. Stops at a cycle, which no write creates.
     pub fn group_path(&self, id: u64) -> String {
         self.group_chain(id).iter().rev().map(|group| group.path.as_str()).collect::<Vec<_>>().join("/")
     }
 
-    /// `Acme / Web`: the name of a group with those above it.
+    /// Returns the full name of a group, such as `Acme / Web`.
     pub fn group_name(&self, id: u64) -> String {
         self.group_chain(id).iter().rev().map(|group| group.name.as_str()).collect::<Vec<_>>().join(" / ")
     }
 
-    /// A group and those above it, from the inside out.
+    /// Returns a group and its ancestors, innermost first.
     pub fn group_chain(&self, id: u64) -> Vec<&Group> {
         let mut chain: Vec<&Group> = Vec::new();
         let mut next = self.groups.get(id);
@@ -276,7 +277,7 @@ impl World {
         chain
     }
 
-    /// `acme/web` or `ada`: the path of a project's namespace.
+    /// Returns the path of a namespace: `acme/web` or `ada`.
     pub fn namespace_path(&self, namespace: Namespace) -> String {
         match namespace {
             Namespace::User(id) => self.users.get(id).map(|user| user.username.clone()).unwrap_or_default(),
@@ -284,7 +285,7 @@ impl World {
         }
     }
 
-    /// `Acme / Web` or `Ada Lovelace`: the name of a project's namespace.
+    /// Returns the name of a namespace: `Acme / Web` or `Ada Lovelace`.
     pub fn namespace_name(&self, namespace: Namespace) -> String {
         match namespace {
             Namespace::User(id) => self.users.get(id).map(|user| user.name.clone()).unwrap_or_default(),
@@ -292,12 +293,12 @@ impl World {
         }
     }
 
-    /// `acme/web/shop`: the full path of a project.
+    /// Returns the full path of a project, such as `acme/web/shop`.
     pub fn project_path(&self, project: &Project) -> String {
         format!("{}/{}", self.namespace_path(project.namespace), project.path)
     }
 
-    /// The project of that full path, in any case.
+    /// Returns the project with a full path, ignoring case.
     pub fn project_at(&self, path: &str) -> Option<&Project> {
         let (_, last) = path.rsplit_once('/')?;
         self.projects
@@ -305,7 +306,7 @@ impl World {
             .find(|p| p.path.eq_ignore_ascii_case(last) && self.project_path(p).eq_ignore_ascii_case(path))
     }
 
-    /// The group of that full path, in any case.
+    /// Returns the group with a full path, ignoring case.
     pub fn group_at(&self, path: &str) -> Option<&Group> {
         let last = path.rsplit_once('/').map_or(path, |(_, last)| last);
         self.groups
@@ -313,26 +314,26 @@ impl World {
             .find(|g| g.path.eq_ignore_ascii_case(last) && self.group_path(g.id).eq_ignore_ascii_case(path))
     }
 
-    /// The jobs of a pipeline that count: those that no newer one took the place of.
+    /// Returns the current jobs of a pipeline, without those that a retry has replaced.
     pub fn pipeline_jobs(&self, pipeline: u64) -> impl Iterator<Item = &Job> {
         self.jobs.iter().filter(move |job| job.pipeline == pipeline && !job.retried)
     }
 
-    /// The trigger jobs of a pipeline that count.
+    /// Returns the current trigger jobs of a pipeline, without those that a retry has replaced.
     pub fn pipeline_bridges(&self, pipeline: u64) -> impl Iterator<Item = &Bridge> {
         self.bridges.iter().filter(move |bridge| bridge.pipeline == pipeline && !bridge.retried)
     }
 
-    /// The pipelines that are about their commit: all but those that another one started.
+    /// Returns all pipelines except child pipelines.
     pub fn own_pipelines(&self) -> impl DoubleEndedIterator<Item = &Pipeline> {
         self.pipelines.iter().filter(|pipeline| !pipeline.is_child())
     }
 
-    /// Adds a pipeline and draws its number in its project.
+    /// Adds a pipeline and assigns its IID.
     pub fn add_pipeline(&mut self, mut pipeline: Pipeline) -> u64 {
         let known = self.projects.get(pipeline.project).map(|project| project.last_pipeline_iid);
         let counted = || self.pipelines.iter().filter(|known| known.project == pipeline.project).count() as u64;
-        // Data of older versions has none.
+        // Data of older versions has no IIDs.
         let iid = known.filter(|last| *last > 0).unwrap_or_else(counted) + 1;
         pipeline.iid = iid;
         if let Some(project) = self.projects.get_mut(pipeline.project) {
@@ -341,17 +342,17 @@ impl World {
         self.pipelines.add(pipeline)
     }
 
-    /// When a project was first deployed to production at or after a moment.
+    /// Returns the time of the first deployment of a project to production at or after `since`.
     pub fn first_production(&self, project: u64, since: Timestamp) -> Option<Timestamp> {
         let is_production = |id: u64| self.environments.get(id).is_some_and(|place| place.name == "production");
         let mut deployments = self.deployments.iter().filter(|one| one.project == project);
         deployments.find(|one| one.created_at >= since && is_production(one.environment)).map(|one| one.created_at)
     }
 
-    /// Sets a pipeline's status, start and end from its jobs.
+    /// Computes a pipeline's status, start and end from its jobs.
     ///
-    /// A failure counts unless it is allowed; what runs or waits makes the whole run or wait; jobs that wait for a
-    /// person count only where nothing else is there.
+    /// A failure counts unless it is allowed. Running or waiting jobs make the whole pipeline running or pending.
+    /// Manual jobs count only if there are no others.
     pub fn settle_pipeline(&mut self, id: u64) {
         let counts = |job: &Job| (job.status, job.allow_failure, job.started_at, job.finished_at);
         let triggers = self.pipeline_bridges(id).map(|one| (one.status, false, one.finished_at, one.finished_at));

@@ -1,36 +1,36 @@
-//! Several files in one text, the form in which the demo world's repositories are kept under `assets/`.
+//! An archive of several files in one text, the format of the demo world's repositories under `assets/`.
 //!
-//! A line `-- PATH --` begins the file PATH; what stands before the first such line is a comment. A file is also known
-//! as blocks (functions, methods, paragraphs), so that a history can let it grow block by block.
+//! A line `-- PATH --` starts the file PATH; text before the first such line is a comment. A file is also split into
+//! blocks (functions, methods, paragraphs), so that a history can make it grow block by block.
 
 use std::collections::BTreeMap;
 
-/// Files by path.
+/// The files by path.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     files: BTreeMap<String, Source>,
 }
 
-/// A file in its last form.
+/// A file in its final form.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Text, which may grow by blocks.
+    /// Text, which can grow by blocks.
     Text(Vec<Block>),
-    /// Bytes, which are there or not.
+    /// Binary content, which is present or not.
     Bytes(&'static [u8]),
 }
 
-/// A stretch of a text that comes and goes as a whole.
+/// A part of a text that is added or removed as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The lines, with their ends and the blank lines after them.
+    /// The lines, with their line ends and the following blank lines.
     pub text: String,
-    /// The block that this one closes, if it is only a closing line: shown with that one.
+    /// The index of the block that this one closes, if it is only a closing line; both are visible together.
     pub closes: Option<usize>,
 }
 
 impl Archive {
-    /// Reads the form described above.
+    /// Parses the format described above.
     pub fn parse(text: &str) -> Archive {
         let mut files = BTreeMap::new();
         let mut current: Option<(String, String)> = None;
@@ -52,33 +52,33 @@ impl Archive {
         Archive { files }
     }
 
-    /// Adds a file that is not text.
+    /// Adds a binary file.
     pub fn insert_bytes(&mut self, path: &str, bytes: &'static [u8]) {
         self.files.insert(path.to_owned(), Source::Bytes(bytes));
     }
 
-    /// The file at `path`.
+    /// Returns the file at `path`.
     pub fn get(&self, path: &str) -> Option<&Source> {
         self.files.get(path)
     }
 
-    /// Returns all paths, in order.
+    /// Returns all paths, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 }
 
-/// Columns of indentation up to which a blank line parts two blocks: deeper ones are inside a method.
+/// The maximum indentation, in columns, at which a blank line separates blocks: deeper lines are inside a method.
 const DEEPEST: usize = 4;
 
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Cuts a text into blocks at its blank lines.
+/// Splits a text into blocks at its blank lines.
 ///
-/// The closing line of an item that spans several blocks becomes a block of its own that belongs to the first, so that
-/// an item that has grown by half still has its end.
+/// The closing line of an item that spans several blocks becomes a separate block that belongs to the first one, so
+/// that an incomplete item still has its end.
 fn blocks(text: &str) -> Vec<Block> {
     let mut cut: Vec<String> = Vec::new();
     let mut blank = true;

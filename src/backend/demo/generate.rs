@@ -1,11 +1,11 @@
-//! Content by rule: where a demo needs a thousand files, rows or trace lines, nobody should have to write them.
+//! Generated content: files, rows and trace lines that a demo needs in large numbers.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::fmt::Write;
 use std::io::Write as _;
 
-/// The next number of a fixed sequence (splitmix64): the same demo every time.
+/// Returns the next number of a fixed sequence (splitmix64), so that the demo is always the same.
 pub fn next(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *seed;
@@ -14,7 +14,7 @@ pub fn next(seed: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The content of file `i` of a generated set; `None` for a rule that does not exist.
+/// Returns the content of file `i` of a generated set; `None` for an unknown rule.
 pub fn file(rule: &str, i: usize) -> Option<String> {
     match rule {
         "icon" => Some(icon(i, "#1f6feb")),
@@ -57,7 +57,7 @@ fn points(rows: usize) -> String {
     out
 }
 
-/// One line of many thousand characters, as exporters write them.
+/// Returns a single line of many thousand characters, as exporters write it.
 fn geojson(points: usize) -> String {
     let mut out = String::from("{\"type\":\"FeatureCollection\",\"features\":[");
     let mut seed = 7;
@@ -73,7 +73,7 @@ fn geojson(points: usize) -> String {
     out
 }
 
-/// The content of a file that is not text; `None` for a rule that does not exist.
+/// Returns the content of a generated binary file; `None` for an unknown rule.
 pub fn bytes(rule: &str) -> Option<Vec<u8>> {
     match rule {
         "chart" => Some(chart().png()),
@@ -93,10 +93,10 @@ const BLUE: Color = [0x1f, 0x6f, 0xeb];
 const GREEN: Color = [0x3f, 0xb9, 0x50];
 const RED: Color = [0xf8, 0x51, 0x49];
 
-/// Places are given in half pixels: a picture of half the size says as much, in a quarter of the time.
+/// The number of coordinate units per pixel. Half the resolution shows as much and takes a quarter of the time.
 const SCALE: usize = 2;
 
-/// A picture in memory.
+/// An RGB image.
 struct Picture {
     width: usize,
     height: usize,
@@ -120,7 +120,7 @@ impl Picture {
         }
     }
 
-    /// As a file: eight bits a color, no filters.
+    /// Encodes the image as PNG: eight bits per color, without filters.
     fn png(&self) -> Vec<u8> {
         let mut rows = ZlibEncoder::new(Vec::new(), Compression::fast());
         for row in self.pixels.chunks(3 * self.width) {
@@ -146,7 +146,7 @@ impl Picture {
     }
 }
 
-/// Times of a benchmark: pairs of bars, before and after.
+/// Draws a benchmark chart: pairs of bars, before and after.
 fn chart() -> Picture {
     let mut picture = Picture::new(640, 360, PAPER);
     for line in 0..6 {
@@ -163,7 +163,7 @@ fn chart() -> Picture {
     picture
 }
 
-/// A screen of a table as blocks; `wrong` is a row whose last column has gone.
+/// Draws a screen with a table as blocks; `wrong` is a row without its last column.
 fn table(wrong: Option<usize>) -> Picture {
     let mut picture = Picture::new(640, 400, PAPER);
     picture.fill(0, 0, 640, 16, LINES);

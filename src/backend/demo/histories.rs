@@ -2,7 +2,7 @@
 
 use super::archive::Archive;
 
-/// A history's name, script and files, and the files that are not text.
+/// The name, script and text files of a history, and its binary files.
 type Entry = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static [u8])]);
 
 macro_rules! history {
@@ -31,13 +31,13 @@ const ALL: &[Entry] = &[
     history!("station"),
 ];
 
-/// Files in Git LFS, by their SHA-256: the histories have pointers to them.
+/// The contents of Git LFS files by SHA-256: the histories contain only pointers.
 pub const STORED: &[(&str, &[u8])] = &[(
     "eec3d214ec478ce410219e675aaa1c1611a69380a5ef90c6fababb19e3777734",
     include_bytes!("../../../assets/world/files/year.png"),
 )];
 
-/// The script and the files of a history.
+/// Returns the script and the files of a history.
 pub fn named(name: &str) -> Option<(&'static str, Archive)> {
     let (_, script, files, binaries) = ALL.iter().find(|(known, ..)| *known == name)?;
     let mut archive = Archive::parse(files);

@@ -1,4 +1,4 @@
-//! Turns a world file into records and repositories.
+//! Converts a world file to records and repositories.
 
 mod commits;
 mod jobs;
@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes the records of a world, and its repositories as `<id>.git` under `repositories`.
+/// Builds the records of a world, and its repositories as `<id>.git` under `repositories`.
 ///
-/// `file` is what errors call the world file.
+/// `file` is the name of the world file in errors.
 pub fn load(file: &str, form: &WorldFile, repositories: &Path) -> Result<World, WorldError> {
     let fail = |what: String| WorldError { file: file.to_owned(), what };
     let mut load = Load {
@@ -39,7 +39,7 @@ pub fn load(file: &str, form: &WorldFile, repositories: &Path) -> Result<World, 
     };
     load.all(form).map_err(fail)?;
     load.write_repositories(form, repositories).map_err(fail)?;
-    // Positions are looked up in the repositories.
+    // The positions of threads are validated against the repositories.
     load.all_threads(form, repositories).map_err(fail)?;
     load.all_reactions(form).map_err(fail)?;
     Ok(load.world)
@@ -51,18 +51,18 @@ type Result<T, E = String> = std::result::Result<T, E>;
 struct Span {
     base: Oid,
     head: Oid,
-    /// The commit that merged it, and when.
+    /// The merge commit and its time.
     merge: Option<(Oid, i64)>,
 }
 
 struct Load {
     now: Timestamp,
     world: World,
-    /// By the number of the project.
+    /// The histories by project ID.
     histories: HashMap<u64, Arc<History>>,
-    /// Heads of merge requests by project: what keeps their commits findable when branches are gone.
+    /// The heads of merge requests by project ID, for refs that keep their commits reachable when branches are deleted.
     merges: HashMap<u64, Vec<(String, Oid)>>,
-    /// `heads` of histories by name, so that a fork shares its origin's.
+    /// The histories by name, so that a fork shares its origin's.
     heads: HashMap<String, Arc<History>>,
 }
 
@@ -114,7 +114,7 @@ impl Load {
             let plan = self.plan(one).map_err(|e| format!("pipelines.{}.{}.{e}", one.project, one.ref_name))?;
             pipelines.push((plan.at, plan, one));
         }
-        // Numbers grow with time, whatever the order in the file.
+        // IDs ascend with time, whatever the order in the file.
         pipelines.sort_by_key(|(at, ..)| *at);
         for (_, plan, one) in pipelines {
             self.pipeline(form, one, &plan).map_err(|e| format!("pipelines.{}.{}.{e}", one.project, one.ref_name))?;
@@ -131,7 +131,7 @@ impl Load {
         self.rest(form)
     }
 
-    /// A moment: an age before `now`, a date, or a full time.
+    /// Parses a time: an age relative to `now`, a date, or a full timestamp.
     fn when(&self, text: &str) -> Result<Timestamp> {
         if let Ok(time) = text.parse::<Timestamp>() {
             return Ok(time);
@@ -144,7 +144,8 @@ impl Load {
         self.now.checked_sub(SignedDuration::from_secs(age)).map_err(|e| e.to_string())
     }
 
-    /// A moment as in [`Load::when`], or `+2h`: so long after another; nothing is half an hour after it.
+    /// Parses a time like [`Load::when`], or a duration after `other` such as `+2h`; if empty, returns half an hour
+    /// after it.
     fn when_after(&self, text: &str, other: Timestamp) -> Result<Timestamp> {
         if text.is_empty() {
             return Ok(runner::later(other, SignedDuration::from_mins(30)));
@@ -263,7 +264,7 @@ impl Load {
         self.members(Membership::Group(id), &form.members, created_at)
     }
 
-    /// Replays all histories that the projects name, side by side.
+    /// Replays all histories that projects refer to, in parallel.
     fn replay_histories(&mut self, form: &WorldFile) -> Result<()> {
         let people: Vec<Person> = form
             .users
@@ -377,7 +378,7 @@ impl Load {
         self.members(Membership::Project(id), &form.members, created_at)
     }
 
-    /// The labels of a project, or of a group.
+    /// Adds the labels of a project or a group.
     fn labels(&mut self, project: u64, group: Option<u64>, labels: &[String]) -> Result<()> {
         for label in labels {
             let mut words = label.splitn(3, ' ');
@@ -521,7 +522,7 @@ impl Load {
                 ..Version::default()
             });
         }
-        // `{head}` in a note is the head of the source branch, as the system writes it.
+        // `{head}` in a note stands for the head of the source branch, as in system notes.
         let short: String = head.to_string().chars().take(8).collect();
         let filled = |(author, at, body): &NoteForm| (author.clone(), at.clone(), body.replace("{head}", &short));
         let notes: Vec<NoteForm> = form.notes.iter().map(filled).collect();
@@ -538,7 +539,7 @@ impl Load {
         Ok(())
     }
 
-    /// Merge base and head of a request, and the commit that merged it.
+    /// Returns the merge base and the head of a merge request, and the commit that merged it.
     fn span(&self, history: &History, form: &MergeRequestForm, target: &str, state: State) -> Result<Span> {
         if state == State::Merged {
             let title = format!("Merge branch '{}'", form.source);
@@ -723,7 +724,7 @@ impl Load {
         Ok(())
     }
 
-    /// Writes all repositories, side by side; those that share a history take the pack of the first.
+    /// Writes all repositories in parallel; those that share a history copy the pack of the first one.
     fn write_repositories(&self, form: &WorldFile, root: &Path) -> Result<()> {
         let empty = Arc::new(History::default());
         let history = |id: u64| self.histories.get(&id).unwrap_or(&empty);
@@ -755,7 +756,7 @@ impl Load {
     }
 }
 
-/// The seconds of `3d4h`.
+/// Parses an age such as `3d4h` into seconds.
 fn age(text: &str) -> Option<i64> {
     let mut seconds = 0_i64;
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The demo world: made by code from the files under `assets/world/`, the same every time.
+//! The demo world, built deterministically from the files under `assets/world/`.
 
 pub mod archive;
 pub mod generate;
@@ -26,20 +26,20 @@ const DEMO: &[(&str, &str)] = &[
 
 const EMPTY: &str = include_str!("../../../assets/world/empty.toml");
 
-/// Which world a server begins with: what `--world` takes.
+/// The initial world of a server, as selected by `--world`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The one worth looking at.
+    /// The demo world.
     #[default]
     Demo,
-    /// An administrator and one who is not, nothing else.
+    /// A world with only an administrator and a regular user.
     Empty,
     /// A world file.
     File(PathBuf),
 }
 
 impl Choice {
-    /// Reads `demo`, `empty` or a path.
+    /// Parses `demo`, `empty` or a path.
     pub fn read(word: &str) -> Choice {
         match word {
             "demo" => Choice::Demo,
@@ -49,10 +49,10 @@ impl Choice {
     }
 }
 
-/// Lists the users of the demo world who can sign in.
+/// Returns the usernames of the demo world's users who can sign in.
 ///
 /// # Errors
-/// A part of the demo world that cannot be read.
+/// Fails if a part of the demo world cannot be parsed.
 pub fn usernames() -> Result<Vec<String>, WorldError> {
     let mut all = Vec::new();
     for (name, text) in DEMO {
@@ -62,10 +62,11 @@ pub fn usernames() -> Result<Vec<String>, WorldError> {
     Ok(all)
 }
 
-/// Makes a world: its records, and its repositories as `<id>.git` under `repositories`.
+/// Builds a world: its records, and its repositories as `<id>.git` under `repositories`.
 ///
 /// # Errors
-/// A world file that cannot be read, with its line; one that names what is not there, with the key.
+/// Fails with the line number if a world file cannot be parsed, and with the key if it refers to something that does
+/// not exist.
 pub fn build(choice: &Choice, repositories: &Path) -> Result<World, WorldError> {
     match choice {
         Choice::Demo => {
@@ -99,7 +100,7 @@ mod tests {
         (folder, world)
     }
 
-    /// One demo world for all tests that only read it.
+    /// Returns a demo world that is shared by all tests that only read it.
     fn demo() -> (&'static Path, World) {
         static DEMO: std::sync::OnceLock<(tempfile::TempDir, World)> = std::sync::OnceLock::new();
         let (folder, world) = DEMO.get_or_init(fresh);
@@ -241,7 +242,7 @@ mod tests {
         assert!(world.users.iter().any(|user| user.blocked) && world.users.iter().any(|user| user.external));
         assert!(world.hooks.len() > 1 && !world.licenses.is_empty() && !world.gpg_keys.is_empty());
         assert_eq!((world.epics.iter().next().unwrap().id, world.milestones.iter().next().unwrap().id), (1, 1));
-        // A graph with something to show.
+        // A graph with branches to show.
         let terminfo = world.project_at("acme/tools/terminfo-lite").unwrap().id;
         let repository = git2::Repository::open_bare(folder.join(format!("{terminfo}.git"))).unwrap();
         let mut walk = repository.revwalk().unwrap();
@@ -288,7 +289,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");
         let example = include_str!("../../../assets/world/example.toml");
-        // What happened days before the beginning of time is refused, in words.
+        // Times before the earliest timestamp are an error.
         for (now, can_be) in [(jiff::Timestamp::MIN, false), (jiff::Timestamp::MAX, true)] {
             std::fs::write(&path, example.replacen("2026-11-20T16:00:00Z", &now.to_string(), 1)).unwrap();
             let folder = tempfile::tempdir().unwrap();

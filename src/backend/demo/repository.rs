@@ -1,4 +1,4 @@
-//! Puts a replayed history on disk as a bare repository: one pack, one file of refs.
+//! Writes a replayed history to disk as a bare repository with a single pack and packed refs.
 
 use super::histories::STORED;
 use super::history::History;
@@ -9,18 +9,18 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// Which refs of a history a repository shows: a fork and its origin share one history.
+/// The refs of a history that a repository contains: a fork and its origin share a history.
 #[derive(Clone, Debug, Default)]
 pub struct Refs<'a> {
-    /// Branches to leave out.
+    /// The branches to leave out.
     pub hidden: &'a [String],
-    /// The only branches to show, where not empty.
+    /// The only branches to include, unless empty.
     pub only: &'a [String],
-    /// Refs beside branches and tags (`refs/merge-requests/1/head`), as full names.
+    /// Refs other than branches and tags (`refs/merge-requests/1/head`), by full name.
     pub more: &'a [(String, git2::Oid)],
 }
 
-/// Makes the bare repository at `path`; its objects come from the repository `from`, if that has the same.
+/// Creates the bare repository at `path`; copies the objects from the repository `from` if it has the same history.
 pub fn write(history: &History, refs: &Refs<'_>, path: &Path, from: Option<&Path>) -> Result<(), git2::Error> {
     let repository = Repository::init_opts(
         path,
@@ -57,7 +57,7 @@ pub fn write(history: &History, refs: &Refs<'_>, path: &Path, from: Option<&Path
     std::fs::write(repository.path().join("packed-refs"), packed).map_err(|e| git2::Error::from_str(&e.to_string()))
 }
 
-/// Writes what the pointers of Git LFS stand for.
+/// Writes the Git LFS files that pointers in the history refer to.
 fn write_stored(history: &History, path: &Path) -> io::Result<()> {
     for file in history.objects.iter().filter_map(|(_, _, bytes)| lfs::path(path, bytes)) {
         let Some((_, bytes)) = STORED.iter().find(|(oid, _)| file.ends_with(oid)) else { continue };
@@ -68,8 +68,8 @@ fn write_stored(history: &History, path: &Path) -> io::Result<()> {
 }
 
 fn write_pack(history: &History, repository: &Repository) -> Result<(), git2::Error> {
-    // Looking for deltas takes longer than all the rest. libgit2 leaves alone what is larger than this, which it reads
-    // under another key than git does.
+    // Searching for deltas takes longer than everything else. libgit2 skips objects larger than this limit, which it
+    // reads from a different key than git.
     repository.config()?.set_i64("pack.deltaCacheSize", 1)?;
     let odb = repository.odb()?;
     let memory = odb.add_new_mempack_backend(1000)?;

@@ -1,13 +1,13 @@
-//! The form of a world file: what `--world FILE` takes, and what the demo world itself is written in.
+//! The format of world files, for `--world FILE` and the demo world itself.
 //!
-//! Records name one another by username, full path, title or name. Moments are ages before [`WorldFile::now`]
-//! (`3d`, `2h30m`, `40s`, `5w`) or dates (`2026-11-02`, `2026-11-02T10:00:00Z`). A note's may be an age after what it
-//! is written on (`+2h`), and a merge request, a pipeline or a release without one follows its commit.
+//! Records refer to one another by username, full path, title or name. Times are ages relative to [`WorldFile::now`]
+//! (`3d`, `2h30m`, `40s`, `5w`) or dates (`2026-11-02`, `2026-11-02T10:00:00Z`). The time of a note can be relative to
+//! its object (`+2h`), and the default for a merge request, a pipeline or a release is soon after its commit.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Declares a part of the form: every key may be absent, an unknown one is a mistake.
+/// Declares a part of the format: every key is optional, and unknown keys are errors.
 macro_rules! form {
     ($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }) => {
         $(#[$meta])*
@@ -17,16 +17,16 @@ macro_rules! form {
     };
 }
 
-/// Words of the note that somebody reacts to, or nothing for the thing itself; the emoji's name; usernames.
+/// A text in the note to react to (empty for the object itself), the name of the emoji, and usernames.
 pub type ReactionForm = (String, String, Vec<String>);
 
-/// Author, moment, text. An author written `*bo` makes it a note of the system about what bo did.
+/// The author, time and text of a note. An author written as `*bo` makes it a system note about an action of bo.
 pub type NoteForm = (String, String, String);
 
 form! {
-    /// A whole world, or a part of one.
+    /// A world, or a part of one.
     WorldFile {
-        /// The moment that ages count from.
+        /// The reference time for ages.
         now: Option<String>,
         users: Vec<UserForm>,
         groups: Vec<GroupForm>,
@@ -38,7 +38,7 @@ form! {
         snippets: Vec<SnippetForm>,
         releases: Vec<ReleaseForm>,
         runners: Vec<RunnerForm>,
-        /// What jobs leave behind.
+        /// The artifacts of jobs.
         artifacts: Vec<ArtifactsForm>,
         scripts: Vec<ScriptForm>,
         templates: Vec<TemplateForm>,
@@ -51,13 +51,13 @@ form! {
         hooks: Vec<HookForm>,
         licenses: Vec<LicenseForm>,
         notifications: Vec<NotificationForm>,
-        /// Beside those that follow from assignments and mentions.
+        /// Items in addition to those that follow from assignments and mentions.
         todos: Vec<TodoForm>,
     }
 }
 
 form! {
-    /// A person.
+    /// A user.
     UserForm {
         username: String,
         name: String,
@@ -65,56 +65,56 @@ form! {
         admin: bool,
         blocked: bool,
         external: bool,
-        /// A credential with a known secret; without one the server makes its own.
+        /// An access token with a known secret; without one, the server generates a token.
         token: Option<String>,
-        /// What the token may do: `api`, `read_api`, …; everything, where none is named.
+        /// The scopes of the token: `api`, `read_api`, …; empty means all.
         token_scopes: Vec<String>,
-        /// When the token expires.
+        /// The expiry time of the token.
         token_expires: Option<String>,
-        /// Minutes east of UTC, for commits.
+        /// The offset from UTC in minutes, east positive, for commits.
         offset: i32,
         bio: Option<String>,
         location: Option<String>,
         organization: String,
         website: String,
-        /// Account names at a messaging service, a professional network and a microblogging service.
+        /// The account names at a messaging service, a professional network and a microblogging service.
         messenger: String,
         network: String,
         microblog: String,
         two_factor: bool,
-        /// Provider to account.
+        /// The accounts by provider.
         identities: BTreeMap<String, String>,
         attributes: BTreeMap<String, String>,
         created: Option<String>,
-        /// When the person was last seen.
+        /// The time when the user was last seen.
         seen: Option<String>,
     }
 }
 
 form! {
-    /// A group; its parent is what its path says.
+    /// A group; its path determines the parent.
     GroupForm {
         path: String,
         name: String,
         description: String,
         visibility: String,
         created: Option<String>,
-        /// Username to `guest`, `reporter`, `developer`, `maintainer`, `owner`.
+        /// The access levels of members by username: `guest`, `reporter`, `developer`, `maintainer`, `owner`.
         members: BTreeMap<String, String>,
         attributes: BTreeMap<String, String>,
         directory_links: Vec<DirectoryLinkForm>,
-        /// `name #rrggbb words`.
+        /// Labels in the form `name #rrggbb description`.
         labels: Vec<String>,
     }
 }
 
 form! {
-    /// A link of a group to a directory.
+    /// A link of a group to an LDAP group.
     DirectoryLinkForm { cn: String, level: String, provider: String }
 }
 
 form! {
-    /// A project; its group or person is what its path says.
+    /// A project; its path determines the group or user.
     ProjectForm {
         path: String,
         name: String,
@@ -123,15 +123,15 @@ form! {
         creator: String,
         created: Option<String>,
         active: Option<String>,
-        /// The name of a history; without one the repository is empty.
+        /// The name of an embedded history; without one (and without `script`) the repository is empty.
         history: Option<String>,
-        /// A history written here; its files are in `files`.
+        /// The script of a custom history; its files are in `files`.
         script: Option<String>,
-        /// Files of `script`, as an archive (`-- PATH --`).
+        /// The files of `script`, as an archive (`-- PATH --`).
         files: String,
-        /// Branches of the history that are not shown.
+        /// The branches of the history to leave out.
         hidden: Vec<String>,
-        /// The only branches that are shown.
+        /// The only branches to include.
         only: Vec<String>,
         fork_of: Option<String>,
         archived: bool,
@@ -139,15 +139,15 @@ form! {
         stars: Vec<String>,
         members: BTreeMap<String, String>,
         protected: Vec<String>,
-        /// `merge`, `rebase_merge` or `ff`.
+        /// The merge method: `merge`, `rebase_merge` or `ff`.
         merge_method: Option<String>,
-        /// Nothing is merged before its pipeline has succeeded.
+        /// Whether merges require a successful pipeline.
         pipelines_must_succeed: bool,
-        /// Nothing is merged before all its threads are resolved.
+        /// Whether merges require all threads to be resolved.
         threads_must_be_resolved: bool,
-        /// `name #rrggbb description`.
+        /// Labels in the form `name #rrggbb description`.
         labels: Vec<String>,
-        /// Full path of a group to the level that its members have here.
+        /// The access levels for groups that the project is shared with, by full path.
         shared_with: BTreeMap<String, String>,
         approvals: u64,
         attributes: BTreeMap<String, String>,
@@ -161,56 +161,56 @@ form! {
         iid: u64,
         title: String,
         source: String,
-        /// The fork that the source branch is in.
+        /// The fork that contains the source branch.
         source_project: Option<String>,
         target: Option<String>,
         description: String,
-        /// `opened`, `closed` or `merged`; merged ones are found in the history by their merge commit.
+        /// The state: `opened`, `closed` or `merged`; the merge commit of a merged one is found in the history.
         state: Option<String>,
         author: String,
         assignee: Option<String>,
-        /// Who merged or closed it.
+        /// The user who merged or closed it.
         by: Option<String>,
         labels: Vec<String>,
         milestone: Option<String>,
         created: String,
         updated: Option<String>,
-        /// Its pushes, where there were several: commits before the head, and when.
+        /// The pushes, if there were several: the number of commits before the head, and the time.
         pushes: Vec<(usize, String)>,
         squash: bool,
-        /// Only members may comment.
+        /// Whether only members may comment.
         locked: bool,
         thumbs_up: Vec<String>,
         thumbs_down: Vec<String>,
         reactions: Vec<ReactionForm>,
-        /// Who approved it, and when.
+        /// The users who approved it, and the times.
         approvals: Vec<(String, String)>,
-        /// Who ordered that it is merged once its pipeline has succeeded.
+        /// The user who enabled the automatic merge.
         auto_merge: Option<String>,
-        /// Seconds planned and spent.
+        /// The estimated and spent time, in seconds.
         estimate: u64,
         spent: u64,
-        /// Whose review is requested: username, state, and when.
+        /// The reviewers: username, state and time.
         reviewers: Vec<(String, String, String)>,
         notes: Vec<NoteForm>,
         threads: Vec<ThreadForm>,
-        /// Comments that are not published.
+        /// Draft notes.
         drafts: Vec<ThreadForm>,
     }
 }
 
 form! {
-    /// A thread: on a line of the newest version where a path is named, and on several where `from` is.
+    /// A thread: on a line in the latest version if there is a path, and on several lines if there is also `from`.
     ThreadForm {
         path: Option<String>,
-        /// Where the file was renamed.
+        /// The old path, if the file was renamed.
         old_path: Option<String>,
-        /// Its number in the new file.
+        /// The line number in the new file.
         line: Option<u32>,
         old_line: Option<u32>,
         /// The first of several lines, by its number in the new file.
         from: Option<u32>,
-        /// Who resolved it, and when.
+        /// The user who resolved it, and the time.
         resolved: Option<(String, String)>,
         notes: Vec<NoteForm>,
     }
@@ -236,13 +236,13 @@ form! {
         estimate: u64,
         spent: u64,
         notes: Vec<NoteForm>,
-        /// Threads are on no lines here.
+        /// Threads without positions.
         threads: Vec<ThreadForm>,
     }
 }
 
 form! {
-    /// A milestone of a project, or of a group.
+    /// A milestone of a project or a group.
     MilestoneForm {
         project: String,
         group: Option<String>,
@@ -281,10 +281,10 @@ form! {
         visibility: String,
         author: String,
         created: String,
-        /// What it was sent with, if that was kept.
+        /// The user agent that it was created with, if recorded.
         user_agent: Option<String>,
         notes: Vec<NoteForm>,
-        /// To its notes.
+        /// The reactions to its notes.
         reactions: Vec<ReactionForm>,
     }
 }
@@ -298,7 +298,7 @@ form! {
         author: Option<String>,
         description: String,
         created: String,
-        /// Name and address of what there is to download.
+        /// The names and URLs of downloads.
         links: Vec<(String, String)>,
     }
 }
@@ -309,7 +309,7 @@ form! {
         name: String,
         shared: bool,
         paused: bool,
-        /// When it was last heard of; never, without.
+        /// The time of the last contact; `None` means never.
         contacted: Option<String>,
         projects: Vec<String>,
         tags: Vec<String>,
@@ -321,33 +321,33 @@ form! {
 }
 
 form! {
-    /// A set of files that jobs leave behind, as one zip archive.
+    /// A set of artifacts of jobs, packed as a zip archive.
     ArtifactsForm {
         name: String,
-        /// How long it is kept after the job has ended (`4w`); for good, without.
+        /// The time until they expire after the end of the job (`4w`); `None` means never.
         expires: Option<String>,
         files: Vec<FileForm>,
-        /// The archive ends in the middle, as after an upload that broke off.
+        /// Whether the archive is truncated, as after an interrupted upload.
         damaged: bool,
     }
 }
 
 form! {
-    /// A file of an archive. Its path is taken as it is: an archive may hold what should not be unpacked.
+    /// A file in an archive. The path is not checked: an archive may contain files that should not be unpacked.
     FileForm {
         path: String,
         text: String,
-        /// Content by a rule of [`generate::bytes`](super::generate::bytes).
+        /// The rule that generates the content, from [`generate::bytes`](super::generate::bytes).
         rule: Option<String>,
-        /// Bytes of zeros, instead: a file that is small only as long as it is packed.
+        /// The number of zero bytes that make up the content instead: a file that is small only while compressed.
         zeros: Option<u64>,
-        /// The file is a link to there, instead.
+        /// The target, if the file is a link.
         link: Option<String>,
     }
 }
 
 form! {
-    /// What a job prints, how it ends, and what it leaves; `text` is described in [`script`](super::script).
+    /// The output, result and artifacts of a job; the format of `text` is described in [`script`](super::script).
     ScriptForm {
         name: String,
         text: String,
@@ -359,7 +359,7 @@ form! {
 }
 
 form! {
-    /// Jobs of a pipeline, stage by stage.
+    /// A template for pipelines: its jobs, stage by stage.
     TemplateForm { name: String, jobs: Vec<JobForm> }
 }
 
@@ -369,7 +369,7 @@ form! {
         name: String,
         stage: String,
         script: Option<String>,
-        /// How long it took; as long as its script, without.
+        /// The duration; by default that of the script.
         seconds: Option<u32>,
         manual: bool,
         allow_failure: bool,
@@ -377,69 +377,69 @@ form! {
         environment: Option<String>,
         runner: Option<String>,
         tags: Vec<String>,
-        /// The template of the pipeline that it starts: then it is no job.
+        /// The template of the pipeline that it starts, which makes it a trigger job.
         trigger: Option<String>,
     }
 }
 
 form! {
-    /// A pipeline of the past.
+    /// A past pipeline.
     PipelineForm {
         project: String,
         ref_name: String,
-        /// Commits before the head of the ref.
+        /// The number of commits before the head of the ref.
         back: usize,
         template: String,
         user: String,
         created: String,
-        /// Job to `STATUS` or `STATUS SCRIPT`, if it is not a success; `TRIGGER/JOB` names one of the pipeline that it
-        /// starts.
+        /// Outcomes by job, if not a success: `STATUS` or `STATUS SCRIPT`; `TRIGGER/JOB` is a job of the pipeline that
+        /// a trigger job starts.
         outcome: BTreeMap<String, String>,
-        /// What started it: `push` without, `web`, `schedule`, `api`.
+        /// The source: `web`, `schedule`, `api`; empty means `push`.
         source: String,
-        /// What it was run with.
+        /// The variables that it was started with.
         variables: BTreeMap<String, String>,
     }
 }
 
 form! {
-    /// Pipelines that run now, one after the other.
+    /// A schedule that starts pipelines one after the other while the server runs.
     ScheduleForm {
         project: String,
-        /// Refs in turn.
+        /// The refs, used in turn.
         refs: Vec<String>,
         template: String,
         user: String,
-        /// Seconds between the end of one and the start of the next.
+        /// The seconds between the end of a pipeline and the start of the next one.
         pause: u32,
-        /// Seconds that the first has been running when the server starts.
+        /// The seconds for which the first pipeline appears to have been running when the server starts.
         head_start: u32,
     }
 }
 
 form! {
-    /// A comment on a commit, perhaps on a line of its diff.
+    /// A comment on a commit, possibly on a line of its diff.
     CommentForm {
         project: String,
         ref_name: String,
-        /// Commits before the head of the ref.
+        /// The number of commits before the head of the ref.
         back: usize,
         author: String,
         created: String,
         note: String,
         path: Option<String>,
         line: Option<u64>,
-        /// `new` or `old`.
+        /// The side of the diff: `new` or `old`.
         line_type: Option<String>,
     }
 }
 
 form! {
-    /// What a tool outside says about a commit.
+    /// A commit status set by an external tool.
     StatusForm {
         project: String,
         ref_name: String,
-        /// Commits before the head of the ref.
+        /// The number of commits before the head of the ref.
         back: usize,
         name: String,
         status: String,
@@ -475,7 +475,7 @@ form! {
 }
 
 form! {
-    /// What a person wants to hear of.
+    /// A notification setting.
     NotificationForm {
         user: String,
         group: Option<String>,
@@ -487,31 +487,31 @@ form! {
 }
 
 form! {
-    /// Something that waits for a person, or did.
+    /// A to-do item, pending or done.
     TodoForm {
         user: String,
         author: String,
-        /// `review_requested`, `build_failed`, ….
+        /// The action: `review_requested`, `build_failed`, ….
         action: String,
-        /// `group/project!12` or `group/project#7`.
+        /// The target: `group/project!12` or `group/project#7`.
         target: String,
         created: String,
         done: bool,
     }
 }
 
-/// Why a world could not be made: the file, the key, and what is wrong there.
+/// An error in a world file, with the file and the key.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {what}")]
 pub struct WorldError {
-    /// The file, or the name of an embedded one.
+    /// The path of the file, or the name of an embedded one.
     pub file: String,
-    /// Where in it, and what is wrong.
+    /// The location in the file, and a description.
     pub what: String,
 }
 
 impl WorldFile {
-    /// Reads a world file; `file` is what errors call it.
+    /// Parses a world file; `file` is its name in errors.
     pub fn parse(file: &str, text: &str) -> Result<WorldFile, WorldError> {
         toml::from_str(text).map_err(|e| {
             let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();

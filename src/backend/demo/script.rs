@@ -1,59 +1,59 @@
-//! What a job prints, as a function of time.
+//! The output of a job as a function of time.
 //!
-//! A script is text, one printed line a line. A line may begin with `@` and how long it keeps the job waiting:
+//! A script is a text with one line per line of output. A line may start with `@` and the time in seconds before it is
+//! printed:
 //!
 //! ```text
-//! $ cargo test                   printed at once (well, a few hundredths of a second later)
+//! $ cargo test                   printed almost at once, after 0.03 seconds
 //! @1.5 running 12 tests          printed after a second and a half
-//! @0.2x40 test case {i} ... ok   forty lines, {i} counts from 1
+//! @0.2x40 test case {i} ... ok   forty lines; {i} counts from 1
 //! @0x5000 burst {i}              five thousand lines at once
-//! @0.000002x20000000 {i} fast    some fifty megabytes a second, for forty seconds
+//! @0.000002x20000000 {i} fast    about fifty megabytes per second, for forty seconds
 //! @600 still here                ten minutes of silence before a line
 //! @bar 6 Downloading             a progress bar over six seconds, redrawn in place
 //! @section get_sources Getting source from the repository
-//! @end get_sources               sections as runners write them
-//! @clear                         all that was printed so far is gone: the trace is shorter than it was
+//! @end get_sources               a section, as runners print it
+//! @clear                         removes all previous output: the trace gets shorter
 //! ```
 //!
-//! `\e` is the escape character, `\r` goes back to the start of the line, `\b` one back, `\xff` is a byte, and `\c` at
-//! the end leaves the line open. `{id}`, `{sha}`, `{short}`, `{ref}`, `{project}`, `{runner}`, `{token}` (the job's
-//! own) and `{iso}` (the time of the line, as newer runners write it) are filled in.
+//! `\e` is the escape character, `\r` a carriage return, `\b` a backspace, `\xff` a byte, and `\c` at the end of a line
+//! omits the line end. `{id}`, `{sha}`, `{short}`, `{ref}`, `{project}`, `{runner}`, `{token}` (the job token) and
+//! `{iso}` (the time of the line, as newer runners print it) are replaced.
 //!
-//! Nothing is kept of what was printed. How long a trace is by now, and what stands at a place in it, is worked out
-//! line of script by line of script, however often a line is repeated: a trace of gigabytes costs nothing until it is
-//! read.
+//! The output is not stored. The current length of a trace, and the text at an offset, are computed from the lines of
+//! the script, however often a line is repeated: a trace of gigabytes costs nothing until it is read.
 
 use jiff::Timestamp;
 use std::io::{self, Write};
 
-/// What the placeholders stand for.
+/// The values of placeholders.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// The job's number.
+    /// The ID of the job.
     pub id: u64,
-    /// The commit.
+    /// The hash of the commit.
     pub sha: String,
-    /// Branch or tag.
+    /// The branch or tag.
     pub ref_name: String,
-    /// Full path of the project.
+    /// The full path of the project.
     pub project: String,
-    /// Description of the runner.
+    /// The description of the runner.
     pub runner: String,
-    /// The token that the job has while it runs.
+    /// The job token.
     pub token: String,
 }
 
-/// How far a script has come, and how fast it runs.
+/// The progress and speed of a script.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     pub started: Timestamp,
-    /// Nanoseconds since then; `None` once it is over.
+    /// The nanoseconds since the start; `None` once it is over.
     pub elapsed: Option<u128>,
-    /// Nanoseconds that the whole script takes.
+    /// The total duration in nanoseconds.
     pub total: u128,
 }
 
-/// A script that was read.
+/// A parsed script.
 #[derive(Clone, Debug)]
 pub struct Script<'a> {
     steps: Vec<Step<'a>>,
@@ -61,7 +61,7 @@ pub struct Script<'a> {
 
 #[derive(Clone, Debug)]
 struct Step<'a> {
-    /// Nanoseconds before each repetition.
+    /// The nanoseconds before each repetition.
     wait: u64,
     times: u64,
     print: Print<'a>,
@@ -76,36 +76,36 @@ enum Print<'a> {
     Clear,
 }
 
-/// Nanoseconds that a line takes where nothing is said.
+/// The default time before a line, in nanoseconds.
 const LINE: u64 = 30_000_000;
 const BAR_STEPS: u64 = 40;
-/// Bytes that are written at once.
+/// The number of bytes that are written at once.
 const CHUNK: usize = 64 << 10;
 
-/// A step as far as it has come.
+/// The printed part of a step.
 struct Done<'s, 'a> {
     step: &'s Step<'a>,
-    /// Nanoseconds of the script before it.
+    /// The nanoseconds of the script before the step.
     at: u128,
-    /// Repetitions that were printed.
+    /// The number of repetitions that were printed.
     times: u64,
 }
 
 impl<'a> Script<'a> {
-    /// Reads a script; what cannot be understood is printed as it stands.
+    /// Parses a script; lines that cannot be parsed are printed as they are.
     pub fn parse(text: &'a str) -> Script<'a> {
         Script { steps: text.lines().map(step).collect() }
     }
 
-    /// Returns how long it takes by itself, in nanoseconds.
+    /// Returns the duration at normal speed, in nanoseconds.
     pub fn duration(&self) -> u128 {
         self.steps.iter().fold(0, |sum: u128, step| sum.saturating_add(u128::from(step.wait) * u128::from(step.times)))
     }
 
-    /// Returns what was printed and not cleared since.
+    /// Returns the steps that have been printed and not cleared.
     fn done(&self, run: &Run) -> Vec<Done<'_, 'a>> {
         let own = self.duration().max(1);
-        // The last nanosecond of the script, at its own pace, that has passed.
+        // The time within the script, at its own speed: the last nanosecond that has passed.
         let limit = match run.elapsed {
             Some(elapsed) if run.total > 0 => (elapsed.saturating_add(1).saturating_mul(own) - 1) / run.total,
             _ => u128::MAX,
@@ -132,15 +132,15 @@ impl<'a> Script<'a> {
         out
     }
 
-    /// Bytes that were printed.
+    /// Returns the length of the output in bytes.
     pub fn len(&self, facts: &Facts, run: &Run) -> u64 {
         self.done(run).iter().fold(0, |sum: u64, done| sum.saturating_add(length(done, done.times, facts, run)))
     }
 
-    /// Writes what was printed, from a place in it on.
+    /// Writes the output, starting at a byte offset.
     ///
     /// # Errors
-    /// What the writer says.
+    /// Fails if the writer does.
     pub fn write(&self, facts: &Facts, run: &Run, from: u64, out: &mut dyn Write) -> io::Result<()> {
         let own = self.duration().max(1);
         let mut skip = from;
@@ -151,7 +151,7 @@ impl<'a> Script<'a> {
                 skip -= whole;
                 continue;
             }
-            // The last repetition that ends before the place, or at it.
+            // Find the last repetition that ends at or before the offset.
             let (mut before, mut beyond) = (0, done.times);
             while before + 1 < beyond {
                 let middle = before + (beyond - before) / 2;
@@ -175,14 +175,15 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Returns when a repetition was printed.
+/// Returns the time when a repetition was printed.
 fn time(done: &Done<'_, '_>, i: u64, run: &Run, own: u128) -> Timestamp {
     let at = done.at.saturating_add(u128::from(done.step.wait) * u128::from(i));
     let scaled = i64::try_from(at.saturating_mul(run.total) / own).unwrap_or(i64::MAX);
     run.started.checked_add(jiff::SignedDuration::from_nanos(scaled)).unwrap_or(run.started)
 }
 
-/// Bytes of the first repetitions of a step: of lines that differ in the digits of their number alone it is reckoned.
+/// Returns the length in bytes of the first repetitions of a step; computed for lines that differ only in the digits of
+/// their number.
 fn length(done: &Done<'_, '_>, times: u64, facts: &Facts, run: &Run) -> u64 {
     let one = |i: u64| {
         let mut text = Vec::new();
@@ -193,7 +194,7 @@ fn length(done: &Done<'_, '_>, times: u64, facts: &Facts, run: &Run) -> u64 {
         (_, 0) => 0,
         (Print::Line(_), _) => {
             let first = one(1);
-            // Ten has a digit more than one: so often is the number in the line.
+            // 10 has one digit more than 1, so the difference is the number of times that the line contains its number.
             let numbers = one(10) - first;
             (first - numbers).saturating_mul(times).saturating_add(numbers.saturating_mul(digits(times)))
         }
@@ -201,7 +202,7 @@ fn length(done: &Done<'_, '_>, times: u64, facts: &Facts, run: &Run) -> u64 {
     }
 }
 
-/// Digits of all numbers from 1 to `n`.
+/// Returns the number of digits of all numbers from 1 to `n`.
 fn digits(n: u64) -> u64 {
     let mut sum = 0_u64;
     let mut first = 1_u64;
@@ -268,7 +269,7 @@ fn print(out: &mut Vec<u8>, done: &Done<'_, '_>, i: u64, facts: &Facts, time: Ti
     };
 }
 
-/// Adds a text with its escapes and placeholders as what they stand for.
+/// Appends a text with its escapes and placeholders replaced.
 fn fill(out: &mut Vec<u8>, text: &str, i: u64, facts: &Facts, time: Timestamp) {
     let mut rest = text;
     while let Some(at) = rest.find(['{', '\\']) {
@@ -283,7 +284,7 @@ fn fill(out: &mut Vec<u8>, text: &str, i: u64, facts: &Facts, time: Timestamp) {
     out.extend_from_slice(rest.as_bytes());
 }
 
-/// An escape at the start of a text: adds its byte, answers how long it is written.
+/// Replaces an escape at the start of a text by its byte. Returns the length of the escape.
 fn escape(out: &mut Vec<u8>, text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\\')?;
     let (byte, length) = match rest.as_bytes().first()? {
@@ -325,7 +326,7 @@ mod tests {
         Facts { id: 7, ref_name: "main".into(), ..Facts::default() }
     }
 
-    /// Returns what a script has printed after so many thousandths of a second; all of it, after `None`.
+    /// Returns the output of a script after `millis` milliseconds; all of it for `None`.
     fn printed(text: &str, millis: Option<u128>) -> Vec<u8> {
         let script = Script::parse(text);
         let started = "2026-11-20T10:00:00Z".parse().unwrap();

@@ -1,11 +1,13 @@
-//! A season of work by rule: hundreds of commits with branches and merges, as a script for [`history`](super::history).
+//! A season of generated work: hundreds of commits with branches and merges, as a script for
+//! [`history`](super::history).
 //!
-//! One file a terminal, in a branch of its own, several branches at a time; fixes and an index on `main`; releases.
+//! There is one file per terminal, each added in its own branch, with several branches open at a time; fixes and an
+//! index on `main`; and releases.
 
 use super::generate::next;
 use std::fmt::Write;
 
-/// Everybody who takes part, the diligent more often.
+/// The usernames of the authors; active ones appear more often.
 const PEOPLE: &[&str] = &["cem", "bo", "cem", "dora", "eli", "ada", "bo", "gus", "cem", "eli", "pipeline-bot"];
 
 const TERMINALS: &[&str] = &[
@@ -77,7 +79,7 @@ const TERMINALS: &[&str] = &[
     "zutty",
 ];
 
-/// A key of a terminal's file, its values, and what a commit says that adds it.
+/// The key of a property in a terminal's file, its values, and the description in commit messages.
 const ABILITIES: &[(&str, &[&str], &str)] = &[
     ("sixel", &["true", "false"], "whether it shows sixel images"),
     ("kitty_images", &["true", "false"], "whether it shows the images of kitty"),
@@ -93,17 +95,17 @@ const ABILITIES: &[(&str, &[&str], &str)] = &[
     ("keys", &["\"kitty\"", "\"modify-other\"", "\"plain\""], "how it writes keys"),
 ];
 
-/// Branches that are open at the same time, at most.
+/// The maximum number of branches that are open at the same time.
 const AT_ONCE: usize = 5;
-/// Terminals whose branch is never merged: what is open for review.
+/// The terminals whose branches are never merged, so that there are merge requests to review.
 const OPEN: &[&str] = &["ghostty", "rio", "wayst"];
-/// Merges between two releases.
+/// The number of merges between releases.
 const RELEASE: usize = 9;
 
 struct Branch {
     name: &'static str,
     author: &'static str,
-    /// Keys that are written, and those to come.
+    /// The keys that have been written, and the number of keys to come.
     written: Vec<(&'static str, &'static str)>,
     left: usize,
 }
@@ -118,13 +120,13 @@ impl Branch {
     }
 }
 
-/// One of several, by chance.
+/// Picks an element pseudo-randomly.
 fn pick<T: Copy + Default>(seed: &mut u64, of: &[T]) -> T {
     let at = next(seed) % (of.len().max(1) as u64);
     of.get(at as usize).copied().unwrap_or_default()
 }
 
-/// The script of the season; `None` for a rule that does not exist.
+/// Returns the script of the season; `None` for an unknown rule.
 pub fn script(rule: &str) -> Option<String> {
     (rule == "terminals").then(terminals)
 }
@@ -163,7 +165,7 @@ fn terminals() -> String {
         } else if chance < 88 && !known.is_empty() {
             index(&mut out, &mut seed, &mut known);
         } else if chance < 92 {
-            // Somebody wants what `main` has by now.
+            // A branch merges the latest changes of `main`.
             let behind = open.iter().find(|branch| branch.left > 0 && branch.written.len() > 1);
             if let Some(Branch { name, author, .. }) = behind {
                 let _ = writeln!(out, "on add/{name}\n{author} merges main: Merge branch 'main' into 'add/{name}'");
@@ -174,7 +176,7 @@ fn terminals() -> String {
     out
 }
 
-/// One more key in the file of a branch.
+/// Adds or changes a key in the file of a branch.
 fn ability(out: &mut String, seed: &mut u64, branch: &mut Branch) {
     branch.left -= 1;
     let (key, values, words) = pick(seed, ABILITIES);
@@ -206,7 +208,7 @@ fn merge(out: &mut String, seed: &mut u64, branch: &Branch, count: usize) {
     );
 }
 
-/// The list of all terminals, which only `main` changes.
+/// Updates the list of all terminals, which is changed only on `main`.
 fn index(out: &mut String, seed: &mut u64, known: &mut [&'static str]) {
     known.sort_unstable();
     let author = pick(seed, PEOPLE);

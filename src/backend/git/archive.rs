@@ -1,4 +1,4 @@
-//! The tree of a commit as one file, written as it is read: one blob at a time is in memory.
+//! Archives of a commit's tree, generated while they are read: only one blob is in memory at a time.
 
 use super::{Git, lossy};
 use crate::backend::reject::Reject;
@@ -14,7 +14,7 @@ use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// The kinds of archive.
+/// The archive formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     Tar,
@@ -24,7 +24,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the words of the interface; `None` for any other.
+    /// Parses a format or file extension of the API; `None` for any other.
     pub fn from_word(word: &str) -> Option<Format> {
         match word {
             "tar.gz" | "tgz" | "gz" => Some(Format::TarGz),
@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// Returns how the name of the file ends.
+    /// Returns the file extension.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Tar => "tar",
@@ -46,7 +46,7 @@ impl Format {
     }
 }
 
-/// Where entries go, one after the other; paths are bytes, as in git.
+/// A writer of archive entries, one after the other; paths are bytes, as in git.
 trait Entries {
     fn folder(&mut self, path: &[u8]) -> io::Result<()>;
     fn file(&mut self, path: &[u8], bytes: &[u8], executable: bool) -> io::Result<()>;
@@ -98,7 +98,7 @@ struct Zip<W: Write> {
 
 impl<W: Write> Zip<W> {
     fn new(out: W, time: i64) -> Zip<W> {
-        // A zip file knows no dates before 1980 and none after 2107.
+        // Zip files can only represent dates from 1980 to 2107.
         let at = Timestamp::from_second(time).unwrap_or_default().to_zoned(TimeZone::UTC).datetime();
         let part = |n: i8| u8::try_from(n).unwrap_or_default();
         let date = DateTime::from_date_and_time(
@@ -132,8 +132,8 @@ impl<W: Write> Entries for Zip<W> {
     }
 }
 
-/// Fails once: what packs zip files tries again to bring one to its end when it is dropped, and would complain on a
-/// terminal that is not its own.
+/// A writer that reports only the first error: `ZipWriter` tries to finish the archive when it is dropped, and would
+/// print another error to the terminal.
 struct FailOnce<W> {
     out: W,
     has_failed: bool,
@@ -159,10 +159,10 @@ fn as_path(bytes: &[u8]) -> &Path {
 }
 
 impl Git {
-    /// Writes everything in a commit's tree, below one folder called `prefix`.
+    /// Writes everything in a commit's tree into an archive, in a top-level folder named `prefix`.
     ///
     /// # Errors
-    /// What the writer says, so that it ends where nobody listens any more; a blob that cannot be read.
+    /// Fails if the writer does, such as when the reader has disconnected, or if a blob cannot be read.
     pub fn write_archive(&self, commit: Oid, prefix: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
         let (root, seconds) = self.raw_commit(commit, |raw| (raw.tree, raw.seconds())).map_err(io::Error::other)?;
         let root = self.repo.find_tree(root).map_err(io::Error::other)?;
@@ -207,7 +207,7 @@ impl Git {
                         mode => out.file(&path, blob.content(), mode == 0o100755)?,
                     }
                 }
-                // Of another repository nothing is here but the name.
+                // Only the name of a submodule is known; its content is in another repository.
                 _ => out.folder(&path)?,
             }
         }

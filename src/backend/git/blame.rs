@@ -1,5 +1,5 @@
-//! Which commit brought which lines of a file, as `git blame` tells it: a line is followed from a commit to its parents
-//! for as long as a diff leaves it as it is, and through renames of the file.
+//! Finds the commit that introduced each line of a file, like `git blame`: a line is followed from a commit to its
+//! parents while the diff leaves it unchanged, and through renames of the file.
 
 use super::Git;
 use super::graph::Graph;
@@ -9,10 +9,10 @@ use git2::{DiffFindOptions, DiffOptions, ObjectType, Oid, Patch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Bytes of a block.
+/// The size in bytes of the blocks that are compared at the end of files, as in git.
 const BLOCK: usize = 1024;
 
-/// Lines in a row: where they stand in the file that was asked about, and where in the file that they were followed to.
+/// A run of consecutive lines: its position in the requested file, and in the file that it was traced to.
 #[derive(Clone, Copy)]
 struct Run {
     at: usize,
@@ -20,23 +20,23 @@ struct Run {
     len: usize,
 }
 
-/// What is left to be followed.
+/// The lines that are still being traced.
 struct Blame<'g> {
     git: &'g Git,
     graph: Graph,
-    /// The paths that the file had.
+    /// The paths that the file has had.
     paths: Vec<PathFilter>,
-    /// The lines that a commit has, by its place in the graph and the number of the path there.
+    /// The lines to trace, by the commit's place in the graph and the index of the path there.
     pending: HashMap<(usize, usize), Vec<Run>>,
-    /// These by generation and date, so that most commits are looked at once.
+    /// The keys of `pending` by generation and date, so that most commits are processed once.
     queue: BinaryHeap<(u64, i64, Reverse<usize>, usize)>,
 }
 
 impl Git {
-    /// Returns the commits that brought the lines of a file, each with the number of lines in a row.
+    /// Returns the commits that introduced the lines of a file, each with its number of consecutive lines.
     ///
     /// # Errors
-    /// Where a commit is missing, and 499 where nobody waits any more.
+    /// Fails if a commit is missing, and with 499 after cancellation.
     pub fn blame(&self, commit: Oid, path: &str) -> Result<Vec<(Oid, usize)>, Reject> {
         let graph = Graph::new(self, [commit])?;
         let paths = vec![PathFilter::new(self, path, &[commit])];
@@ -71,14 +71,14 @@ impl Blame<'_> {
         self.paths.get_mut(path)?.object_at(self.git, tree)
     }
 
-    /// The file that a commit has at a path, unless a folder or a submodule has the name; `known` is a file.
+    /// Returns the blob at a path of a commit, unless it is a folder or a submodule; `known` is known to be a blob.
     fn file_at(&mut self, place: usize, path: usize, known: Option<Oid>) -> Option<Oid> {
         let id = self.object_at(place, path)?;
         let is_file = || self.git.repo().odb().ok()?.read_header(id).ok().filter(|(_, kind)| *kind == ObjectType::Blob);
         (Some(id) == known || is_file().is_some()).then_some(id)
     }
 
-    /// Gives lines to a commit, to be followed from there.
+    /// Assigns lines to a commit, to be traced from there.
     fn pass(&mut self, to: (usize, usize), runs: Vec<Run>) {
         let Some(node) = self.graph.node(to.0).filter(|_| !runs.is_empty()) else { return };
         let (generation, seconds) = (node.generation, node.seconds);
@@ -89,7 +89,7 @@ impl Blame<'_> {
         pending.extend(runs);
     }
 
-    /// Follows lines until a commit is found that brought some; `None` when nothing is left.
+    /// Traces lines until some are attributed to a commit; `None` when no lines are left.
     fn next(&mut self) -> Result<Option<(Oid, Vec<Run>)>, Reject> {
         while let Some((_, _, Reverse(place), path)) = self.queue.pop() {
             self.git.stop.go_on()?;
@@ -100,7 +100,7 @@ impl Blame<'_> {
             for parent in parents {
                 origins.push((parent, path, self.file_at(parent, path, Some(own))));
             }
-            // A parent that has the same file has all of its lines; renames count only where no parent has it so.
+            // A parent with the same blob has all of its lines. Look for renames only if no parent has it.
             if !origins.iter().any(|(.., blob)| *blob == Some(own)) {
                 for (parent, at, blob) in origins.iter_mut().filter(|(.., blob)| blob.is_none()) {
                     if let Some(before) = self.renamed(*parent, place, path)? {
@@ -126,7 +126,7 @@ impl Blame<'_> {
         Ok(None)
     }
 
-    /// The number of the path from which a commit renamed the file, seen from a parent.
+    /// Returns the index of the path that a commit renamed the file from, compared to a parent.
     fn renamed(&mut self, parent: usize, place: usize, path: usize) -> Result<Option<usize>, Reject> {
         let tree = |place: usize| self.graph.node(place).map(|node| node.tree).ok_or_else(Reject::no_record);
         let (old, new) = (self.git.repo().find_tree(tree(parent)?)?, self.git.repo().find_tree(tree(place)?)?);
@@ -145,8 +145,8 @@ impl Blame<'_> {
         Ok(Some(self.paths.len() - 1))
     }
 
-    /// The lines that two files have in common, as a diff finds them: where they stand in the new one, in the old one,
-    /// and how many they are. The last ones reach to the end.
+    /// Returns the lines that two files have in common according to a diff: their positions in the new and the old
+    /// file, and their number. The last run extends to the end.
     fn unchanged(&self, old: Oid, new: Oid) -> Result<Vec<Run>, Reject> {
         let (old, new) = (self.git.repo().find_blob(old)?, self.git.repo().find_blob(new)?);
         let mut options = DiffOptions::new();
@@ -156,7 +156,7 @@ impl Blame<'_> {
         let (mut kept, mut at, mut from) = (Vec::new(), 0, 0);
         for index in 0..patch.num_hunks() {
             let (hunk, _) = patch.hunk(index)?;
-            // Of what has no lines there, the line before is named.
+            // An empty side of a hunk is positioned at the line before it.
             let begin = |start: u32, lines: u32| (start as usize).saturating_sub(usize::from(lines > 0));
             let changed = begin(hunk.new_start(), hunk.new_lines());
             kept.push(Run { at, from, len: changed.saturating_sub(at) });
@@ -168,19 +168,19 @@ impl Blame<'_> {
     }
 }
 
-/// Cuts off what two files have in common at their ends, by the block as git does: of lines that are the same, such as
-/// empty ones, a diff may take others where it sees more.
+/// Strips the common end of two files in whole blocks, as git does. This affects the result: if several identical lines
+/// (such as empty ones) could match, a diff of the whole files may match others.
 fn without_common_end<'f>(old: &'f [u8], new: &'f [u8]) -> (&'f [u8], &'f [u8]) {
     let blocks = old.rchunks_exact(BLOCK).zip(new.rchunks_exact(BLOCK)).take_while(|(old, new)| old == new);
     let same = blocks.count() * BLOCK;
     let tail = old.get(old.len() - same..).unwrap_or_default();
-    // The line that begins before them stays whole.
+    // Keep the line that begins before the blocks whole.
     let same = same - memchr::memchr(b'\n', tail).map_or(same, |end| end + 1);
     let cut = |text: &'f [u8]| text.get(..text.len() - same).unwrap_or(text);
     (cut(old), cut(new))
 }
 
-/// Splits lines into those that the old file has, as they stand there, and the rest.
+/// Splits lines into those that are also in the old file, at their positions there, and the rest.
 fn split(runs: &[Run], kept: &[Run]) -> (Vec<Run>, Vec<Run>) {
     let (mut passed, mut rest) = (Vec::new(), Vec::new());
     for run in runs {
@@ -210,7 +210,7 @@ mod tests {
     use crate::backend::git::tests::{Dice, has_git, stock, write_commit};
     use git2::Repository;
 
-    /// A file under one of two names; its lines are few, so that many are the same.
+    /// A file under one of two names. Its lines have few different values, so that many are identical.
     #[derive(Clone)]
     struct File {
         name: &'static str,
@@ -229,7 +229,7 @@ mod tests {
         file
     }
 
-    /// Makes a history and returns its newest commit with the name of the file there.
+    /// Generates a history, and returns its latest commit with the name of the file there.
     fn history(dice: &mut Dice, repo: &Repository) -> (Oid, &'static str) {
         let mut all: Vec<(Oid, File)> = Vec::new();
         for n in 0..2 + dice.below(25) {
@@ -238,12 +238,12 @@ mod tests {
             let start = || File { name: "a", lines: (0..30).collect() };
             let mut file = parents.first().map_or_else(start, |parent| all[*parent].1.clone());
             if let Some(other) = parents.get(1) {
-                // A merge that takes the beginning of one side and the end of the other.
+                // A merge takes the beginning from one side and the end from the other.
                 let other = &all[*other].1.lines;
                 let cut = dice.below(file.lines.len().min(other.len()) + 1);
                 file.lines.splice(cut.., other[cut..].iter().copied());
             }
-            // A file is renamed as it is: how much of it may change is what programs differ in.
+            // Files are renamed without changes: the similarity threshold differs between programs.
             if count == 1 && dice.below(8) == 0 {
                 file.name = if file.name == "a" { "b" } else { "a" };
             } else if count < 2 || dice.below(2) == 0 {

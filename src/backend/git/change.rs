@@ -1,4 +1,4 @@
-//! Changes of refs.
+//! Creation, updates and deletion of refs.
 
 use super::Git;
 use super::object::{Signature, UNSIGNED};
@@ -6,7 +6,7 @@ use crate::backend::reject::Reject;
 use git2::{Oid, Reference, Time};
 use jiff::Timestamp;
 
-/// Who makes a commit or a tag, and when.
+/// The author of a commit or a tag, and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Author {
     pub name: String,
@@ -16,7 +16,7 @@ pub struct Author {
 
 impl Author {
     pub(super) fn signature(&self) -> Signature {
-        // Git takes what is in the way of reading a line off both ends. What is left must not be empty.
+        // Git trims the characters that would break the parsing of the line from both ends. The rest must not be empty.
         let crud = |c: char| c <= ' ' || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
         let clean = |text: &str, instead: &str| {
             let text = text.replace(UNSIGNED, "");
@@ -30,8 +30,8 @@ impl Author {
     }
 }
 
-/// Returns whether a ref may have that full name: git allows it, and a file that is called so, with `.lock` at its end,
-/// can be made.
+/// Returns whether a full ref name is valid: git allows it, and the file system can hold a file with that name and
+/// `.lock` appended.
 pub fn is_ref_name(full: &str) -> bool {
     full.len() <= 1_000
         && full.split('/').all(|part| part.len() <= 250)
@@ -40,10 +40,10 @@ pub fn is_ref_name(full: &str) -> bool {
 }
 
 impl Git {
-    /// Makes a branch that starts at a branch, a tag or a hash.
+    /// Creates a branch from a branch, a tag or a hash.
     ///
     /// # Errors
-    /// 400 for a name that git does not allow or that is taken, and for a start that does not exist.
+    /// Fails with 400 if the name is invalid or taken, or if the start does not exist.
     pub fn create_branch(&self, name: &str, start: &str) -> Result<Oid, Reject> {
         if name.starts_with('-') || !is_ref_name(&format!("refs/heads/{name}")) {
             return Err(Reject::bad("Branch name is invalid"));
@@ -60,7 +60,7 @@ impl Git {
         Ok(commit.id)
     }
 
-    /// Returns whether there is a ref `a` for one called `a/b`, or the other way round: both cannot be.
+    /// Returns whether a ref `a` exists for a new ref `a/b`, or the other way round: they cannot coexist.
     pub(super) fn is_in_the_way(&self, full: &str) -> bool {
         let above = full.match_indices('/').skip(2).filter_map(|(at, _)| full.get(..at));
         let mut above = above.filter(|name| self.target(name).is_some());
@@ -73,16 +73,16 @@ impl Git {
         self.set_ref(&format!("refs/heads/{name}"), Some(from), Some(to))
     }
 
-    /// Takes a branch away.
+    /// Deletes a branch.
     pub fn delete_branch(&self, name: &str) -> Result<(), Reject> {
         let full = format!("refs/heads/{name}");
         self.set_ref(&full, self.target(&full), None)
     }
 
-    /// Makes a tag; with a message an annotated one.
+    /// Creates a tag; with a message, an annotated one.
     ///
     /// # Errors
-    /// 405 with what is wrong: the name, that it exists, or the target.
+    /// Fails with 405 if the name is invalid or taken, or if the target does not exist.
     pub fn create_tag(&self, name: &str, target: &str, message: Option<&str>, by: &Author) -> Result<(), Reject> {
         let refuse = |why: String| Reject::message(405, why);
         if name.starts_with('-') || name == "HEAD" || !is_ref_name(&format!("refs/tags/{name}")) {
@@ -105,7 +105,7 @@ impl Git {
         self.set_ref(&full, None, Some(id))
     }
 
-    /// Takes a tag away.
+    /// Deletes a tag.
     pub fn delete_tag(&self, name: &str) -> Result<(), Reject> {
         let full = format!("refs/tags/{name}");
         self.set_ref(&full, self.target(&full), None)

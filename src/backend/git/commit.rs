@@ -1,4 +1,4 @@
-//! New commits: several changes of files at once, and a commit applied to another branch. No work tree is needed.
+//! Creation of commits: several file changes at once, and cherry-picks. No work tree is needed.
 
 use super::change::Author;
 use super::object::Signature;
@@ -10,10 +10,10 @@ use base64::engine::general_purpose::STANDARD;
 use git2::{FileMode, ObjectType, Oid, Tree, TreeBuilder};
 use std::collections::BTreeMap;
 
-/// A commit to be made.
+/// The parameters of a new commit.
 pub struct NewCommit<'a> {
     pub branch: &'a str,
-    /// Where a new branch starts.
+    /// The branch that a new branch starts from.
     pub start: Option<&'a str>,
     pub message: &'a str,
     pub author: Author,
@@ -22,10 +22,10 @@ pub struct NewCommit<'a> {
 }
 
 impl Git {
-    /// Makes a commit on a branch, which may be new.
+    /// Creates a commit on an existing or new branch.
     ///
     /// # Errors
-    /// 400 with the sentence that these servers have for it; nothing is changed then.
+    /// Fails with 400 and the message that GitLab servers send; nothing is changed then.
     pub fn commit(&self, new: &NewCommit<'_>) -> Result<Oid, Reject> {
         let head = self.branch(new.branch);
         let parent = match (head, new.start.filter(|start| *start != new.branch)) {
@@ -35,7 +35,7 @@ impl Git {
             }
             (Some(head), None) => Some(head),
             (None, Some(start)) => Some(self.branch(start).ok_or_else(|| Reject::bad("Invalid reference name"))?),
-            // The first commit of all.
+            // The first commit of the repository.
             (None, None) if self.repo().references_glob("refs/heads/*")?.names().next().is_none() => None,
             (None, None) => {
                 return Err(Reject::bad("You can only create or edit files when you are on a branch"));
@@ -57,7 +57,7 @@ impl Git {
         Ok(self.repo().find_tree(self.repo().treebuilder(None)?.write()?)?)
     }
 
-    /// Puts a commit in place. Writes come one after the other, so that nothing moves in the meantime.
+    /// Writes a commit and moves the branch to it. Writes are serialized, so the branch cannot move in the meantime.
     fn advance(
         &self,
         branch: &str,
@@ -76,9 +76,9 @@ impl Git {
         Ok(id)
     }
 
-    /// The tree after all actions.
+    /// Returns the tree after all actions.
     fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<Oid>) -> Result<Tree<'_>, Reject> {
-        // What earlier actions left at a path: its blob and mode, or nothing.
+        // The state that earlier actions left at a path: its blob and mode, or nothing.
         let mut touched = TouchedPaths::new();
         for (index, action) in actions.iter().enumerate() {
             let path = clean(&action.file_path)?;
@@ -125,8 +125,8 @@ impl Git {
         Ok(self.repo().find_tree(id)?)
     }
 
-    /// A folder after changes, whose paths are in order; `None` if nothing is left in it. It calls itself once a folder
-    /// on the way, of which [`clean`] lets few through.
+    /// Returns a folder after changes that are sorted by path; `None` if it is empty then. Recurses once per folder of
+    /// a path, and [`clean`] limits their number.
     fn rebuilt(&self, base: Option<&Tree<'_>>, changes: &[(&str, PathState)]) -> Result<Option<Oid>, Reject> {
         let mut folder = self.repo().treebuilder(base)?;
         let in_the_way = || Reject::bad("A directory with this name already exists");
@@ -141,7 +141,7 @@ impl Git {
             let found = folder.get(name)?.map(|entry| (entry.id(), entry.kind() == Some(ObjectType::Tree)));
             let below =
                 found.filter(|(_, is_folder)| *is_folder).map(|(id, _)| self.repo().find_tree(id)).transpose()?;
-            // A file that stays where it was is in the way of a folder.
+            // A file that is not removed conflicts with a folder of the same name.
             let file = own.unwrap_or_else(|| found.filter(|(_, is_folder)| !is_folder).and(KEPT));
             let below = match inside.is_empty() {
                 true => below.map(|tree| tree.id()),
@@ -172,7 +172,7 @@ impl Git {
         (entry.kind() == Some(git2::ObjectType::Blob)).then_some((entry.id(), mode))
     }
 
-    /// Refuses to overwrite what the author has not seen.
+    /// Refuses to overwrite changes that the author has not seen.
     fn check_unchanged(&self, action: &CommitAction, path: &str, at: Option<Oid>) -> Result<(), Reject> {
         let (Some(known), Some(at)) = (action.last_commit_id.as_deref().filter(|id| !id.is_empty()), at) else {
             return Ok(());
@@ -185,10 +185,10 @@ impl Git {
         Err(Reject::bad(format!("The file has changed since you started editing it: {path}")))
     }
 
-    /// Applies what a commit changed to the head of a branch.
+    /// Cherry-picks a commit onto the head of a branch.
     ///
     /// # Errors
-    /// 404 for a branch that does not exist, 400 where the changes conflict with it.
+    /// Fails with 404 if the branch does not exist, and with 400 if the changes conflict or change nothing.
     pub fn cherry_pick(&self, commit: Oid, branch: &str, committer: &Author) -> Result<Oid, Reject> {
         let head = self.branch(branch).ok_or_else(|| Reject::not_found("Branch"))?;
         let (picked, onto) = (self.find_commit(commit)?, self.tree(head)?);
@@ -207,24 +207,24 @@ impl Git {
     }
 }
 
-/// What is at a path: the blob of a file and its mode, or nothing.
+/// The state of a path: the blob of a file and its mode, or nothing.
 type PathState = Option<(Oid, FileMode)>;
 
-/// What is left of one name of a folder, and of what is below it.
+/// The new state of a name in a folder, and the changes below it.
 type FolderChange<'p> = (Option<PathState>, Vec<(&'p str, PathState)>);
 
-/// What actions left, by path.
+/// The states that actions left, by path.
 type TouchedPaths = BTreeMap<String, PathState>;
 
-/// Stands for a file that nobody touched.
+/// A placeholder for a file that was not touched.
 const KEPT: PathState = Some((Oid::ZERO_SHA1, FileMode::Blob));
 
-/// The longest path of a file.
+/// The maximum length of a path in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// Folders inside one another on the way to a file.
+/// The maximum nesting depth of folders in a path.
 const DEEPEST: usize = 200;
 
-/// The path of a file inside the repository.
+/// Validates the path of a file in the repository.
 fn clean(path: &str) -> Result<String, Reject> {
     let path = path.trim_start_matches('/');
     if path.len() > LONGEST_PATH || path.matches('/').count() > DEEPEST {
@@ -237,8 +237,7 @@ fn clean(path: &str) -> Result<String, Reject> {
     Ok(path.to_owned())
 }
 
-/// Adds an entry to a folder. Git itself knows which names could be taken for its own folder on some file system, such
-/// as `git~1`.
+/// Adds an entry to a folder. libgit2 rejects names that some file system could take for `.git`, such as `git~1`.
 fn put(folder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMode) -> Result<(), Reject> {
     let refused = |_| Reject::bad(format!("Git does not allow a file or folder named '{name}'"));
     folder.insert(name, id, mode.into()).map(drop).map_err(refused)

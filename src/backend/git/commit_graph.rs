@@ -1,5 +1,5 @@
-//! The file in which git keeps what a walk needs of each commit (`objects/info/commit-graph`, or a chain of such
-//! files), read as git writes it. Who has none loses only speed: the same is in the commits themselves.
+//! Reads git's commit-graph file (`objects/info/commit-graph`, or a chain of such files), which has the properties of
+//! commits that walks need. Without one, only speed is lost: the same data is in the commits themselves.
 
 use super::refs::Stamp;
 use git2::Oid;
@@ -8,38 +8,38 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Repositories whose files are kept in memory.
+/// The maximum number of repositories whose files are cached.
 const MOST_KEPT: usize = 8;
-/// The most that is read of one repository, in bytes; of a commit it is some 60.
+/// The maximum number of bytes that are read per repository; a commit takes about 60.
 const LARGEST: u64 = 512 << 20;
-/// Files of one chain.
+/// The maximum number of files in a chain.
 const MOST_LAYERS: usize = 64;
-/// Repositories whose objects are read through one another.
+/// The maximum number of alternate object folders that are searched.
 const MOST_ALTERNATES: usize = 5;
-/// The generation of a commit that is in no file: it may follow any other.
+/// The generation of a commit that is in no file: it may be a descendant of any other.
 pub(super) const UNKNOWN: u64 = u64::MAX;
-/// Stands for no parent.
+/// The value that means no parent.
 const NONE: u32 = 0x7000_0000;
-/// In the place of the second parent: the others are in a list. In a list: the last. At a date: it is in the list of
-/// far ones.
+/// A flag with several meanings: in place of the second parent, the parents are in the edge list; in the edge list, the
+/// last entry; in a date, it is in the list of overflowing dates.
 const FLAG: u32 = 0x8000_0000;
 
-/// What is known of the commits of a repository.
+/// The commit-graph of a repository.
 #[derive(Debug)]
 pub(super) struct CommitGraph {
-    /// From the oldest; a commit's parents are in its own layer or in an earlier one.
+    /// The layers, oldest first; a commit's parents are in its own layer or in an earlier one.
     layers: Vec<Layer>,
-    /// Whether generations are dates, so that walks by generation and by date hardly differ.
+    /// Whether generations are corrected dates, so that walks by generation and by date hardly differ.
     is_dated: bool,
 }
 
-/// One file.
+/// A file of the commit-graph.
 #[derive(Debug)]
 struct Layer {
-    /// How many commits earlier layers have.
+    /// The number of commits in earlier layers.
     start: u32,
     count: u32,
-    /// How many commits have an ID that begins with a byte or a smaller one.
+    /// For each byte, the number of commits whose ID starts with it or a smaller one.
     fanout: Vec<u8>,
     ids: Vec<u8>,
     commits: Vec<u8>,
@@ -48,24 +48,24 @@ struct Layer {
     far_dates: Vec<u8>,
 }
 
-/// A commit in the file.
+/// A commit as recorded in the file.
 pub(super) struct Filed {
     pub id: Oid,
     pub tree: Oid,
-    /// When it was committed, since 1970.
+    /// The committer date, in seconds since 1970.
     pub seconds: i64,
-    /// Greater than that of each of its parents.
+    /// The generation, greater than that of each parent.
     pub generation: u64,
 }
 
-/// What a repository's files looked like, and what was read of them.
+/// A cache entry: the stamps of a repository's files, and their content.
 struct Kept {
     objects: PathBuf,
     stamps: [Option<Stamp>; 2],
     graph: Option<Arc<CommitGraph>>,
 }
 
-/// The repositories that were looked at last, the latest at the end.
+/// The most recently used repositories; the latest is last.
 static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -83,8 +83,8 @@ fn id(bytes: &[u8]) -> Option<Oid> {
 }
 
 impl CommitGraph {
-    /// The file of a folder of objects, or of one whose objects are read through it; read again only when it has
-    /// changed.
+    /// Returns the commit-graph of an object folder or of one of its alternates. The files are read again only when
+    /// they have changed.
     pub fn of(objects: &Path) -> Option<Arc<CommitGraph>> {
         let mut folders = vec![objects.to_owned()];
         let mut at = 0;
@@ -122,7 +122,7 @@ impl CommitGraph {
         graph
     }
 
-    /// Reads the one file or, where there is none, the chain.
+    /// Reads the single file, or the chain if there is none.
     fn read([one, chain]: &[PathBuf; 2]) -> Option<CommitGraph> {
         let mut room = LARGEST;
         if let Some(layer) = Layer::read(one, 0, &mut room) {
@@ -134,7 +134,7 @@ impl CommitGraph {
             let is_name = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
             let start = layers.last().map_or(Some(0), |last| last.start.checked_add(last.count))?;
             let file = chain.with_file_name(format!("graph-{name}.graph"));
-            // The first of them stand for themselves.
+            // The lower layers of a chain are complete without those above.
             let layer = is_name.then(|| Layer::read(&file, start, &mut room)).flatten();
             let Some(layer) = layer.filter(|_| layers.len() < MOST_LAYERS) else { break };
             layers.push(layer);
@@ -147,19 +147,19 @@ impl CommitGraph {
         CommitGraph { layers, is_dated }
     }
 
-    /// The layer of a place, and the place in it.
+    /// Returns the layer of a place, and the index in it.
     fn layer(&self, place: u32) -> Option<(&Layer, usize)> {
         let layer = self.layers.iter().rev().find(|layer| layer.start <= place)?;
         let at = place - layer.start;
         (at < layer.count).then_some((layer, at as usize))
     }
 
-    /// The place of a commit.
+    /// Returns the place of a commit.
     pub fn find(&self, id: Oid) -> Option<u32> {
         self.layers.iter().rev().find_map(|layer| layer.find(id.as_bytes())?.checked_add(layer.start))
     }
 
-    /// The commit at a place.
+    /// Returns the commit at a place.
     pub fn commit(&self, place: u32) -> Option<Filed> {
         let (layer, at) = self.layer(place)?;
         let commit = layer.commit(at)?;
@@ -167,7 +167,7 @@ impl CommitGraph {
         let seconds = (u64::from(high & 3) << 32) | u64::from(low);
         let level = u64::from(high >> 2);
         let generation = if self.is_dated { seconds.checked_add(layer.later(at)?)? } else { level };
-        // Git before 2.19 wrote files without levels.
+        // Git before 2.19 wrote files without generations.
         let generation = if level == 0 { UNKNOWN } else { generation };
         Some(Filed {
             id: id(layer.ids.get(at.checked_mul(20)?..)?)?,
@@ -177,7 +177,7 @@ impl CommitGraph {
         })
     }
 
-    /// The places of the parents of the commit at a place.
+    /// Returns the places of the parents of the commit at a place.
     pub fn parents(&self, place: u32) -> Option<Vec<u32>> {
         let (layer, at) = self.layer(place)?;
         let commit = layer.commit(at)?;
@@ -204,7 +204,7 @@ impl Layer {
         let mut file = File::open(path).ok()?;
         let mut head = [0; 8];
         file.read_exact(&mut head).ok()?;
-        // Of version 1, with hashes of 20 bytes.
+        // Version 1, with 20-byte hashes.
         let [b'C', b'G', b'P', b'H', 1, 1, chunks, _] = head else { return None };
         let mut table = vec![0; (usize::from(chunks) + 1) * 12];
         file.read_exact(&mut table).ok()?;
@@ -212,7 +212,7 @@ impl Layer {
             let entry = table.get(at * 12..)?.get(..12)?;
             Some((entry.get(..4)?.to_vec(), u64::from_be_bytes(entry.get(4..)?.try_into().ok()?)))
         };
-        // The bytes of a chunk; nothing where there is none.
+        // Returns the bytes of a chunk; none if it is missing.
         let mut chunk = |name: &[u8]| -> Option<Vec<u8>> {
             let Some(at) = (0..usize::from(chunks)).find(|at| entry(*at).is_some_and(|(found, _)| found == name))
             else {
@@ -234,7 +234,7 @@ impl Layer {
         is_whole.then_some(Layer { start, count, fanout, ids, commits, edges, dates, far_dates })
     }
 
-    /// The place of a commit in this layer.
+    /// Returns the index of a commit in this layer.
     fn find(&self, id: &[u8]) -> Option<u32> {
         let first = usize::from(*id.first()?);
         let (mut low, mut high) = (0, number(&self.fanout, first)? as usize);
@@ -252,12 +252,12 @@ impl Layer {
         None
     }
 
-    /// Tree, two parents, level and date.
+    /// Returns the record of a commit: tree, two parents, topological level and date.
     fn commit(&self, at: usize) -> Option<&[u8]> {
         self.commits.get(at.checked_mul(36)?..)?.get(..36)
     }
 
-    /// How much later than its date a commit's generation is.
+    /// Returns the difference between a commit's generation and its date.
     fn later(&self, at: usize) -> Option<u64> {
         match number(&self.dates, at)? {
             far if far & FLAG != 0 => long(&self.far_dates, (far & !FLAG) as usize),
@@ -272,7 +272,7 @@ mod tests {
     use crate::backend::git::tests::has_git;
     use std::process::Command;
 
-    /// Reads all there is to read: the commits and their parents.
+    /// Reads all commits and their parents.
     fn read(names: &[PathBuf; 2]) -> Option<Vec<(Filed, Vec<u32>)>> {
         let graph = CommitGraph::read(names)?;
         let commit = |place: u32| {
@@ -300,7 +300,7 @@ mod tests {
         let tree = git(&["hash-object", "-w", "-t", "tree", "/dev/null"]);
         let mut all: Vec<String> = Vec::new();
         for n in 0..8 {
-            // The last has six parents.
+            // The last commit has six parents.
             let parents = if n == 7 { all.get(1..).unwrap() } else { all.get(..n.min(1)).unwrap() };
             let parents: Vec<&str> = parents.iter().flat_map(|parent| ["-p", parent]).collect();
             let message = n.to_string();

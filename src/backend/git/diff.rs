@@ -1,4 +1,4 @@
-//! What changed between two trees, in the text of the interface: hunks below `---` and `+++`, no `diff --git`.
+//! The differences between two trees as the API represents them: hunks below `---` and `+++`, without `diff --git`.
 
 use super::lines::LineCounter;
 use super::{Git, lossy};
@@ -6,23 +6,23 @@ use crate::api::commits::DiffEntry;
 use crate::backend::reject::Reject;
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
 
-/// Files of which no text is made: they count as too large.
+/// The maximum size in bytes of a file that is diffed; larger ones are reported as too large.
 pub(super) const LARGEST_FILE: i64 = 8 << 20;
-/// The longest text of one file.
+/// The maximum length in bytes of the diff of one file.
 const LONGEST_TEXT: usize = 2 << 20;
-/// The longest text of all files together: an answer is in memory as a whole.
+/// The maximum length in bytes of all diffs together: a reply is in memory as a whole.
 const LONGEST_DIFF: usize = 32 << 20;
-/// How many files are told of.
+/// The maximum number of files that are listed.
 const MOST_FILES: usize = 5_000;
-/// Beyond this many pairs of added and deleted files renames are not looked for: it takes too long.
+/// The maximum number of pairs of added and deleted files; beyond it, rename detection would take too long.
 const RENAME_LIMIT: usize = 400;
 
 /// The changes between two trees.
 pub struct Changes {
     pub entries: Vec<DiffEntry>,
-    /// How many files changed, those left out too.
+    /// The number of changed files, including those left out.
     pub count: usize,
-    /// Whether files, or the texts of some, were left out.
+    /// Whether files, or the diffs of some, were left out.
     pub overflow: bool,
 }
 
@@ -37,17 +37,17 @@ impl Git {
     }
 
     fn tree_of(&self, commit: Option<Oid>) -> Result<Option<Tree<'_>>, Reject> {
-        // A parent that a shallow clone does not have counts as empty.
+        // A parent that is missing in a shallow clone counts as empty.
         let Some(commit) = commit.filter(|id| self.has_commit(*id)) else { return Ok(None) };
         Ok(Some(self.tree(commit)?))
     }
 
-    /// Returns what changed from one commit to another; from nothing where there is no first one.
+    /// Returns the changes from one commit to another, or from an empty tree if there is no first one.
     pub fn changes(&self, old: Option<Oid>, new: Oid) -> Result<Changes, Reject> {
         self.changes_within(old, new, LONGEST_DIFF)
     }
 
-    /// The same, with so much room for the texts of all files together.
+    /// Returns the changes with a limit of `left` bytes for all diffs together.
     pub(super) fn changes_within(&self, old: Option<Oid>, new: Oid, mut left: usize) -> Result<Changes, Reject> {
         let (old, new) = (self.tree_of(old)?, self.tree_of(Some(new))?);
         let diff = self.diff(old.as_ref(), new.as_ref())?;
@@ -62,23 +62,23 @@ impl Git {
         Ok(Changes { entries, count, overflow: count > MOST_FILES || left == 0 })
     }
 
-    /// Returns how many files changed from one commit to another.
+    /// Returns the number of files that changed from one commit to another.
     pub fn count_changes(&self, old: Oid, new: Oid) -> Result<usize, Reject> {
         let (old, new) = (self.tree_of(Some(old))?, self.tree_of(Some(new))?);
         Ok(self.diff(old.as_ref(), new.as_ref())?.deltas().len())
     }
 
-    /// Returns what a commit changed against its first parent.
+    /// Returns the changes of a commit compared to its first parent.
     pub fn commit_changes(&self, id: Oid) -> Result<Changes, Reject> {
         self.changes(self.find_commit(id)?.parent(), id)
     }
 
-    /// Lines that a commit added and deleted against its first parent.
+    /// Returns the numbers of lines that a commit added and deleted compared to its first parent.
     pub fn line_counts(&self, id: Oid) -> Result<(u64, u64), Reject> {
         LineCounter::new(self).count(id)
     }
 
-    /// The same, where files may have got new names.
+    /// Counts lines like [`Git::line_counts`], but with rename detection.
     pub(super) fn compared_line_counts(&self, id: Oid) -> Result<(u64, u64), Reject> {
         let parent = self.find_commit(id)?.parent();
         let (old, new) = (self.tree_of(parent)?, self.tree_of(Some(id))?);
@@ -87,7 +87,7 @@ impl Git {
     }
 }
 
-/// One file; its text where there is room for it.
+/// Returns the entry of one file, with its diff if it fits into `room`.
 fn entry(diff: &Diff<'_>, at: usize, room: usize) -> Result<DiffEntry, Reject> {
     let Some(delta) = diff.get_delta(at) else { return Ok(DiffEntry::default()) };
     let path = |file: git2::DiffFile<'_>| file.path_bytes().map(lossy).unwrap_or_default();
@@ -108,7 +108,7 @@ fn entry(diff: &Diff<'_>, at: usize, room: usize) -> Result<DiffEntry, Reject> {
         out.too_large = Some(true);
         return Ok(out);
     }
-    // Binary files have no patch; of a rename or a change of mode alone the patch has no hunk.
+    // Binary files have no patch; a pure rename or mode change has a patch without hunks.
     if let Some(mut patch) = Patch::from_diff(diff, at)?
         && patch.num_hunks() > 0
     {

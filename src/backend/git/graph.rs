@@ -1,5 +1,6 @@
-//! The graph of commits, as far as it was walked: from the newest, and where a commit-graph file gives generations, by
-//! those, so that no commit is visited before its children. Without one, clocks that go backwards are allowed for.
+//! The commit graph, as far as it has been walked: newest first or, if a commit-graph file provides generations, by
+//! those, so that no commit is visited before its children. Without the file, commit dates that are out of order are
+//! tolerated.
 
 use super::Git;
 use super::commit_graph::{CommitGraph, Filed, UNKNOWN};
@@ -9,7 +10,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
-/// Hidden commits that are looked at after the last that could still matter: clocks are not exact. As many as git.
+/// The number of hidden commits that are visited after the last one that could still matter, because commit dates are
+/// inexact; the same as in git.
 const SLOP: usize = 5;
 
 /// A commit in the graph.
@@ -17,13 +19,13 @@ const SLOP: usize = 5;
 pub(super) struct Node {
     pub id: Oid,
     pub tree: Oid,
-    /// When it was committed, since 1970.
+    /// The committer date, in seconds since 1970.
     pub seconds: i64,
-    /// Greater than that of each of its parents, or [`UNKNOWN`].
+    /// The generation, greater than that of each parent, or [`UNKNOWN`].
     pub generation: u64,
     parents: Parents,
     stage: Stage,
-    /// Whether it is in the history of a commit that is left out.
+    /// Whether it is in the history of an excluded commit.
     is_hidden: bool,
 }
 
@@ -39,10 +41,10 @@ impl Node {
 
 #[derive(Debug)]
 enum Parents {
-    /// Of the commit at this place of the file.
+    /// The parents of the commit at this place of the file.
     Filed(u32),
     Named(Vec<Oid>),
-    /// Their places in the graph.
+    /// The places of the parents in the graph.
     Known(Vec<usize>),
 }
 
@@ -59,20 +61,20 @@ enum Stage {
     Visited,
 }
 
-/// The commits that were met so far, and those to visit next. It is walked with a handle of a repository that has them.
+/// The commits that have been found so far, and those to visit next. Each method needs a handle of the same repository.
 #[derive(Debug)]
 pub(super) struct Graph {
     file: Option<Arc<CommitGraph>>,
     nodes: Vec<Node>,
     places: HashMap<Oid, usize>,
-    /// By generation, then by date, then in the order in which they were met.
+    /// The commits to visit: by generation, then by date, then in the order in which they were found.
     queue: BinaryHeap<(u64, i64, Reverse<usize>)>,
-    /// How many in the queue are not hidden.
+    /// The number of commits in the queue that are not hidden.
     visible: usize,
 }
 
 impl Graph {
-    /// A graph whose walk begins at some commits.
+    /// Creates a graph whose walk starts at `from`.
     pub fn new(git: &Git, from: impl IntoIterator<Item = Oid>) -> Result<Graph, Reject> {
         let (file, nodes) = (git.commit_graph().cloned(), Vec::new());
         let mut graph = Graph { file, nodes, places: HashMap::new(), queue: BinaryHeap::new(), visible: 0 };
@@ -83,7 +85,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Leaves out a commit and its history.
+    /// Excludes a commit and its history.
     fn leave_out(&mut self, git: &Git, id: Oid) -> Result<(), Reject> {
         let place = self.know(git, id)?;
         self.meet(place);
@@ -91,7 +93,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The place of a commit, which need not be in the walk.
+    /// Returns the place of a commit, adding it to the graph if necessary but not to the walk.
     fn know(&mut self, git: &Git, id: Oid) -> Result<usize, Reject> {
         if let Some(place) = self.places.get(&id) {
             return Ok(*place);
@@ -117,7 +119,7 @@ impl Graph {
         place
     }
 
-    /// Queues a commit that was not queued yet.
+    /// Queues a commit unless that has been done before.
     fn meet(&mut self, place: usize) {
         let Some(node) = self.nodes.get_mut(place).filter(|node| node.stage == Stage::Known) else { return };
         node.stage = Stage::Queued;
@@ -125,7 +127,7 @@ impl Graph {
         self.queue.push((node.generation, node.seconds, Reverse(place)));
     }
 
-    /// Hides a commit and what is known of its history.
+    /// Hides a commit and the part of its history that is known.
     fn hide(&mut self, place: usize) {
         let mut next = vec![place];
         while let Some(place) = next.pop() {
@@ -138,10 +140,10 @@ impl Graph {
         }
     }
 
-    /// Returns the places of all parents of a commit that was not visited yet.
+    /// Returns the places of all parents of a commit that has not been visited yet.
     ///
     /// # Errors
-    /// Where a parent is missing.
+    /// Fails if a parent is missing.
     pub fn open(&mut self, git: &Git, place: usize) -> Result<Vec<usize>, Reject> {
         let Some(node) = self.nodes.get(place) else { return Ok(Vec::new()) };
         let named = match &node.parents {
@@ -152,7 +154,7 @@ impl Graph {
         let (id, at) = (node.id, node.parents.filed());
         let parents = match at.and_then(|at| self.filed_parents(at)) {
             Some(parents) => parents,
-            // Also those that a damaged file should have had.
+            // Also used if the file is damaged.
             None => {
                 let ids = named.map_or_else(|| git.raw_commit(id, |raw| raw.parents), Ok)?;
                 ids.into_iter().map(|id| self.know(git, id)).collect::<Result<_, _>>()?
@@ -164,7 +166,7 @@ impl Graph {
         Ok(parents)
     }
 
-    /// The parents of a commit at a place of the file.
+    /// Returns the parents of the commit at a place of the file.
     fn filed_parents(&mut self, at: u32) -> Option<Vec<usize>> {
         let file = self.file.clone()?;
         let mut parents = Vec::new();
@@ -176,7 +178,7 @@ impl Graph {
         Some(parents)
     }
 
-    /// Visits a commit: those of its parents that the walk follows wait from then on.
+    /// Visits a commit, and queues those of its parents that the walk follows.
     pub fn follow(&mut self, place: usize, parents: Vec<usize>) {
         let Some(node) = self.nodes.get_mut(place) else { return };
         self.visible = self.visible.saturating_sub(usize::from(node.stage == Stage::Queued && !node.is_hidden));
@@ -193,10 +195,10 @@ impl Graph {
         }
     }
 
-    /// Visits the commit that comes next; its parents wait from then on.
+    /// Visits the next commit, and queues its parents.
     ///
     /// # Errors
-    /// Where a parent is missing, and 499 where nobody waits any more. Then it can be tried again.
+    /// Fails if a parent is missing, and with 499 after cancellation. The visit can be retried then.
     pub fn visit(&mut self, git: &Git) -> Result<Option<usize>, Reject> {
         git.stop.go_on()?;
         let Some(place) = self.next() else { return Ok(None) };
@@ -205,7 +207,7 @@ impl Graph {
         Ok(Some(place))
     }
 
-    /// The commit that is to be visited next.
+    /// Returns the next commit to visit.
     pub fn next(&mut self) -> Option<usize> {
         while let Some((.., Reverse(place))) = self.queue.peek() {
             if self.nodes.get(*place).is_some_and(|node| node.stage == Stage::Queued) {
@@ -216,13 +218,13 @@ impl Graph {
         None
     }
 
-    /// The generation of the commit that is to be visited next: none of those to come has a greater one.
+    /// Returns the generation of the next commit to visit, which is the maximum of all that remain.
     pub fn next_generation(&mut self) -> Option<u64> {
         let place = self.next()?;
         Some(self.node(place)?.generation)
     }
 
-    /// Visits none of those any more whose generation is not known.
+    /// Drops all queued commits whose generation is unknown.
     pub fn give_up_unknown(&mut self) {
         self.queue.retain(|(generation, ..)| *generation != UNKNOWN);
     }
@@ -231,7 +233,7 @@ impl Graph {
         self.node(place).is_some_and(|node| node.stage == Stage::Visited)
     }
 
-    /// How many commits were read.
+    /// Returns the number of commits that have been read.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -240,12 +242,12 @@ impl Graph {
         self.nodes.get(place)
     }
 
-    /// The place of a commit that was met.
+    /// Returns the place of a commit that is in the graph.
     pub fn place(&self, id: Oid) -> Option<usize> {
         self.places.get(&id).copied()
     }
 
-    /// The places of those parents of a commit that the walk follows; none before it was visited.
+    /// Returns the places of the parents that the walk follows; none before the commit has been visited.
     pub fn parents(&self, place: usize) -> &[usize] {
         match self.node(place) {
             Some(Node { parents: Parents::Known(parents), stage: Stage::Visited, .. }) => parents,
@@ -253,17 +255,17 @@ impl Graph {
         }
     }
 
-    /// Returns whether one that waits may still lead to a commit, not hidden yet, that was made at `seconds`.
+    /// Returns whether a queued commit may lead to a commit of `seconds` that is not hidden yet.
     fn may_reach(&self, seconds: i64) -> bool {
         self.visible > 0 || self.queue.peek().is_some_and(|(_, newest, _)| *newest >= seconds)
     }
 
-    /// Returns whether all that waits is hidden, and none of it can hide what was visited already.
+    /// Returns whether all queued commits are hidden, and none of them can hide a visited commit.
     fn is_settled(&mut self) -> bool {
         self.visible == 0 && self.next_generation().is_none_or(|generation| generation != UNKNOWN)
     }
 
-    /// Visits everything but what is hidden.
+    /// Visits all commits that are not hidden.
     fn visit_all(&mut self, git: &Git) -> Result<Vec<usize>, Reject> {
         let (mut found, mut last, mut slop) = (Vec::new(), i64::MAX, SLOP);
         while slop > 0
@@ -279,14 +281,14 @@ impl Graph {
                 _ => slop -= 1,
             }
         }
-        // Some were hidden after they were visited.
+        // Some were hidden after they had been visited.
         found.retain(|place| self.node(*place).is_some_and(|node| !node.is_hidden));
         Ok(found)
     }
 
-    /// Puts commits in the order of `git log --date-order`: newest first, and no commit before all of its children.
+    /// Sorts commits like `git log --date-order`: newest first, and no commit before all of its children.
     fn sorted(&self, found: &[usize]) -> Vec<usize> {
-        // How many children are not in the order yet, and one more; nothing for what is not to be in it.
+        // The number of children that are not in the order yet, plus one; 0 for commits that are not to be sorted.
         let mut waits = vec![0usize; self.nodes.len()];
         let mut add = |place: usize, is_new: bool| {
             if let Some(count) = waits.get_mut(place).filter(|count| is_new || **count > 0) {
@@ -319,14 +321,14 @@ impl Graph {
     }
 }
 
-/// Commits in order.
+/// A sorted set of commits.
 pub(super) struct History {
     graph: Graph,
     order: Vec<usize>,
 }
 
 impl History {
-    /// Newest first, and none before its children.
+    /// Returns the commits, newest first, and none before its children.
     pub fn iter(&self) -> impl Iterator<Item = &Node> {
         self.order.iter().filter_map(|place| self.graph.node(*place))
     }
@@ -337,7 +339,7 @@ impl History {
 }
 
 impl Git {
-    /// The commits that are in the history of `from` and not in that of `without`.
+    /// Returns the commits in the history of `from` that are not in that of `without`.
     pub(super) fn history(&self, from: Oid, without: Oid) -> Result<History, Reject> {
         let mut graph = Graph::new(self, [from])?;
         graph.leave_out(self, without)?;
@@ -346,14 +348,14 @@ impl Git {
         Ok(History { graph, order })
     }
 
-    /// The best commit that both have in their history: none of the others has it in its own, and of several such it is
-    /// the newest.
+    /// Returns the best common ancestor: one that is not an ancestor of another common ancestor, and the newest of
+    /// several such.
     pub fn merge_base(&self, one: Oid, other: Oid) -> Result<Option<Oid>, Reject> {
         let History { graph: apart, order } = self.history(one, other)?;
         if order.is_empty() {
             return Ok(Some(one));
         }
-        // Where the one leaves its own commits, it enters what both have.
+        // The parents of exclusive commits that are not exclusive themselves are common ancestors.
         let parents = order.iter().flat_map(|place| apart.parents(*place));
         let shared = parents.filter_map(|place| apart.node(*place)).filter(|node| node.is_hidden);
         let mut graph = Graph::new(self, shared.map(|node| node.id))?;
@@ -385,7 +387,7 @@ mod tests {
     use git2::Repository;
     use std::collections::HashSet;
 
-    /// How the dates of a history run from parent to child.
+    /// The distribution of the dates of a generated history.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Dates {
         Same,
@@ -393,29 +395,29 @@ mod tests {
         Wild,
     }
 
-    /// What git wrote of a history beside its commits.
+    /// The commit-graph files that git wrote for a history.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Written {
         Nothing,
-        /// Generations that are dates, as git has had them since 2.36.
+        /// Generations that are corrected dates, the default since git 2.36.
         Dated,
         Levels,
-        /// Half of the commits.
+        /// A file with half of the commits.
         Half,
         /// A chain of two files.
         Chain,
     }
 
-    /// What was generated of a commit.
+    /// A generated commit.
     struct Made {
         id: Oid,
         seconds: i64,
         parents: Vec<usize>,
-        /// What is in the file `a`, if it is there.
+        /// The content of the file `a`, if it exists.
         text: Option<usize>,
     }
 
-    /// A history that was generated.
+    /// A generated history.
     struct World {
         folder: tempfile::TempDir,
         commits: Vec<Made>,
@@ -450,7 +452,7 @@ mod tests {
             Git::open(self.folder.path(), None).unwrap()
         }
 
-        /// Lets stock git write its commit-graph file, or two.
+        /// Writes a commit-graph file, or a chain of two, with stock git.
         fn write_file(&self, written: Written) {
             let repo = Repository::open_bare(self.folder.path()).unwrap();
             let write = |commit: &Made, options: &[&str]| {
@@ -474,7 +476,7 @@ mod tests {
             assert_eq!(is_read, has_git() && written != Written::Nothing, "{written:?}");
         }
 
-        /// Returns what stock git prints, a hash a line; `None` if there is no git.
+        /// Returns the hashes that stock git prints, one per line; `None` if git is not installed.
         fn stock(&self, arguments: &[String]) -> Option<Vec<Oid>> {
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             has_git().then(|| stock(self.folder.path(), &arguments))
@@ -492,7 +494,7 @@ mod tests {
             places.iter().map(|place| self.commits[*place].id).collect()
         }
 
-        /// Commits and all that they follow.
+        /// Returns commits and all of their ancestors.
         fn histories(&self, from: &[usize]) -> HashSet<usize> {
             let (mut met, mut next) = (HashSet::new(), from.to_vec());
             while let Some(place) = next.pop() {
@@ -503,7 +505,7 @@ mod tests {
             met
         }
 
-        /// The commits that changed `a`, where the side of a merge that was not kept counts for nothing.
+        /// Returns the commits that changed `a`, ignoring the side of a merge that was not kept.
         fn touching(&self, from: usize) -> HashSet<usize> {
             let (mut met, mut touching, mut next) = (HashSet::new(), HashSet::new(), vec![from]);
             while let Some(place) = next.pop() {
@@ -523,7 +525,8 @@ mod tests {
             touching
         }
 
-        /// That no commit comes before one of its children, and of those that may come next the newest does.
+        /// Checks that no commit comes before one of its children, and that the newest of the possible next commits
+        /// always comes first.
         fn check(&self, order: &[Oid], expected: &HashSet<usize>) {
             let order: Vec<usize> = order.iter().map(|id| self.place(*id)).collect();
             assert_eq!((order.len(), &order.iter().copied().collect::<HashSet<_>>()), (expected.len(), expected));
@@ -574,7 +577,7 @@ mod tests {
     #[test]
     fn what_one_commit_has_and_another_has_not_is_told_as_by_git() {
         each_world(|world, dice, dates| {
-            // With clocks that go backwards git itself may err here.
+            // Git itself may give wrong results here if dates are out of order.
             if dates == Dates::Wild {
                 return;
             }

@@ -14,23 +14,23 @@ use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, available_parallelism};
 
-/// The most commits whose containment is cached together: one page of branches.
+/// The maximum number of commits whose containment is cached together: one page of branches.
 const MAX_CACHED_COMMITS: usize = 100;
-/// The number of commits that the list of contributors counts.
+/// The number of commits that the list of contributors covers.
 const CONTRIBUTOR_COMMITS: usize = 2_000;
-/// How many of them are counted one after the other on one processor.
+/// The number of commits that one thread counts at a time.
 const COUNTED_TOGETHER: usize = 32;
 /// The assumed difference between the clocks of committers: one day, in seconds.
 const CLOCK_SKEW: i64 = 24 * 60 * 60;
-/// After this many commits in a row that are too old, a walk ends.
+/// The number of consecutive commits that are too old after which a walk ends.
 pub(super) const MAX_OLD_IN_A_ROW: usize = 64;
 
-/// Which commits to list.
+/// A query for commits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogQuery {
     /// The commits to start from; several for the history of all refs.
     pub from: Vec<Oid>,
-    /// Only commits that changed this file or folder.
+    /// The file or folder that commits must have changed.
     pub path: Option<String>,
     /// The earliest committer date, inclusive, in seconds since 1970.
     pub since: Option<i64>,
@@ -38,11 +38,11 @@ pub struct LogQuery {
     pub until: Option<i64>,
 }
 
-/// One page of a log.
+/// A page of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub commits: Vec<Oid>,
-    /// The length of the whole log; known only where the page reaches its end, as counting walks the whole history.
+    /// The length of the whole log; known only if the page reaches its end, because counting walks the whole history.
     pub total: Option<usize>,
     /// Whether there are commits after the page.
     pub more: bool,
@@ -56,7 +56,7 @@ impl Git {
         Ok(page(&log, skip, take))
     }
 
-    /// Like [`Git::log`], but keeps the log as far as it was walked: the next page goes on there.
+    /// Returns a page like [`Git::log`], but caches the walk, so that the next page continues there.
     pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Reject> {
         if self.repo.is_shallow() {
             return self.log(query, skip, take);
@@ -85,7 +85,7 @@ impl Git {
 
     /// Returns those of `heads` that have a commit in their history.
     pub fn heads_that_hold(&self, heads: &[Head], commit: Oid) -> Result<Vec<Head>, Reject> {
-        // Pairs of parent and child, of all commits that are new enough to descend from the commit.
+        // The (parent, child) pairs of all commits that are new enough to descend from the commit.
         let mut edges: Vec<(usize, usize)> = Vec::new();
         let tips = heads.iter().map(|head| head.commit);
         let (graph, _) = self.walk_down_to(tips, &[commit], |graph, place| {
@@ -130,15 +130,15 @@ impl Git {
         Ok(held)
     }
 
-    /// Visits the history of `from` until `visit` returns `false`, or nothing that is left leads to one of `targets`.
-    /// Also returns whether all commits on the way could be read.
+    /// Visits the history of `from` until `visit` returns `false` or none of the remaining commits can lead to one of
+    /// `targets`. Also returns whether all commits on the way could be read.
     fn walk_down_to(
         &self,
         from: impl IntoIterator<Item = Oid>,
         targets: &[Oid],
         mut visit: impl FnMut(&Graph, usize) -> bool,
     ) -> Result<(Graph, bool), Reject> {
-        // One that is missing is found nowhere.
+        // A missing target cannot be found.
         let known = targets.iter().filter_map(|id| Graph::new(self, [*id]).ok());
         let ends: Vec<(u64, i64)> =
             known.filter_map(|graph| graph.node(0).map(|n| (n.generation, n.seconds))).collect();
@@ -149,7 +149,7 @@ impl Git {
             return Ok((graph, false));
         }
         let mut old = 0;
-        // What leads to a commit has a greater generation.
+        // Every descendant of a target has a greater generation.
         while graph.next_generation().is_some_and(|generation| generation >= lowest) {
             let place = match graph.visit(self) {
                 Ok(Some(place)) => place,
@@ -164,7 +164,7 @@ impl Git {
                 break;
             }
             let is_old = |node: &Node| node.generation == UNKNOWN && is_long_before(node.seconds, oldest);
-            // One commit with a wrong date does not end the walk.
+            // A single commit with a wrong date does not end the walk.
             old = if graph.node(place).is_some_and(is_old) { old + 1 } else { 0 };
             if old == MAX_OLD_IN_A_ROW {
                 graph.give_up_unknown();
@@ -186,8 +186,7 @@ impl Git {
         })
     }
 
-    /// Returns the authors of the latest commits of the default branch, without merges, in the order of their first
-    /// commit.
+    /// Returns the authors of the latest commits of the default branch, without merges, ordered by their first commit.
     pub fn contributors(&self, cache: &Cache) -> Result<Arc<Vec<Contributor>>, Reject> {
         let Some(head) = self.default_head() else { return Ok(Arc::default()) };
         cache.contributors.or_make(head, || self.count_contributors(head, cache).map(Arc::new))
@@ -209,7 +208,7 @@ impl Git {
         for commit in commits {
             let author = self.find_commit(commit)?.author;
             let place = *places.entry(author.email.to_lowercase()).or_insert_with(|| {
-                // The newest commit comes first and gives the name.
+                // Commits are newest first; the latest one determines the name.
                 contributors.push(Contributor { name: author.name, email: author.email, ..Contributor::default() });
                 contributors.len() - 1
             });
@@ -226,7 +225,8 @@ impl Git {
 }
 
 impl Git {
-    /// Counts the lines that commits changed, on all processors. What cannot be counted is left.
+    /// Counts the changed lines of commits on all processors and caches them. Commits that cannot be counted are
+    /// skipped.
     fn count_lines(&self, commits: &[Oid], cache: &Cache) -> Result<(), Reject> {
         let left: Vec<Oid> = commits.iter().copied().filter(|id| cache.lines.get(id).is_none()).collect();
         let batches = Mutex::new(left.chunks(COUNTED_TOGETHER));
@@ -248,7 +248,7 @@ impl Git {
     }
 }
 
-/// Returns whether a time is so much before another that clocks alone do not explain it.
+/// Returns whether a time is so much earlier than another that clock skew alone does not explain it.
 pub(super) fn is_long_before(seconds: i64, other: i64) -> bool {
     seconds < other.saturating_sub(CLOCK_SKEW)
 }

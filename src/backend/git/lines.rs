@@ -1,5 +1,5 @@
-//! How many lines commits added and deleted. Neighbors have most of their folders in common, and a folder is read once
-//! for all of them; libgit2 would parse it anew for each.
+//! Counts the lines that commits added and deleted. Neighboring commits share most of their folders, and each folder is
+//! read only once for all of them; libgit2 would parse it again for each commit.
 
 use super::Git;
 use super::diff::LARGEST_FILE;
@@ -9,17 +9,17 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Bytes of folders that are kept.
+/// The maximum size in bytes of the cached folders.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Counts the lines of commits.
+/// A counter of the lines that commits change.
 pub(super) struct LineCounter<'g> {
     git: &'g Git,
     folders: HashMap<Oid, Rc<[u8]>>,
     bytes: usize,
 }
 
-/// A file before and after.
+/// A blob before and after a change.
 type Change = (Option<Oid>, Option<Oid>);
 
 /// An entry of a folder.
@@ -39,14 +39,14 @@ enum Kind {
 }
 
 impl Entry<'_> {
-    /// As git orders the entries of a folder.
+    /// Compares entries in git's order.
     fn order(&self, other: &Entry<'_>) -> Ordering {
         let end = |entry: &Entry<'_>| (entry.kind == Kind::Folder).then_some(b'/');
         self.name.iter().copied().chain(end(self)).cmp(other.name.iter().copied().chain(end(other)))
     }
 }
 
-/// The entries of a folder; ends where it is damaged.
+/// Parses the entries of a folder, up to the first damaged one.
 fn entries(mut rest: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     std::iter::from_fn(move || {
         let (mode, after) = rest.split_at_checked(memchr::memchr(b' ', rest)?)?;
@@ -68,11 +68,11 @@ impl<'g> LineCounter<'g> {
         LineCounter { git, folders: HashMap::new(), bytes: 0 }
     }
 
-    /// Returns how many lines a commit added and deleted against its first parent.
+    /// Returns the numbers of lines that a commit added and deleted compared to its first parent.
     pub fn count(&mut self, id: Oid) -> Result<(u64, u64), Reject> {
         let git = self.git;
         let (tree, parent) = git.raw_commit(id, |raw| (raw.tree, raw.parents.first().copied()))?;
-        // A parent that a shallow clone does not have counts as empty.
+        // A parent that is missing in a shallow clone counts as empty.
         let old = parent.filter(|id| git.has_commit(*id)).map(|id| git.raw_commit(id, |raw| raw.tree)).transpose()?;
         let Some(files) = self.changed_files(old, tree)? else { return git.compared_line_counts(id) };
         let mut lines = (0, 0);
@@ -84,7 +84,8 @@ impl<'g> LineCounter<'g> {
         Ok(lines)
     }
 
-    /// The files that differ between two folders; `None` where one could be another under a new name, or is no file.
+    /// Returns the files that differ between two folders; `None` if there could be renames, or if an entry is a
+    /// submodule or changes its type.
     fn changed_files(&mut self, old: Option<Oid>, new: Oid) -> Result<Option<Vec<Change>>, Reject> {
         let (mut files, mut todo) = (Vec::new(), vec![(old, Some(new))]);
         let (mut has_added, mut has_deleted) = (false, false);
@@ -111,7 +112,7 @@ impl<'g> LineCounter<'g> {
                 match kinds {
                     [Some(Kind::Module), _] | [_, Some(Kind::Module)] => return Ok(None),
                     [Some(before), Some(after)] if before != after => return Ok(None),
-                    // The same with another mode.
+                    // Only the mode differs.
                     _ if ids.0 == ids.1 => continue,
                     [Some(Kind::Folder), _] | [_, Some(Kind::Folder)] => {
                         todo.push(ids);
@@ -129,7 +130,7 @@ impl<'g> LineCounter<'g> {
         Ok(Some(files))
     }
 
-    /// The bytes of a folder.
+    /// Returns the bytes of a folder.
     fn folder(&mut self, id: Option<Oid>) -> Result<Rc<[u8]>, Reject> {
         let Some(id) = id else { return Ok(Rc::default()) };
         if let Some(known) = self.folders.get(&id) {
@@ -150,7 +151,7 @@ impl<'g> LineCounter<'g> {
         Ok(bytes)
     }
 
-    /// Lines added and deleted between two files, of which one may be missing.
+    /// Returns the numbers of lines added and deleted between two blobs, of which one may be missing.
     fn changed_lines(&self, (old, new): Change) -> Result<(u64, u64), Reject> {
         let find = |id: Option<Oid>| id.map(|id| self.git.repo().find_blob(id)).transpose();
         let (old, new) = (find(old)?, find(new)?);

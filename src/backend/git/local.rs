@@ -1,7 +1,8 @@
-//! A person's own repository, served without being written to.
+//! Serves a local repository without writing to it.
 //!
-//! A bare repository of ours reads the objects of theirs through `objects/info/alternates` and has copies of their
-//! refs: whatever is changed here stays here. Nothing but refs is copied, so a large repository takes no longer.
+//! A bare repository of the server reads the objects of the source through `objects/info/alternates` and has copies of
+//! its refs, so changes are made only in the bare repository. Only refs are copied, so a large repository takes no
+//! longer.
 
 use super::{Git, Head, lossy};
 use crate::backend::reject::Reject;
@@ -11,10 +12,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the source's refs are kept as they were last seen, to tell its changes from those made here.
+/// The namespace that records where the source's refs were last seen, to tell changes in the source from local ones.
 const SEEN: &str = "refs/labscope/source/";
 
-/// Why a path cannot be served.
+/// A reason why a path cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
     #[error("{0} does not exist")]
@@ -25,29 +26,30 @@ pub enum LocalError {
     Unreadable { path: String, why: String },
 }
 
-/// What was found at a path.
+/// The repository that was found at a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalRepository {
-    /// The folder's name.
+    /// The name of the repository.
     pub name: String,
-    /// `None` if there is no commit yet.
+    /// The default branch; `None` if there are no commits yet.
     pub default_branch: Option<String>,
 }
 
-/// Makes `target` a bare repository with the refs of the repository that `path` is in, and its objects within reach.
+/// Creates a bare repository at `target` with the refs of the repository that contains `path`, and access to its
+/// objects.
 ///
 /// # Errors
-/// A sentence each for a path that does not exist, that is in no repository, and for a repository that git refuses.
+/// Fails if the path does not exist or is not inside a repository, or if git refuses the repository.
 pub fn adopt(path: &Path, target: &Path) -> Result<LocalRepository, LocalError> {
     let source = open(path)?;
     share(&source, target).map_err(|why| unreadable(path, why))
 }
 
-/// Takes over what has changed in the refs of a repository that was adopted before. Refs that were changed here stay,
-/// unless theirs has taken in ours. `remove` is called for each branch that has gone there, and removes it.
+/// Copies the changes of the source's refs since the last time. Refs that were changed locally stay, unless the
+/// source's branch contains the local one. `remove` is called to remove each branch that was deleted in the source.
 ///
 /// # Errors
-/// As [`adopt`].
+/// Fails as [`adopt`] does.
 pub fn refresh(
     path: &Path,
     target: &Path,
@@ -59,7 +61,7 @@ pub fn refresh(
         let refs: BTreeMap<String, Oid> =
             refs_of(&source)?.into_iter().filter_map(|(name, id)| Some((String::from_utf8(name).ok()?, id))).collect();
         let seen = seen_refs(&git.repo)?;
-        // First what has gone: its name may stand in the way of a new one, as `feat` in that of `feat/x`.
+        // Deletions first: a deleted ref may be in the way of a new one, such as `feat` of `feat/x`.
         for (name, id) in seen.iter().filter(|(name, _)| !refs.contains_key(*name)) {
             if let Err(why) = forget(&git, name, *id, &mut remove) {
                 tracing::warn!("{name} stays: {why}");
@@ -75,12 +77,12 @@ pub fn refresh(
     take().map_err(|why| unreadable(path, why))
 }
 
-/// Returns where `refs/heads/x` was when it was last looked at: `refs/labscope/source/heads/x`.
+/// Returns the name of the ref that records the last seen state of `refs/heads/x`: `refs/labscope/source/heads/x`.
 fn seen_name(name: &str) -> String {
     format!("{SEEN}{}", name.strip_prefix("refs/").unwrap_or(name))
 }
 
-/// The source's refs by full name, as they were when they were last looked at.
+/// Returns the source's refs by full name, as they were last seen.
 fn seen_refs(bare: &Repository) -> Result<BTreeMap<String, Oid>, git2::Error> {
     let mut out = BTreeMap::new();
     for reference in bare.references_glob(&format!("{SEEN}*"))? {
@@ -95,7 +97,7 @@ fn target_of(bare: &Repository, name: &str) -> Option<Oid> {
     bare.find_reference(name).ok()?.target()
 }
 
-/// Removes a ref that has gone from the source, unless it was changed here or is the default branch.
+/// Removes a ref that was deleted in the source, unless it was changed locally or is the default branch.
 fn forget(
     git: &Git,
     name: &str,
@@ -113,11 +115,11 @@ fn forget(
     }
 }
 
-/// Moves a ref to where the source has it, unless it was changed or deleted here since `seen`.
+/// Moves a ref to its target in the source, unless it was changed or deleted locally since `seen`.
 fn follow(git: &Git, name: &str, id: Oid, seen: Option<Oid>) -> Result<(), git2::Error> {
     let bare = &git.repo;
     let moves = match target_of(bare, name) {
-        // Deleted here; it comes back when the source goes on with it.
+        // Deleted locally; it is created again when the source's ref moves.
         None => seen != Some(id),
         Some(ours) if ours == id => false,
         Some(ours) => seen == Some(ours) || (name.starts_with("refs/heads/") && git.holds(id, ours)),
@@ -131,17 +133,17 @@ fn follow(git: &Git, name: &str, id: Oid, seen: Option<Oid>) -> Result<(), git2:
     Ok(())
 }
 
-/// The name of the repository that `path` is in: its folder's.
+/// Returns the name of the repository that contains `path`.
 ///
 /// # Errors
-/// As [`adopt`].
+/// Fails as [`adopt`] does.
 pub fn name(path: &Path) -> Result<String, LocalError> {
     let source = open(path)?;
     let common = source.commondir().canonicalize().map_err(|why| unreadable(path, why))?;
     Ok(name_of(&source, &common))
 }
 
-/// Returns `user.name` and `user.email` as they hold in a repository; the address may be empty.
+/// Returns `user.name` and `user.email` as configured for a repository; the address may be empty.
 pub fn identity(path: &Path) -> Option<(String, String)> {
     let config = open(path).ok()?.config().ok()?.snapshot().ok()?;
     let text = |key: &str| config.get_str(key).ok().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -152,7 +154,8 @@ fn unreadable(path: &Path, why: impl ToString) -> LocalError {
     LocalError::Unreadable { path: path.display().to_string(), why: why.to_string() }
 }
 
-/// Opens the repository that a path is in: upwards, past `.git` files of worktrees and submodules, bare or not.
+/// Opens the repository that contains a path: searches parent folders, follows `.git` files of worktrees and
+/// submodules, and accepts bare repositories.
 fn open(path: &Path) -> Result<Repository, LocalError> {
     if !path.exists() {
         return Err(LocalError::Missing(path.display().to_string()));
@@ -166,7 +169,7 @@ fn open(path: &Path) -> Result<Repository, LocalError> {
     })
 }
 
-/// What went wrong on the way, for the person's eyes.
+/// An error whose message is shown to the user.
 type Failure = Box<dyn std::error::Error>;
 
 fn rejected(reject: Reject) -> Failure {
@@ -195,12 +198,13 @@ fn share(source: &Repository, target: &Path) -> Result<LocalRepository, Failure>
     Ok(LocalRepository { name: name_of(source, &common), default_branch })
 }
 
-/// Branches and tags by full name. Where there is no branch of its own, as in a mirror, the remotes' count.
+/// Returns branches and tags by full name. A repository without local branches, such as a mirror, contributes its
+/// remote-tracking branches instead.
 fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
     let read = |glob: &str| -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
         let mut out = Vec::new();
         for reference in source.references_glob(glob)? {
-            // A ref to a ref, or a broken one, is left out when nothing is at its end.
+            // Broken refs, and symbolic refs whose target does not exist, are left out.
             let Ok(reference) = reference.and_then(|reference| reference.resolve().map(|end| (reference, end))) else {
                 continue;
             };
@@ -213,7 +217,7 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
     if refs.is_empty() {
         let prefix = b"refs/remotes/";
         let mut remote = read("refs/remotes/*")?;
-        // `origin` first: of two branches of one name its own counts.
+        // `origin` first: it has precedence over other remotes with a branch of the same name.
         remote.sort_by_key(|(name, _)| !name.starts_with(b"refs/remotes/origin/"));
         for (name, id) in remote {
             let rest = name.get(prefix.len()..).unwrap_or_default();
@@ -232,8 +236,8 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
 
 fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), Failure> {
     let git = Git::open(target, None).map_err(rejected)?;
-    // In one file, however many there are. Names are bytes; git forbids line ends in them. Where the file did not say
-    // what tags lead to, libgit2 would parse each object that a ref names before it removes one.
+    // Written into a single file, however many refs there are. Names are bytes without line ends, which git forbids.
+    // Tags are peeled, because libgit2 would otherwise parse the object of every ref before it removes one.
     let mut packed = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
     let mut all = Vec::with_capacity(2 * refs.len());
     for (name, id) in refs {
@@ -250,7 +254,8 @@ fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), Failure> {
     Ok(fs::write(target.join("packed-refs"), packed)?)
 }
 
-/// The branch that HEAD names; with a detached HEAD one that holds its commit, else a new one called by its hash.
+/// Returns the branch that HEAD names. If HEAD is detached, returns a branch that contains its commit, or creates one
+/// named after the hash.
 fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<Option<String>, Failure> {
     let branches: Vec<(String, Oid)> = refs
         .iter()
@@ -262,7 +267,7 @@ fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -
         if branches.iter().any(|(branch, _)| *branch == name) {
             return Ok(Some(name));
         }
-        // HEAD names a branch without a commit; another may have some.
+        // HEAD names a branch without commits; another branch may have some.
         let usual = branches.iter().find(|(name, _)| matches!(name.as_str(), "main" | "master" | "trunk"));
         return Ok(usual.or(branches.first()).map(|(name, _)| name.clone()));
     }
@@ -277,13 +282,13 @@ fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -
     Ok(Some(name))
 }
 
-/// The name of the folder that a person would call the repository by.
+/// Returns the name that users know the repository by.
 fn name_of(source: &Repository, common: &Path) -> String {
     let folder: PathBuf = match source.workdir() {
         Some(work) => work.to_path_buf(),
         None => common.to_path_buf(),
     };
-    // What it was cloned from names it; the folder of a clone may be called anything.
+    // The remote determines the name; the folder of a clone can have any name.
     let remote = source.find_remote("origin").ok();
     let url = remote.as_ref().and_then(|remote| remote.url().ok()).unwrap_or_default();
     let cloned = url.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Merging branches and rebasing them, and the objects of forks that come along. No work tree is needed.
+//! Merges and rebases, and transfer of objects from forks. No work tree is needed.
 
 use super::change::Author;
 use super::{Commit, Git};
@@ -7,27 +7,27 @@ use crate::backend::reject::Reject;
 use git2::{Index, Oid, Tree};
 use std::io::Write;
 
-/// The longest branch that is rebased, in commits.
+/// The maximum number of commits that are rebased.
 const MOST_REBASED: usize = 5_000;
 
-/// A merge to be made.
+/// The parameters of a merge.
 pub struct NewMerge<'a> {
     /// The head of the target branch.
     pub target: Oid,
-    /// Where the source branch left the target branch.
+    /// The merge base.
     pub base: Oid,
     /// The head of the source branch.
     pub head: Oid,
     pub method: MergeMethod,
-    /// The message and the author of the one commit that takes the place of all; `None`: all are kept.
+    /// The message and the author of the squash commit; `None` keeps all commits.
     pub squash: Option<(&'a str, Author)>,
-    /// Of the merge commit.
+    /// The message of the merge commit.
     pub message: &'a str,
     pub committer: Author,
 }
 
 impl Git {
-    /// Returns whether `source` can be merged into `target` without a conflict.
+    /// Returns whether `source` can be merged into `target` without conflicts.
     pub fn merges_cleanly(&self, target: Oid, source: Oid) -> bool {
         self.merged(target, source).is_ok_and(|index| !index.has_conflicts())
     }
@@ -37,12 +37,12 @@ impl Git {
         self.repo.merge_commits(&target, &source, None)
     }
 
-    /// Writes the tree of an index; `None` where it has conflicts.
+    /// Writes the tree of an index; `None` if it has conflicts.
     fn write_clean(&self, mut index: Index) -> Result<Option<Oid>, git2::Error> {
         if index.has_conflicts() { Ok(None) } else { index.write_tree_to(&self.repo).map(Some) }
     }
 
-    /// Returns the tree that has what a commit changed on top of another tree; `None` where the changes conflict.
+    /// Returns the tree after applying the changes of a commit to another tree; `None` if they conflict.
     pub(super) fn picked_tree(&self, picked: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Reject> {
         let before = match picked.parent() {
             Some(parent) => self.tree(parent)?,
@@ -52,8 +52,8 @@ impl Git {
         Ok(self.write_clean(self.repo.merge_trees(&before, onto, &after, None)?)?)
     }
 
-    /// Makes the commits of a merge. Answers where the target branch goes, and the merge commit, where there is one;
-    /// `None` where the branches conflict, or the source must be rebased first. No branch is moved.
+    /// Creates the commits of a merge. Returns the new head of the target branch and the merge commit, if there is one;
+    /// `None` if the branches conflict, or the source must be rebased first. Does not move branches.
     pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<(Oid, Option<Oid>)>, Reject> {
         let is_ahead = new.base == new.target;
         if new.method != MergeMethod::Merge && !is_ahead {
@@ -75,8 +75,8 @@ impl Git {
         Ok(Some((id, Some(id))))
     }
 
-    /// Makes the commits of `head` anew on top of `onto`, without merges and without those that change nothing there.
-    /// Answers the last of them; `None` where one conflicts. No branch is moved.
+    /// Rebases the commits of `head` onto `onto`, without merges and without commits that change nothing there. Returns
+    /// the last new commit; `None` if one conflicts. Does not move branches.
     pub fn rebase(&self, head: Oid, onto: Oid, committer: &Author) -> Result<Option<Oid>, Reject> {
         let (commits, has_more) = self.between(onto, head, MOST_REBASED)?;
         if has_more {
@@ -98,7 +98,7 @@ impl Git {
         Ok(Some(tip))
     }
 
-    /// Copies what `head` leads to and `known` does not from the other repositories that this handle reads.
+    /// Copies the objects that are reachable from `head` but not from `known` from the alternate repositories.
     pub fn take_in(&self, head: Oid, known: Oid) -> Result<(), Reject> {
         let mut walk = self.repo.revwalk()?;
         walk.push(head)?;

@@ -1,6 +1,7 @@
-//! A project's repository: refs, commits, history. Opened for each request (a fifth of a millisecond).
+//! A project's git repository: refs, commits, history. It is opened for each request, which takes a fifth of a
+//! millisecond.
 //!
-//! Names and texts in a repository are bytes; what is not UTF-8 is shown with replacement characters.
+//! Names and texts in a repository are bytes; invalid UTF-8 is shown with replacement characters.
 
 mod archive;
 mod blame;
@@ -50,16 +51,17 @@ use std::sync::{Arc, Once};
 pub struct Git {
     repo: Repository,
     default_branch: Option<String>,
-    /// The commits where a shallow clone ends.
+    /// The boundary commits of a shallow clone.
     shallow: HashSet<Oid>,
-    /// What is known of commits beside themselves; looked up when a walk begins.
+    /// The commit-graph, loaded when a walk begins.
     commit_graph: OnceCell<Option<Arc<CommitGraph>>>,
     stop: Stop,
-    /// Where changes of refs are put down, and the project that they are of; `None`: they are made at once.
+    /// The list that collects ref updates, and the ID of the project they belong to; if `None`, updates are applied
+    /// immediately.
     deferred: Option<(RefUpdates, u64)>,
 }
 
-/// A branch or a tag by name, and the commit that it leads to.
+/// A branch or a tag, and the commit that it points to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     pub name: String,
@@ -70,20 +72,20 @@ pub struct Head {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TagHead {
     pub name: String,
-    /// The tag object, or the commit of a light tag.
+    /// The tag object, or the commit of a lightweight tag.
     pub target: Oid,
     pub commit: Oid,
-    /// When the commit was made, in seconds since 1970.
+    /// The committer date, in seconds since 1970.
     pub made: i64,
     pub message: Option<String>,
 }
 
-/// Text of unknown encoding, for people.
+/// Converts text of unknown encoding for display.
 pub fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A ref by its full name as it is shown: a name that is not UTF-8 is found by what stands for it.
+/// Finds a ref by its full name as displayed: names that are not UTF-8 match with their replacement characters.
 pub fn find_ref<'r>(repo: &'r Repository, name: &str) -> Option<Reference<'r>> {
     if let Ok(found) = repo.find_reference(name) {
         return Some(found);
@@ -93,23 +95,23 @@ pub fn find_ref<'r>(repo: &'r Repository, name: &str) -> Option<Reference<'r>> {
     all.find(is_it)
 }
 
-/// Makes an empty bare repository whose HEAD names a branch to come.
+/// Creates an empty bare repository whose HEAD names an unborn branch.
 ///
 /// # Errors
-/// 400 for a name that git does not allow.
+/// Fails with 400 for an invalid name.
 pub fn create(path: &Path, head: &str) -> Result<(), Reject> {
     let name = format!("refs/heads/{head}");
     if !change::is_ref_name(&name) {
         return Err(Reject::bad("Branch name is invalid"));
     }
     if path.exists() {
-        // Of a write that was never finished: no record knows it.
+        // Left by a write that was never finished: no record refers to it.
         std::fs::remove_dir_all(path).map_err(Reject::failed)?;
     }
     Ok(Repository::init_bare(path)?.set_head(&name)?)
 }
 
-/// Copies the objects of a repository; those on the same disk are shared.
+/// Copies the objects of a repository, as hard links if possible.
 fn copy_objects(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
@@ -125,10 +127,10 @@ fn copy_objects(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 impl Git {
-    /// Makes a bare repository with the branches and tags of this one.
+    /// Creates a bare repository with the branches and tags of this one.
     ///
     /// # Errors
-    /// 500 where the disk refuses.
+    /// Fails with 500 if the disk does.
     pub fn copy_to(&self, path: &Path, head: Option<&str>) -> Result<(), Reject> {
         create(path, head.unwrap_or("main"))?;
         copy_objects(&self.repo.commondir().join("objects"), &path.join("objects")).map_err(Reject::failed)?;
@@ -142,13 +144,13 @@ impl Git {
         Ok(())
     }
 
-    /// Opens the repository of a folder.
+    /// Opens the repository in a folder.
     ///
     /// # Errors
-    /// 500 where it is not there or is damaged.
+    /// Fails with 500 if it does not exist or is damaged.
     pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Reject> {
         static UNVERIFIED: Once = Once::new();
-        // As stock git: to hash each object that is read takes longer than to read it.
+        // Like stock git: hashing each object takes longer than reading it.
         UNVERIFIED.call_once(|| git2::opts::strict_hash_verification(false));
         let repo = Repository::open_bare(path)?;
         let shallow = std::fs::read_to_string(path.join("shallow")).unwrap_or_default();
@@ -158,18 +160,18 @@ impl Git {
         Ok(Git { repo, default_branch, shallow, commit_graph, stop: Stop::default(), deferred: None })
     }
 
-    /// The commit-graph file; it knows nothing of where a shallow clone ends.
+    /// Returns the commit-graph; not used for shallow clones, because it does not know their boundary.
     fn commit_graph(&self) -> Option<&Arc<CommitGraph>> {
         let read = || CommitGraph::of(&self.repo.path().join("objects")).filter(|_| self.shallow.is_empty());
         self.commit_graph.get_or_init(read).as_ref()
     }
 
-    /// The same, whose changes of refs are put down to be made later. It answers as if they were made.
+    /// Returns a handle that collects ref updates instead of applying them, and reads refs as if they were applied.
     pub fn deferring(self, ref_updates: &RefUpdates, project: u64) -> Git {
         Git { deferred: Some((ref_updates.clone(), project)), ..self }
     }
 
-    /// Moves a ref, or puts it down.
+    /// Updates a ref, or adds the update to the collected ones.
     fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Reject> {
         match &self.deferred {
             Some((ref_updates, project)) => {
@@ -181,34 +183,34 @@ impl Git {
         }
     }
 
-    /// Returns what a ref points at, or will.
+    /// Returns the target of a ref, including collected updates.
     fn target(&self, name: &str) -> Option<Oid> {
         let planned = self.deferred.as_ref().and_then(|(ref_updates, project)| ref_updates.planned(*project, name));
         planned.unwrap_or_else(|| find_ref(&self.repo, name)?.resolve().ok()?.target())
     }
 
-    /// The same, whose long walks end when `stop` says so.
+    /// Returns a handle whose long walks end when `stop` is set.
     pub fn until(self, stop: &Stop) -> Git {
         Git { stop: stop.clone(), ..self }
     }
 
-    /// libgit2's own handle, for what has no method here.
+    /// Returns the underlying libgit2 handle.
     pub fn repo(&self) -> &Repository {
         &self.repo
     }
 
-    /// The default branch's head; `None` while the repository is empty.
+    /// Returns the head of the default branch; `None` while the repository is empty.
     pub fn default_head(&self) -> Option<Oid> {
         self.branch(self.default_branch.as_deref()?)
     }
 
-    /// The head of a branch.
+    /// Returns the head of a branch.
     pub fn branch(&self, name: &str) -> Option<Oid> {
         let target = self.target(&format!("refs/heads/{name}"))?;
         self.peel(target).ok()?
     }
 
-    /// Makes a branch the one that HEAD names.
+    /// Points HEAD at a branch.
     pub fn set_head(&self, branch: &str) -> Result<(), Reject> {
         match &self.deferred {
             Some((ref_updates, project)) => {
@@ -219,17 +221,17 @@ impl Git {
         }
     }
 
-    /// Lets this handle read the objects of another repository, such as a fork.
+    /// Adds the objects of another repository, such as a fork, as an alternate of this handle.
     pub fn reach(&self, objects: &Path) -> Option<()> {
         self.repo.odb().ok()?.add_disk_alternate(objects.to_str()?).ok()
     }
 
-    /// One tag.
+    /// Returns a tag.
     pub fn tag(&self, name: &str) -> Option<TagHead> {
         self.tag_at(name.to_owned(), self.target(&format!("refs/tags/{name}"))?).ok()?
     }
 
-    /// The commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits of it) names.
+    /// Returns the commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits) names.
     pub fn resolve(&self, name: &str) -> Option<Oid> {
         if name == "HEAD" {
             return self.default_head();
@@ -237,10 +239,11 @@ impl Git {
         self.branch(name).or_else(|| self.tag(name).map(|tag| tag.commit)).or_else(|| self.by_hash(name))
     }
 
-    /// The commit of a ref or hash, of the default branch where none is named; an empty name is none that a ref has.
+    /// Returns the commit of a ref or hash, or of the default branch if there is no name. An empty name matches
+    /// nothing.
     ///
     /// # Errors
-    /// 404 for `what` where there is none.
+    /// Fails with 404 for `what` if it does not exist.
     pub fn commit_at(&self, name: Option<&str>, what: &str) -> Result<Commit, Reject> {
         let id = match name {
             Some(name) => self.resolve(name),
@@ -259,10 +262,10 @@ impl Git {
         self.peel(self.repo.odb().ok()?.exists_prefix(short, hash.len()).ok()?).ok()?
     }
 
-    /// The bytes of a blob.
+    /// Returns the hash and the bytes of a blob.
     ///
     /// # Errors
-    /// 404 where no blob has that hash.
+    /// Fails with 404 if there is no blob with that hash.
     pub fn blob(&self, sha: &str) -> Result<(Oid, Vec<u8>), Reject> {
         let missing = || Reject::not_found("Blob");
         let is_hash = (4..=40).contains(&sha.len()) && sha.bytes().all(|b| b.is_ascii_hexdigit());
@@ -274,7 +277,7 @@ impl Git {
         Ok((blob.id(), blob.content().to_vec()))
     }
 
-    /// The tag of a name at an object; `None` if that leads to no commit.
+    /// Returns the tag with a name and a target; `None` if the target does not lead to a commit.
     fn tag_at(&self, name: String, target: Oid) -> Result<Option<TagHead>, git2::Error> {
         let Some(commit) = self.peel(target)? else { return Ok(None) };
         let message = self.annotation(target)?.map(|text| text.trim_end().to_owned());
@@ -282,17 +285,18 @@ impl Git {
         Ok(Some(TagHead { name, target, commit, made, message }))
     }
 
-    /// A commit as it goes on the wire.
+    /// Returns the API representation of a commit.
     pub fn show(&self, id: Oid) -> Result<CommitView, Reject> {
         Ok(show(self.find_commit(id)?))
     }
 
-    /// The same, of a list that may be asked for again.
+    /// Returns the API representation of a commit, from the cache if possible.
     pub fn show_known(&self, id: Oid, cache: &Cache) -> Result<CommitView, Reject> {
         Ok((*cache.commits.or_make(id, || self.show(id).map(Arc::new))?).clone())
     }
 
-    /// A commit with the lines that it added and deleted against its first parent.
+    /// Returns the API representation of a commit, with the lines that it added and deleted compared to its first
+    /// parent.
     pub fn show_with_stats(&self, id: Oid) -> Result<CommitView, Reject> {
         let (additions, deletions) = self.line_counts(id)?;
         let stats = Stats { additions, deletions, total: additions + deletions };
@@ -300,7 +304,7 @@ impl Git {
     }
 }
 
-/// A commit as it goes on the wire.
+/// Converts a commit to its API representation.
 fn show(commit: Commit) -> CommitView {
     let id = commit.id.to_string();
     let committed = time(commit.committer.at);
@@ -321,7 +325,7 @@ fn show(commit: Commit) -> CommitView {
     }
 }
 
-/// A time of git with its own offset: `2018-01-01T10:00:00.000+02:00`.
+/// Formats a git time with its own offset: `2018-01-01T10:00:00.000+02:00`.
 pub fn time(time: git2::Time) -> Time {
     let instant = Timestamp::from_second(time.seconds()).unwrap_or_default();
     let offset = Offset::from_seconds(time.offset_minutes().saturating_mul(60)).unwrap_or(Offset::UTC);

@@ -1,16 +1,16 @@
-//! Commits and tags, read from and written as the bytes that git keeps.
+//! Commits and tags, parsed from and serialized to git's object format.
 //!
-//! libgit2 refuses a commit whose date or author it cannot parse, and with it the whole history that holds it. Stock
-//! git shows such a commit, dated 1970-01-01; so does this.
+//! libgit2 refuses a commit whose date or author it cannot parse, and with it the whole history that contains the
+//! commit. Stock git shows such a commit with the date 1970-01-01; so does this module.
 
 use super::{Git, lossy};
 use git2::{Error, ObjectType, Oid, Time, Tree};
 use jiff::Timestamp;
 
-/// Tags of tags that are followed to a commit.
+/// The maximum number of nested tags that are followed to a commit.
 const MOST_TAGS: usize = 32;
 
-/// Characters that git allows in no signature.
+/// The characters that git does not allow in a signature.
 pub(super) const UNSIGNED: [char; 4] = ['<', '>', '\n', '\0'];
 
 /// A commit.
@@ -18,14 +18,14 @@ pub(super) const UNSIGNED: [char; 4] = ['<', '>', '\n', '\0'];
 pub struct Commit {
     pub id: Oid,
     pub tree_id: Oid,
-    /// The commits that it follows; none where a shallow clone ends.
+    /// The parents; none at the boundary of a shallow clone.
     pub parents: Vec<Oid>,
     pub author: Signature,
     pub committer: Signature,
     pub message: String,
 }
 
-/// A person as git writes one down, and when.
+/// The name and email address of an author or a committer, and a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
     pub name: String,
@@ -34,7 +34,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Reads `name <email> seconds offset`. A date that cannot be parsed or shown is the beginning of 1970.
+    /// Parses `name <email> seconds offset`. Dates that cannot be parsed or represented become 1970-01-01.
     fn parse(line: &[u8]) -> Signature {
         let (start, end) = (memchr::memrchr(b'<', line), memchr::memrchr(b'>', line));
         let text = |bytes: Option<&[u8]>| {
@@ -46,7 +46,7 @@ impl Signature {
         Signature { name, email: text(email), at: time(line) }
     }
 
-    /// The line of a commit's or a tag's header, without its first word.
+    /// Formats the value of a header line of a commit or a tag.
     fn line(&self) -> String {
         let (minutes, sign) = (self.at.offset_minutes(), self.at.sign());
         let (hours, minutes) = (minutes.unsigned_abs() / 60, minutes.unsigned_abs() % 60);
@@ -56,7 +56,7 @@ impl Signature {
     }
 }
 
-/// The date after the address of a signature.
+/// Parses the date after the email address of a signature.
 fn time(line: &[u8]) -> Time {
     let rest = memchr::memrchr(b'>', line).and_then(|end| line.get(end + 1..)).unwrap_or_default();
     let rest = String::from_utf8_lossy(rest);
@@ -66,7 +66,7 @@ fn time(line: &[u8]) -> Time {
     Time::new(seconds, words.next().and_then(offset).unwrap_or_default())
 }
 
-/// The minutes of an offset such as `+0530`; `None` if no place on earth has it.
+/// Parses an offset such as `+0530` into minutes; `None` if it is out of range.
 fn offset(word: &str) -> Option<i32> {
     let digits: i32 = word.strip_prefix(['+', '-'])?.parse().ok().filter(|digits| (0..=9_999).contains(digits))?;
     let (hours, minutes) = (digits / 100, digits % 100);
@@ -107,13 +107,13 @@ impl<'a> Raw<'a> {
         Some(raw)
     }
 
-    /// Returns when it was committed, in seconds since 1970.
+    /// Returns the committer date, in seconds since 1970.
     pub fn seconds(&self) -> i64 {
         time(self.committer).seconds()
     }
 }
 
-/// The header of an object, and the text below it without empty lines at its start.
+/// Splits an object into its header, and the text without leading empty lines.
 fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr::memmem::find(bytes, b"\n\n").unwrap_or(bytes.len());
     let (head, text) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
@@ -126,23 +126,23 @@ fn id_of(hex: &[u8]) -> Option<Oid> {
 }
 
 impl Commit {
-    /// The first paragraph of the message in one line.
+    /// Returns the first paragraph of the message in one line.
     pub fn title(&self) -> String {
         let lines = self.message.lines().map(str::trim_end).take_while(|line| !line.is_empty());
         lines.map(str::trim_start).collect::<Vec<_>>().join(" ")
     }
 
-    /// Its first parent.
+    /// Returns the first parent.
     pub fn parent(&self) -> Option<Oid> {
         self.parents.first().copied()
     }
 }
 
 impl Git {
-    /// A commit.
+    /// Reads a commit.
     ///
     /// # Errors
-    /// Where it is not there, or is not a commit.
+    /// Fails if it does not exist, or is not a commit.
     pub fn find_commit(&self, id: Oid) -> Result<Commit, Error> {
         self.raw_commit(id, |raw| Commit {
             id,
@@ -154,7 +154,7 @@ impl Git {
         })
     }
 
-    /// Returns what `read` takes of a commit.
+    /// Parses a commit and returns the result of `read`.
     pub(super) fn raw_commit<T>(&self, id: Oid, read: impl FnOnce(Raw<'_>) -> T) -> Result<T, Error> {
         let odb = self.repo.odb()?;
         let object = odb.read(id)?;
@@ -166,26 +166,26 @@ impl Git {
         Ok(read(raw))
     }
 
-    /// Returns whether a commit is there.
+    /// Returns whether a commit exists.
     pub fn has_commit(&self, id: Oid) -> bool {
         let kind = self.repo.odb().and_then(|odb| Ok(odb.read_header(id)?.1));
         kind.is_ok_and(|kind| kind == ObjectType::Commit)
     }
 
-    /// Returns when a commit was made.
+    /// Returns the committer date of a commit.
     pub fn committed_at(&self, id: Oid) -> Result<Timestamp, Error> {
         Ok(Timestamp::from_second(self.raw_commit(id, |raw| raw.seconds())?).unwrap_or_default())
     }
 
-    /// The tree of a commit.
+    /// Returns the tree of a commit.
     pub fn tree(&self, commit: Oid) -> Result<Tree<'_>, Error> {
         self.repo.find_tree(self.raw_commit(commit, |raw| raw.tree)?)
     }
 
-    /// The commit that an object is, or that a tag leads to; `None` for a tree or a blob.
+    /// Returns the commit that an object is, or that a tag leads to; `None` for a tree or a blob.
     ///
     /// # Errors
-    /// Where an object on the way is not there.
+    /// Fails if an object on the way is missing.
     pub fn peel(&self, id: Oid) -> Result<Option<Oid>, Error> {
         let (odb, mut at) = (self.repo.odb()?, id);
         for _ in 0..MOST_TAGS {
@@ -203,14 +203,14 @@ impl Git {
         Ok(None)
     }
 
-    /// The text of a tag; `None` for what is not a tag object.
+    /// Returns the message of a tag; `None` if it is not a tag object.
     pub(super) fn annotation(&self, id: Oid) -> Result<Option<String>, Error> {
         let odb = self.repo.odb()?;
         let object = odb.read(id)?;
         Ok((object.kind() == ObjectType::Tag).then(|| lossy(split(object.data()).1)))
     }
 
-    /// Writes a commit.
+    /// Writes a commit object.
     pub(super) fn write_commit(
         &self,
         (author, committer): (&Signature, &Signature),
@@ -224,7 +224,7 @@ impl Git {
         self.repo.odb()?.write(ObjectType::Commit, text.as_bytes())
     }
 
-    /// Writes a tag with a message.
+    /// Writes an annotated tag object.
     pub(super) fn write_tag(&self, name: &str, commit: Oid, by: &Signature, message: &str) -> Result<Oid, Error> {
         let text = format!("object {commit}\ntype commit\ntag {name}\ntagger {}\n\n{message}", by.line());
         self.repo.odb()?.write(ObjectType::Tag, text.as_bytes())

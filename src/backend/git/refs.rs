@@ -1,7 +1,7 @@
-//! Lists of branches and tags, kept as long as nothing in the repository has changed under them.
+//! Lists of branches and tags, cached until something in the repository changes them.
 //!
-//! Reading 100,000 packed refs takes libgit2 a tenth of a second, each time. Stock git writes to the same folders, so a
-//! list is only used again where the single refs say the same as then, read again, and `packed-refs` is the same file.
+//! Reading 100,000 packed refs takes libgit2 a tenth of a second each time. Stock git may write to the same folders, so
+//! a cached list is used only if the loose refs, read again, are the same as before and `packed-refs` is the same file.
 
 use super::{Git, Head, TagHead, lossy};
 use crate::backend::cache::{Cache, CacheTable, Weight};
@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A file that changed less than this ago may change once more without a trace: clocks of file systems tick slowly.
+/// The age that a modification must have to be trusted: a later one within the same tick of the file system's clock
+/// would go unnoticed.
 const TICK: Duration = Duration::from_secs(2);
 
-/// A list in its order, and what the repository looked like when it was read.
+/// A sorted list, and the state of the repository when it was read.
 pub type Listed<T> = (Arc<RefsState>, Arc<Vec<T>>);
 
 impl<T> Weight for Listed<T> {
@@ -27,21 +28,21 @@ impl<T> Weight for Listed<T> {
     }
 }
 
-/// What a list of refs depends on.
+/// The state that a list of refs depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefsState {
-    /// Which file `packed-refs` is; `None` if there is none.
+    /// The stamp of `packed-refs`; `None` if the file does not exist.
     packed: Option<Stamp>,
-    /// Refs that have a file of their own, and where they point, in order.
+    /// The loose refs and their targets, sorted.
     single: Vec<(PathBuf, Oid)>,
 }
 
-/// Tells one state of a file from another.
+/// A fingerprint of the state of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stamp {
     size: u64,
     modified: SystemTime,
-    /// Of the file system: device, inode, and seconds and nanoseconds of the last change of anything.
+    /// The device, the inode, and the seconds and nanoseconds of the last status change.
     identity: [i64; 4],
 }
 
@@ -50,12 +51,12 @@ impl Stamp {
         Ok(Stamp { size: file.len(), modified: file.modified()?, identity: identity(file) })
     }
 
-    /// Returns whether another write could not bear the same stamp.
+    /// Returns whether a later write cannot produce the same stamp.
     fn is_old(&self, now: SystemTime) -> bool {
         let [.., seconds, _] = self.identity;
         let since = Duration::from_secs(seconds.try_into().unwrap_or_default());
         let Some(changed) = SystemTime::UNIX_EPOCH.checked_add(since) else { return false };
-        // A time to come is no older than now.
+        // A time in the future does not count as old.
         now.duration_since(self.modified.max(changed)).is_ok_and(|age| age > TICK)
     }
 }
@@ -72,11 +73,10 @@ fn identity(_file: &Metadata) -> [i64; 4] {
 }
 
 impl RefsState {
-    /// Returns how things stand below `refs/heads` or `refs/tags`. `None` if it cannot be told well enough to rely on
-    /// it.
+    /// Returns the state of the refs below `refs/heads` or `refs/tags`; `None` if it cannot be determined reliably.
     fn read(repository: &Path, folder: &str, now: SystemTime) -> Option<RefsState> {
         let mut single = Vec::new();
-        // First these: git packs a ref before it removes its file.
+        // Read loose refs first: git packs a ref before it removes its file.
         singles(&repository.join(folder), &mut single)?;
         single.sort();
         let packed = match fs::metadata(repository.join("packed-refs")) {
@@ -88,7 +88,7 @@ impl RefsState {
     }
 }
 
-/// Adds the refs that are files below a folder. `None` for those that name another ref, and for what is no ref.
+/// Adds the loose refs below a folder. Returns `None` if one is symbolic, invalid or not readable.
 fn singles(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -110,11 +110,11 @@ fn singles(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
 }
 
 impl Git {
-    /// Returns all branches that lead to a commit, by name.
+    /// Returns all branches that point to a commit, by name.
     pub fn branches(&self, cache: &Cache) -> Result<Arc<Vec<Head>>, Reject> {
         let mut commits = HashMap::new();
         let show = |found: &Reference<'_>, name: String| {
-            // What names no other ref is not looked up once more.
+            // Direct refs need not be looked up again.
             let target =
                 if found.kind() == Some(ReferenceType::Direct) { found.target() } else { found.resolve()?.target() };
             let Some(target) = target else { return Ok(None) };
@@ -127,14 +127,14 @@ impl Git {
         self.listed("refs/heads", &cache.heads, |head| &head.name, show)
     }
 
-    /// Returns all tags that lead to a commit, by name.
+    /// Returns all tags that point to a commit, by name.
     pub fn tags(&self, cache: &Cache) -> Result<Arc<Vec<TagHead>>, Reject> {
         let show =
             |found: &Reference<'_>, name: String| found.target().map_or(Ok(None), |target| self.tag_at(name, target));
         self.listed("refs/tags", &cache.tags, |tag| &tag.name, show)
     }
 
-    /// The refs below a folder that `show` can make something of, in the order of their names.
+    /// Returns the refs below a folder for which `show` returns a row, sorted by name.
     fn listed<T>(
         &self,
         folder: &str,
@@ -156,13 +156,13 @@ impl Git {
             let name = reference.name_bytes();
             match show(&reference, lossy(name.strip_prefix(prefix.as_bytes()).unwrap_or(name))) {
                 Ok(row) => rows.extend(row),
-                // An object that is missing may come yet.
+                // A missing object may arrive later.
                 Err(why) => is_whole &= why.code() != ErrorCode::NotFound,
             }
         }
         rows.sort_by(|a, b| name_of(a).cmp(name_of(b)));
         let list = Arc::new(rows);
-        // What changed while it was read is in the list by half, perhaps.
+        // If the refs changed in the meantime, the list may be incomplete: do not cache it.
         if let Some(before) = before.filter(|before| is_whole && stand().as_ref() == Some(before)) {
             table.put(path.to_owned(), (Arc::new(before), list.clone()));
         }
@@ -178,7 +178,7 @@ mod tests {
 
     struct Made {
         folder: tempfile::TempDir,
-        /// A tree that has nothing in it.
+        /// The hash of an empty tree.
         empty: String,
     }
 
@@ -207,13 +207,13 @@ mod tests {
             Git::open(self.folder.path(), Some("main")).unwrap()
         }
 
-        /// Returns what there is, with nothing kept.
+        /// Returns the lists as read without a cache.
         fn truth(&self) -> (Vec<Head>, Vec<TagHead>) {
             let (git, fresh) = (self.git(), Cache::default());
             (git.branches(&fresh).unwrap().to_vec(), git.tags(&fresh).unwrap().to_vec())
         }
 
-        /// Returns how it stands for one to whom everything on disk is old.
+        /// Returns the states, at a time when everything on disk is old.
         fn stands(&self) -> [Option<RefsState>; 2] {
             let later = SystemTime::now() + 2 * TICK;
             ["refs/heads", "refs/tags"].map(|folder| RefsState::read(self.folder.path(), folder, later))
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(listed(), 2);
         made.git().create_branch("c", "a/b").unwrap();
         assert_eq!(listed(), 3);
-        // As an editor would, with no new file.
+        // As an editor would, without creating a new file.
         std::fs::write(made.folder.path().join("refs/heads/c"), format!("{two}\n")).unwrap();
         assert_eq!(listed(), 3);
         made.run(&["branch", "-D", "a/b"]);
@@ -302,7 +302,7 @@ mod tests {
         };
         assert!(is_kept());
         let place = made.folder.path().join("refs/heads/x");
-        // One that names another, one whose commit has not come yet, one that is none.
+        // A symbolic ref, a ref whose commit is missing, and an invalid one.
         for text in ["ref: refs/remotes/origin/a\n".to_owned(), format!("{}\n", "ab".repeat(20)), "?".into()] {
             std::fs::write(&place, &text).unwrap();
             assert!(!is_kept(), "{text}");
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(git.branches(&cache).ok(), git.branches(&Cache::default()).ok(), "an empty file");
         std::fs::remove_file(&place).unwrap();
         assert!(is_kept());
-        // A file that was written just now may be written again within the same tick.
+        // A file that was just written may be written again within the same tick.
         made.run(&["pack-refs", "--all"]);
         assert!(RefsState::read(made.folder.path(), "refs/heads", SystemTime::now()).is_none());
         assert!(made.stands()[0].is_some());

@@ -1,11 +1,11 @@
-//! Repositories made for the occasion, read back.
+//! Tests with generated repositories.
 
 use super::*;
 use crate::backend::cache::Cache;
 pub use crate::dice::Dice;
 use git2::Signature;
 
-/// Returns whether stock git is on this machine.
+/// Returns whether stock git is installed.
 pub fn has_git() -> bool {
     static HAS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     let asked = || std::process::Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());
@@ -13,7 +13,7 @@ pub fn has_git() -> bool {
 }
 
 impl Dice {
-    /// Up to `count` different ones of the `back` commits before the `n`th, as its parents.
+    /// Returns up to `count` distinct commits out of the `back` ones before the `n`th, as its parents.
     pub fn parents(&mut self, n: usize, count: usize, back: usize) -> Vec<usize> {
         let mut parents = Vec::new();
         while parents.len() < count.min(n) {
@@ -26,7 +26,7 @@ impl Dice {
     }
 }
 
-/// Writes a commit whose message is its number, with its files by name and text.
+/// Writes a commit whose message is its number, with files by name and content.
 pub fn write_commit(repo: &Repository, n: usize, seconds: i64, parents: &[Oid], files: &[(&str, &str)]) -> Oid {
     let mut tree = repo.treebuilder(None).unwrap();
     for (name, text) in files {
@@ -39,7 +39,7 @@ pub fn write_commit(repo: &Repository, n: usize, seconds: i64, parents: &[Oid], 
     repo.odb().unwrap().write(ObjectType::Commit, text.as_bytes()).unwrap()
 }
 
-/// Returns the commit that begins each line of what stock git prints.
+/// Returns the commits at the start of each line that stock git prints.
 pub fn stock(folder: &std::path::Path, arguments: &[&str]) -> Vec<Oid> {
     let mut command = std::process::Command::new("git");
     command.args(arguments).current_dir(folder);
@@ -62,13 +62,13 @@ impl Made {
         Made { folder, repo }
     }
 
-    /// Commits a whole tree of files, names as bytes.
+    /// Commits a whole tree of files; names are bytes.
     fn commit(&self, branch: &str, at: i64, files: &[(&[u8], &str)]) -> Oid {
         let head = self.repo.find_reference(&format!("refs/heads/{branch}")).ok().and_then(|head| head.target());
         self.commit_on(head.as_slice(), branch, at, files)
     }
 
-    /// The same on top of some commits, of which libgit2 might refuse one.
+    /// Commits a tree with the given parents, even if libgit2 cannot parse one of them.
     fn commit_on(&self, parents: &[Oid], branch: &str, at: i64, files: &[(&[u8], &str)]) -> Oid {
         let mut index = git2::Index::new().unwrap();
         for (path, text) in files {
@@ -121,7 +121,7 @@ fn a_log_of_a_path_has_only_what_changed_it_and_its_pages_join() {
     assert_eq!(git.log(&bounded, 0, 20).unwrap().commits, [all[4], all[3], all[2]]);
 }
 
-/// A history of commits one after the other, dated `dates`, the newest first.
+/// Creates a linear history of commits with the given dates; the newest is first in the result.
 fn line(made: &Made, dates: impl Iterator<Item = i64>) -> Vec<Oid> {
     let odb = made.repo.odb().unwrap();
     let tree = made.repo.treebuilder(None).unwrap().write().unwrap();
@@ -155,7 +155,7 @@ fn a_log_reads_no_more_than_its_page_needs_and_goes_on_from_there() {
     assert_eq!(read(&query), before);
     let last = git.log_page(&query, 1_990, 20, &cache).unwrap();
     assert_eq!((last.commits.as_slice(), last.total, last.more), (&all[1_990..], Some(2_000), false));
-    // What is older than asked for is not read.
+    // Commits older than `since` are not read.
     let since = LogQuery { since: Some(1_995 * 60), ..query };
     assert_eq!(git.log_page(&since, 0, 20, &cache).unwrap().total, Some(5));
     assert!(read(&since) > 24 * 60, "within a day a clock may be wrong");
@@ -313,14 +313,14 @@ fn lines_are_counted_as_in_the_diff() {
     let trees: &[&[(&[u8], &str)]] = &[
         &[(b"a", "1\n2\n"), (b"src/a.rs", &long)],
         &[(b"a", "1\n2"), (b"src/a.rs", &other)],
-        // One more, one less, and one under a new name.
+        // A line is added, a line is removed, and a file is renamed.
         &[(b"a", "1\n2"), (b"b", "1\n2\n3"), (b"src/a.rs", &other), (b"src/deep/b", "\n")],
         &[(b"a", "1\n2"), (b"src/a.rs", &other)],
         &[(b"a", "1\n2"), (b"src/b.rs", &long)],
-        // A file that becomes a folder, and names that begin alike.
+        // A file becomes a folder, and names have common prefixes.
         &[(b"a/b", "1\n"), (b"a.b", "1\n"), (b"src/b.rs", &long)],
         &[(b"a/b", "1\n"), (b"a.b", "1\n"), (b"a-b", ""), (b"src/b.rs", &long), (b"src.rs", "2\n2\n")],
-        // What is no text, and what is too large.
+        // A binary file, and one that is too large.
         &[(b"a.b", "\0\n"), (b"a-b", "1"), (b"src.rs", "2\n2\n")],
         &[(b"a.b", "1\n"), (b"a-b", &large), (b"src.rs", "3\n2\n")],
         &[(b"a-b", "1\n"), (b"src.rs", "3\n2\n")],
@@ -348,7 +348,7 @@ fn what_has_no_room_in_a_diff_is_named_without_its_text() {
         (texts.collect::<Vec<_>>(), changes.count, changes.overflow)
     };
     let (text, left_out) = ((true, false), (false, true));
-    // A text of more than two megabytes is left out for itself, and the others stay.
+    // The text of more than two megabytes is left out, and the others stay.
     assert_eq!(told(1 << 20), (vec![text, text, text, left_out], 4, false));
     assert_eq!(told(1), (vec![text, left_out, left_out, left_out], 4, true));
 }
@@ -433,7 +433,7 @@ fn an_adopted_repository_is_read_and_never_written() {
     let place = tempfile::tempdir().unwrap();
     let target = place.path().join("1.git");
     let adopted = adopt(made.folder.path(), &target).unwrap();
-    // The folder's HEAD names a branch that does not exist (`master`), so the usual one is taken.
+    // The folder's HEAD names a branch that does not exist (`master`), so a common name is used.
     assert_eq!(adopted.default_branch.as_deref(), Some("main"));
     let git = Git::open(&target, Some("main")).unwrap();
     assert_eq!(git.default_head(), Some(id));
@@ -482,7 +482,7 @@ fn a_refresh_takes_what_changed_there_and_keeps_what_changed_here() {
     assert_eq!(again(), expected);
     assert_eq!(again(), expected, "once more changes nothing");
 
-    // A branch of ours in the way of one of theirs stays, and stops nothing.
+    // A local branch that conflicts with one of the source stays, and does not affect the others.
     git.create_branch("way", "main").unwrap();
     made.commit("way/x", 5, &[(b"a", "5")]);
     assert!(again().contains(&("way".to_owned(), ours)));

@@ -6,8 +6,8 @@ use crate::backend::reject::Reject;
 use git2::{ObjectType, Oid, Tree, TreeEntry};
 
 impl Git {
-    /// The entries of a folder, folders first, then files, then submodules; all that is below, too, where
-    /// `recursive`. A path that is no folder has none.
+    /// Lists the entries of a folder: folders, then files, then submodules; with `recursive`, also those of its
+    /// subfolders. A path that is not a folder has no entries.
     pub fn list(&self, root: &Tree<'_>, path: &str, recursive: bool) -> Result<Vec<View>, Reject> {
         let names = self.raw_names(root, path);
         let mut folder = root.clone();
@@ -33,13 +33,13 @@ impl Git {
         Ok(entries)
     }
 
-    /// Goes through a folder, and where `deeper` through those in it.
+    /// Returns an iterator over a folder; with `deeper`, also over its subfolders.
     pub(super) fn walk<'g>(&'g self, folder: &Tree<'g>, deeper: bool) -> Walk<'g> {
         Walk { git: self, open: vec![(folder.clone(), 0, 0)], path: Vec::new(), next: None, deeper }
     }
 
-    /// The names on the way to `path` as the repository writes them: a name that is shown with replacement
-    /// characters finds the one that it stands for.
+    /// Returns the components of `path` as the repository spells them: a name displayed with replacement characters
+    /// matches the original one.
     pub(super) fn raw_names(&self, root: &Tree<'_>, path: &str) -> Vec<Vec<u8>> {
         let mut folder = Some(root.clone());
         let mut out = Vec::new();
@@ -62,12 +62,12 @@ impl Git {
         out
     }
 
-    /// Returns the ID of an entry of a folder; `None` for what is no folder, too. A large folder is not parsed for it.
+    /// Returns the ID of an entry of a folder; `None` also if it is not a folder. Does not parse the whole folder.
     pub(super) fn entry_id(&self, folder: Oid, name: &[u8]) -> Option<Oid> {
         let odb = self.repo.odb().ok()?;
         let object = odb.read(folder).ok().filter(|object| object.kind() == ObjectType::Tree)?;
         let mut rest = object.data();
-        // Mode, space, name, zero, hash.
+        // The format is mode, space, name, NUL, hash.
         while let Some(end) = memchr::memchr(0, rest) {
             let (entry, after) = rest.split_at_checked(end)?;
             let hash = after.get(1..21)?;
@@ -80,7 +80,7 @@ impl Git {
         None
     }
 
-    /// The file of a path: its hash and bytes.
+    /// Returns the hash and the bytes of a file.
     pub fn file(&self, root: &Tree<'_>, path: &str) -> Option<(Oid, Vec<u8>)> {
         let mut id = root.id();
         for name in self.raw_names(root, path) {
@@ -91,27 +91,27 @@ impl Git {
     }
 }
 
-/// Folders inside one another that are walked. A file system has fewer, and git itself stops at this many; a tree is
-/// made as deep as its author likes.
+/// The maximum nesting depth of folders. File systems allow less, and git stops at the same depth; the author of a tree
+/// can nest it arbitrarily deep.
 const DEEPEST: usize = 2_048;
 
-/// What is in a folder, one entry after the other, each folder before what is in it.
+/// A depth-first walk over the entries of a folder, parents before children.
 pub(super) struct Walk<'g> {
     git: &'g Git,
-    /// The folders on the way, which of their entries comes next, and how long the path to them is.
+    /// The open folders, the index of the next entry in each, and the length of the path to it.
     open: Vec<(Tree<'g>, usize, usize)>,
-    /// From where the walk began to the entry at hand.
+    /// The path of the current entry, relative to the start of the walk.
     path: Vec<u8>,
-    /// The folder that was met last.
+    /// The last visited entry, if it is a folder to descend into.
     next: Option<Oid>,
     deeper: bool,
 }
 
 impl Walk<'_> {
-    /// The next entry and its path.
+    /// Returns the next entry and its path.
     ///
     /// # Errors
-    /// Where a folder is missing or nests too deep, and 499 where nobody waits any more.
+    /// Fails if a folder is missing or nested too deep, and with 499 after cancellation.
     pub fn next(&mut self) -> Result<Option<(Vec<u8>, TreeEntry<'static>)>, Reject> {
         if let Some(id) = self.next.take() {
             self.git.stop.go_on()?;

@@ -1,10 +1,10 @@
-//! A log that is walked as far as somebody reads it, and goes on from there later.
+//! A log that is walked on demand and can be continued later.
 //!
-//! Its order is that of `git log --date-order`: newest first by committer date, and no commit before all of its
-//! children. To know that a commit has no other child, git reads the whole history unless there is a commit-graph file;
-//! so does this walk with such a file, as it is cheap then. Without one it reads [`AHEAD`] commits ahead of the order:
-//! only where clocks went so wrong that more than that lie between a commit and an older parent of it, the parent is
-//! listed first.
+//! The order is that of `git log --date-order`: newest first by committer date, and no commit before all of its
+//! children. To be sure that a commit has no further children, git reads the whole history unless there is a
+//! commit-graph file. With the file, this walk does the same as git, as that is cheap. Without it, the walk reads
+//! [`AHEAD`] commits ahead: a parent is listed too early only if its date is so wrong that more commits than that lie
+//! between it and its child.
 
 use super::commit_graph::UNKNOWN;
 use super::graph::Graph;
@@ -15,25 +15,25 @@ use git2::Oid;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// How many commits are read ahead where no file tells how they follow each other. In the 80,000 commits of git itself
-/// the greatest distance by which a commit follows its parent by date is 58.
+/// The number of commits that are read ahead if there is no commit-graph file. Among the 80,000 commits of git itself,
+/// the maximum distance by which a commit follows its parent by date is 58.
 const AHEAD: usize = 256;
-/// Folders whose entry on the way to a path is kept in memory.
+/// The maximum number of folders whose entry on the path is cached.
 const MOST_FOLDERS: usize = 4_096;
-/// Bytes that a commit takes in memory.
+/// The approximate size of a commit in memory, in bytes.
 const NODE_BYTES: usize = 256;
 
-/// A log, as far as it was walked.
+/// A log, as far as it has been walked.
 #[derive(Debug)]
 pub struct Log {
     walk: Walk,
     since: Option<i64>,
     until: Option<i64>,
-    /// What was found so far.
+    /// The commits found so far.
     pub found: Vec<Oid>,
-    /// Whether that is all.
+    /// Whether the log is complete.
     pub is_whole: bool,
-    /// How many commits in a row were too old.
+    /// The number of consecutive commits that were too old.
     old: usize,
 }
 
@@ -43,10 +43,10 @@ impl Log {
         Ok(Log { walk, since: query.since, until: query.until, found: Vec::new(), is_whole: false, old: 0 })
     }
 
-    /// Goes on until so many were found, or all.
+    /// Continues until `count` commits have been found, or all.
     ///
     /// # Errors
-    /// Where a commit is missing, and 499 where nobody waits any more. Then it can be tried again.
+    /// Fails if a commit is missing, and with 499 after cancellation. The walk can be continued then.
     pub fn reach(&mut self, git: &Git, count: usize) -> Result<(), Reject> {
         while self.found.len() < count && !self.is_whole {
             let Some(step) = self.walk.next(git)? else {
@@ -68,7 +68,7 @@ impl Log {
         Ok(())
     }
 
-    /// Bytes that it takes in memory, roughly.
+    /// Returns the approximate size in memory, in bytes.
     pub fn weight(&self) -> usize {
         self.walk.graph.len().saturating_mul(NODE_BYTES).saturating_add(self.found.len().saturating_mul(20))
     }
@@ -79,7 +79,7 @@ impl Log {
     }
 }
 
-/// A commit in its order.
+/// A commit of the walk.
 pub(super) struct Step {
     pub id: Oid,
     pub seconds: i64,
@@ -88,24 +88,24 @@ pub(super) struct Step {
     is_hit: bool,
 }
 
-/// What the order knows of a commit.
+/// The state of a commit in the walk.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
-    /// Its children that are not in the order yet.
+    /// The number of children that have not been returned yet.
     waits: usize,
-    /// By which entry of the queue it is ready; 0 for none.
+    /// The ticket of its valid queue entry; 0 for none.
     ticket: usize,
     is_done: bool,
     is_hit: bool,
 }
 
-/// Goes through histories in order.
+/// A walk through histories in date order.
 #[derive(Debug)]
 pub(super) struct Walk {
     graph: Graph,
     path: Option<PathFilter>,
     turns: Vec<Turn>,
-    /// By date, then in the order in which they came.
+    /// The commits that can come next, by date, then in the order in which they were queued.
     ready: BinaryHeap<(i64, Reverse<usize>, usize)>,
     tickets: usize,
     visited: usize,
@@ -113,8 +113,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// A walk through the histories of some commits; with a path, as `git log -- PATH` walks: where a merge has the
-    /// same object at the path as one of its parents, only that parent is followed.
+    /// Starts a walk through the histories of some commits. With a path, it simplifies like `git log -- PATH`: if a
+    /// merge has the same object at the path as one of its parents, only that parent is followed.
     pub fn new(git: &Git, from: &[Oid], path: Option<&str>) -> Result<Walk, Reject> {
         let graph = Graph::new(git, from.iter().copied())?;
         let path = path.map(|path| PathFilter::new(git, path, from));
@@ -127,7 +127,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Queues a commit all of whose known children are in the order.
+    /// Queues a commit if all of its known children have been returned.
     fn push(&mut self, place: usize) {
         let Some(turn) = self.turns.get_mut(place).filter(|turn| turn.waits == 0 && !turn.is_done) else { return };
         self.tickets += 1;
@@ -136,15 +136,15 @@ impl Walk {
         self.ready.push((seconds, Reverse(self.tickets), place));
     }
 
-    /// The next commit.
+    /// Returns the next commit.
     ///
     /// # Errors
-    /// As [`Log::reach`].
+    /// Fails as [`Log::reach`] does.
     pub fn next(&mut self, git: &Git) -> Result<Option<Step>, Reject> {
         while let Some((_, Reverse(ticket), place)) = self.ready.peek().copied() {
             git.stop.go_on()?;
             if self.turns.get(place).is_none_or(|turn| turn.ticket != ticket) {
-                // It got another child since.
+                // Another child has been found since.
                 self.ready.pop();
             } else if let Some(unknown) = self.unknown_before(place) {
                 self.visit(git, unknown)?;
@@ -158,7 +158,7 @@ impl Walk {
         Ok(None)
     }
 
-    /// The commit to be visited next where a child of the one at `place` may not be known yet.
+    /// Returns the commit to visit next if the one at `place` may have children that are not known yet.
     fn unknown_before(&mut self, place: usize) -> Option<usize> {
         let generation = self.graph.node(place)?.generation;
         let next = self.graph.next()?;
@@ -190,7 +190,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Puts a commit in the order.
+    /// Returns a commit as the next one, and queues its parents.
     fn take(&mut self, place: usize) -> Option<Step> {
         self.done += 1;
         let turn = self.turns.get_mut(place)?;
@@ -207,12 +207,12 @@ impl Walk {
     }
 }
 
-/// Selects the commits that changed a path.
+/// A filter for the commits that changed a path.
 #[derive(Debug)]
 pub(super) struct PathFilter {
     /// The components of the path, as the repository spells them.
     names: Vec<Vec<u8>>,
-    /// Folders, by how deep they are and their tree, to what is at the path below them. Neighbors have most in common.
+    /// The objects at the path, by depth and tree of a folder on it. Neighboring commits have most folders in common.
     folders: HashMap<(usize, Oid), Option<Oid>>,
 }
 
@@ -225,17 +225,17 @@ impl PathFilter {
         PathFilter { names, folders: HashMap::new() }
     }
 
-    /// Of a path as the repository spells it.
+    /// Creates a filter for a path as the repository spells it.
     pub fn of(path: &[u8]) -> PathFilter {
         PathFilter { names: path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect(), folders: HashMap::new() }
     }
 
-    /// The path as the repository spells it.
+    /// Returns the path as the repository spells it.
     pub fn path(&self) -> Vec<u8> {
         self.names.join(&b'/')
     }
 
-    /// Returns which parents of a commit lead on, and whether the commit differs at the path from all of them.
+    /// Returns the parents of a commit to follow, and whether the commit differs at the path from all of them.
     fn choose(&mut self, git: &Git, graph: &Graph, place: usize, parents: Vec<usize>) -> (Vec<usize>, bool) {
         let Some(root) = graph.node(place).map(|node| node.tree) else { return (parents, false) };
         let mut own = None;
@@ -253,7 +253,7 @@ impl PathFilter {
         (parents, is_hit)
     }
 
-    /// Returns the ID of the object at the path below a root.
+    /// Returns the ID of the object at the path below a root tree.
     pub fn object_at(&mut self, git: &Git, root: Oid) -> Option<Oid> {
         let (mut at, mut passed) = (Some(root), Vec::new());
         for (depth, name) in self.names.iter().enumerate() {

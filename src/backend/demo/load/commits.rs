@@ -1,4 +1,4 @@
-//! Comments on commits, and what tools outside say of them, out of a world file.
+//! Loads comments on commits and commit statuses from a world file.
 
 use super::super::schema::{CommentForm, StatusForm};
 use super::{Load, Result, status};
@@ -6,7 +6,7 @@ use crate::backend::records::{CommitComment, CommitStatus, Pipeline, Status};
 use git2::Oid;
 
 impl Load {
-    /// The commit of a ref, or one before it.
+    /// Returns the head of a ref, or the commit `back` before it.
     fn commit(&self, project: u64, ref_name: &str, back: usize) -> Result<Oid> {
         let history = self.histories.get(&project).ok_or("project: has no repository")?;
         let tag = history.tags.get(ref_name).map(|(_, commit)| *commit);

@@ -1,4 +1,4 @@
-//! Pipelines of the past and schedules of the present, out of a world file.
+//! Loads artifacts, past pipelines and schedules from a world file.
 
 use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
@@ -10,11 +10,11 @@ use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// How deep pipelines start one another.
+/// The maximum depth of child pipelines.
 const DEEPEST: usize = 2;
 
 impl Load {
-    /// Packs what jobs leave behind.
+    /// Packs a set of artifacts.
     pub(super) fn archive(&mut self, form: &ArtifactsForm) -> Result<()> {
         let mut bytes = pack(form)?;
         if form.damaged {
@@ -79,7 +79,7 @@ impl Load {
         Ok(out)
     }
 
-    /// Returns what a pipeline runs on, and when.
+    /// Returns the properties of a pipeline: its project, user, commit and time.
     pub(super) fn plan(&self, one: &PipelineForm) -> Result<PipelinePlan> {
         let project = self.project_id(&one.project)?;
         let history = self.histories.get(&project).ok_or("project: has no repository")?;
@@ -148,7 +148,7 @@ impl Load {
             let text = self.world.scripts.iter().find(|s| Some(&s.name) == script.as_ref()).map(|s| s.text.clone());
             let own = text.map_or(20_000_000_000, |text| script::Script::parse(&text).duration());
             let length = match job.seconds {
-                // Somebody stopped it in the midst of what it printed.
+                // It was canceled while it was printing.
                 _ if status == Status::Canceled => own / 5 * 2,
                 Some(seconds) => u128::from(seconds) * 1_000_000_000,
                 None => own,
@@ -160,7 +160,7 @@ impl Load {
             let Some(record) = self.world.jobs.get_mut(id) else { continue };
             record.status = status;
             record.script = script;
-            // What waits in a file waits for good: without a script nothing moves it.
+            // Without a script, jobs that are waiting or running stay so forever.
             if matches!(status, Status::Created | Status::Pending | Status::Running) {
                 record.script = None;
             }
@@ -224,7 +224,7 @@ impl Load {
     }
 }
 
-/// The archive of some files. It is the same every time: its files have no dates.
+/// Packs files into a zip archive. The result is always the same, because the files have no dates.
 fn pack(form: &ArtifactsForm) -> Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).unix_permissions(0o644);

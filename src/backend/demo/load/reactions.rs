@@ -1,4 +1,4 @@
-//! The reactions of a world file: to merge requests and issues, and to the notes on them and on snippets.
+//! Loads reactions to merge requests and issues, and to notes (also on snippets), from a world file.
 
 use super::{Load, Result};
 use crate::backend::demo::schema::{ReactionForm, WorldFile};
@@ -6,7 +6,7 @@ use crate::backend::records::{Noteable, Record};
 use jiff::Timestamp;
 
 impl Load {
-    /// Makes all reactions; threads are there by then.
+    /// Adds all reactions; the threads must have been loaded.
     pub(super) fn all_reactions(&mut self, form: &WorldFile) -> Result<()> {
         for one in &form.merge_requests {
             let project = self.project_id(&one.project)?;

@@ -1,4 +1,4 @@
-//! The threads of a world file, and drafts of some.
+//! Loads threads and draft notes from a world file.
 
 use super::{Load, Result};
 use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Position};
@@ -12,16 +12,16 @@ use crate::backend::suggestions;
 use jiff::Timestamp;
 use std::path::Path;
 
-/// What threads are on.
+/// The object that threads are on.
 struct Target<'a> {
     on: Noteable,
     created_at: Timestamp,
-    /// The newest version of a merge request, and where it is.
+    /// The latest version of a merge request, and its repository.
     changes: Option<(Version, &'a Git)>,
 }
 
 impl Load {
-    /// Makes the threads of all merge requests and issues.
+    /// Adds the threads of all merge requests and issues.
     pub(super) fn all_threads(&mut self, form: &WorldFile, repositories: &Path) -> Result<()> {
         for one in form.merge_requests.iter().filter(|one| !one.threads.is_empty() || !one.drafts.is_empty()) {
             let project = self.project_id(&one.project)?;
@@ -61,7 +61,7 @@ impl Load {
         Ok(())
     }
 
-    /// Makes a thread. Answers when its last note was written.
+    /// Adds a thread. Returns the time of its last note.
     fn thread(&mut self, target: &Target<'_>, form: &ThreadForm) -> Result<Timestamp> {
         let placed = placed(target, form)?;
         let resolved = form.resolved.as_ref().map(|(name, at)| {
@@ -112,12 +112,12 @@ impl Load {
     }
 }
 
-/// What a refusal says.
+/// Returns the message of an error response.
 fn said(reject: Reject) -> String {
     reject.body.to_string()
 }
 
-/// The position of a thread, and the code of its line; `None` for one on nothing in particular.
+/// Returns the position of a thread, and the code of its line; `None` if it has no position.
 fn placed(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Position, Option<String>)>> {
     let Some(path) = &form.path else { return Ok(None) };
     let (version, git) = target.changes.as_ref().ok_or("path: there are no changes")?;

@@ -1,4 +1,4 @@
-//! To-dos of a world: those that follow from what was assigned and said, and those that its file names.
+//! Adds to-do items to a world: those caused by assignments and mentions, and those in the world file.
 
 use super::{Load, Result};
 use crate::backend::demo::schema::TodoForm;
@@ -6,8 +6,8 @@ use crate::backend::records::{Noteable, Todo, TodoAction};
 use jiff::Timestamp;
 
 impl Load {
-    /// Gives those something to do whom a thing was assigned to, or who were mentioned on it; what they did about it
-    /// since is taken into account. `by` merged or closed it.
+    /// Adds to-do items for the assignees of an object and the users mentioned on it, and marks those as done whose
+    /// users have acted since. `by` merged or closed it.
     pub(super) fn todos_of(&mut self, on: Noteable, by: Option<u64>) {
         let (author, assignees, description, at) = match on {
             Noteable::MergeRequest(id) => match self.world.merge_requests.get(id) {
