@@ -1,4 +1,4 @@
-//! Links among the assets of a release: what there is to download, and what to read about it.
+//! The asset links of a release: downloads, packages, images and runbooks.
 
 use crate::api::Id;
 use crate::api::releases::{AssetLink, DeleteAssetLink, ListAssetLinks};
@@ -28,13 +28,13 @@ const COLUMNS: Columns<AssetLink> = Columns {
     order: None,
 };
 
-/// The links of a release.
+/// The asset links of a release.
 pub struct AssetLinkSource {
     project: Id,
     tag: String,
 }
 
-/// The list of links.
+/// The list of asset links.
 pub type AssetLinks = ListPane<AssetLinkSource>;
 
 impl AssetLinks {

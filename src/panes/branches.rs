@@ -1,4 +1,4 @@
-//! Branches of a project: how far they are from the default branch, what protects them, what became of them.
+//! The branches of a project: state, pipeline, and distance from the default branch; and actions on them.
 
 use crate::api::branches::{
     Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
@@ -25,7 +25,7 @@ use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
 
-/// Pages that are read to say which merged branches would go.
+/// The maximum number of pages that are loaded to list the merged branches before they are deleted.
 const SWEPT: u32 = 20;
 
 const COLUMNS: Columns<Branch> = Columns {
@@ -60,7 +60,7 @@ fn when(branch: &Branch) -> Option<Timestamp> {
 /// The branches of a project.
 pub struct BranchSource {
     project: Id,
-    /// All branches are being read, to ask about those that are merged.
+    /// Whether all branches are being loaded, to ask for confirmation before the merged ones are deleted.
     sweeping: bool,
     marks: PipelineMarks,
 }
@@ -68,7 +68,7 @@ pub struct BranchSource {
 /// The list of branches.
 pub type Branches = ListPane<BranchSource>;
 
-/// How a branch may be protected: what a picker says, and whether developers push and merge.
+/// The protection levels of a branch: picker text, whether developers may push, and whether developers may merge.
 const PROTECTIONS: &[(&str, bool, bool)] = &[
     ("Protect: only maintainers push and merge", false, false),
     ("Protect: developers may merge", false, true),
@@ -85,7 +85,7 @@ impl BranchSource {
         branch.default.unwrap_or_else(|| project::default_branch(view, &self.project) == Some(branch.name.as_str()))
     }
 
-    /// The commit at the head of the default branch, once it is known.
+    /// Returns the SHA of the head commit of the default branch, if it is loaded.
     fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         let head = view.store.get(&self.base_query(view)?).value?;
         head.commit.as_ref().map(|commit| commit.id.as_str())
@@ -126,11 +126,11 @@ impl Branches {
         cx.act(App::confirm("Delete a branch", question, send));
     }
 
-    /// Returns what is needed to know how far the branches in sight are from the default branch.
+    /// Returns the requests that count how far the visible branches are ahead of and behind the default branch.
     fn apart(&self, view: &View) -> Vec<Want> {
         let Some(query) = self.source.base_query(view) else { return Vec::new() };
         let Some(base) = self.source.base(view) else {
-            // A default branch that nobody made is no reason to leave.
+            // A missing default branch must not close the pane: the request is not repeated after it failed.
             let failed = view.store.error_of(&query.request()).is_some();
             return if failed { Vec::new() } else { vec![Load::one(&query).into()] };
         };
@@ -143,12 +143,13 @@ impl Branches {
 
     fn delete_merged(&mut self, cx: &mut Cx) {
         self.source.sweeping = true;
-        // The server deletes what is merged by now: what is asked names that, not what was merged when the list came.
+        // The server deletes the branches that are merged now, which may differ from the list as it was loaded. The
+        // question must name the current ones.
         cx.act(Action::Renew(vec![Load::list(&self.source.list(""), SWEPT).into()]));
         cx.say(Tone::Info, "Looking for merged branches…");
     }
 
-    /// Once all branches are known: asks about those that would go.
+    /// Asks for confirmation to delete the merged branches, once all branches are loaded.
     fn sweep(&mut self, cx: &mut Cx) {
         let view = &{ cx.view };
         let rows = view.store.list(&self.source.list(""));
@@ -205,8 +206,8 @@ impl Branches {
         cx.act(Action::Open(Box::new(Picker::new(title, items))));
     }
 
-    /// The branches to compare: the marked one and the selected one, two marked ones, or the default branch and the
-    /// selected one.
+    /// Returns the branches to compare: the marked one and the selected one, the two marked ones, or the default branch
+    /// and the selected one.
     fn pair(&self, view: &View) -> Option<(String, String)> {
         let current = self.current(view).map(|branch| branch.name.clone());
         let marked: Vec<&String> = self.list.state.marked().iter().collect();

@@ -1,4 +1,4 @@
-//! A commit: what it changed, and everything that is known of it.
+//! A commit: its changes, its details and its comments.
 
 mod comment_actions;
 
@@ -25,25 +25,25 @@ use std::time::Duration;
 const CHANGES: usize = 0;
 const DETAILS: usize = 1;
 const TITLES: &[&str] = &["Changes", "Details"];
-/// Lines of the message above the changes.
+/// The maximum number of lines of the message above the changes.
 const BODY: usize = 5;
 
-/// Pages of a log that are read to find the commit before or after.
+/// The maximum number of log pages that are loaded to find the next or previous commit.
 const WALKED: u32 = 50;
 
-/// One commit.
+/// A commit.
 pub struct CommitPane {
     shown: CommitView,
-    /// The log that it was opened from: of a ref, of a path.
+    /// The ref and the path of the log that the commit was opened from.
     git_ref: Option<String>,
     path: Option<String>,
-    /// The next commit of the log is to be gone to, or the one before, once it is known.
+    /// The pending step to the next (`true`) or previous commit of the log, until that commit is loaded.
     step: Option<bool>,
     tab: usize,
     details: Details,
-    /// What one is about to say.
+    /// The drafts of comments on this commit.
     desk: Drafts,
-    /// What is said, beside the changes.
+    /// The comments shown within the changes.
     margin: DiffComments,
 }
 
@@ -63,7 +63,7 @@ impl CommitPane {
         }
     }
 
-    /// The log that it was opened from.
+    /// Returns the log that the commit was opened from.
     fn log(&self) -> ListCommits {
         ListCommits {
             id: self.shown.project.clone(),
@@ -73,7 +73,7 @@ impl CommitPane {
         }
     }
 
-    /// Goes to the commit after this one in the log, or to the one before; waits until it is known.
+    /// Goes to the next or previous commit of the log, once it is loaded.
     fn take_step(&mut self, cx: &mut Cx) {
         let Some(forward) = self.step else { return };
         let rows = cx.view.store.list(&self.log());
@@ -85,7 +85,7 @@ impl CommitPane {
             let place = Place { item: Some(commit.id.clone()), ..Pane::place(self) };
             return cx.act(Action::Replace(place));
         }
-        // What is not known may still come: the log is read on.
+        // The commit may be on a page that is not loaded yet: the step stays pending while there are more.
         let over = rows.error.is_some() || (rows.known && !rows.more) || rows.pages() >= WALKED;
         if over || (at.is_some() && !forward) {
             self.step = None;
@@ -103,7 +103,7 @@ impl CommitPane {
         self.take_step(cx);
     }
 
-    /// `]` and `[`: files of the changes, else commits of the log.
+    /// Handles `]` and `[`: goes to the next or previous file on the Changes tab, else to the next or previous commit.
     fn sibling(&mut self, forward: bool, cx: &mut Cx) {
         match self.tab {
             CHANGES => self.shown.changes.turn_file(forward),

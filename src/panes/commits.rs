@@ -1,5 +1,5 @@
-//! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen beside what the
-//! selected one changed.
+//! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen with the changes of the
+//! selected commit.
 
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
@@ -29,11 +29,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// How long the selection rests before what it changed is asked for.
+/// The delay after the selection moved before the changes of the selected commit are fetched.
 const REST: Duration = Duration::from_millis(150);
-/// Lanes of the graph on a narrow list, and on a wide one.
+/// The maximum number of lanes of the graph on a narrow list and on a wide one.
 const LANES: (usize, usize) = (5, 10);
-/// From this many columns a list has room for [`LANES`]`.1`.
+/// The width in columns from which a list is wide enough for `LANES.1`.
 const ROOMY: usize = 110;
 
 const COLUMNS: Columns<Commit> = Columns {
@@ -49,7 +49,7 @@ const COLUMNS: Columns<Commit> = Columns {
     order: None,
 };
 
-/// What was chosen, or typed.
+/// The answer of a picker or prompt: the chosen ref, or the typed path.
 enum CommitsAnswer {
     Ref(String),
     Path(String),
@@ -61,12 +61,12 @@ pub struct CommitSource {
     git_ref: Option<String>,
     path: Option<String>,
     all: bool,
-    /// What is shown: the rows of another one have another history.
+    /// The query of the rows that are shown; the history is reset when it changes.
     shown: LogQuery,
     history: History,
     labels: Labels,
     marks: PipelineMarks,
-    /// Lanes of the graph.
+    /// The maximum number of lanes of the graph.
     lanes: usize,
 }
 
@@ -74,19 +74,19 @@ pub struct CommitSource {
 pub type Commits = ListPane<CommitSource>;
 
 impl CommitSource {
-    /// The branch or tag whose commits are listed; `None` for those of all, or of a commit.
+    /// Returns the branch or tag whose commits are listed; `None` for all refs or a SHA.
     fn marked_ref<'a>(&'a self, view: &View<'a>) -> Option<&'a str> {
         let is_sha = |name: &&str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let named = self.git_ref.as_deref().or_else(|| project::default_branch(view, &self.project));
         named.filter(|name| !self.all && !is_sha(name))
     }
 
-    /// Returns whether it is known of which ref the commits are: of the default branch once that is.
+    /// Returns whether the listed ref is known. Without an explicit ref this requires the default branch to be loaded.
     fn knows_ref(&self, view: &View) -> bool {
         self.all || self.git_ref.is_some() || project::default_branch(view, &self.project).is_some()
     }
 
-    /// Takes what is typed apart.
+    /// Parses the typed query.
     fn read(&self, text: &str, view: &View) -> Option<LogQuery> {
         let log = ListCommits {
             ref_name: self.git_ref.clone().filter(|_| !self.all),
@@ -99,7 +99,7 @@ impl CommitSource {
 }
 
 impl Commits {
-    /// The marked commits, or the one under the cursor, the oldest first.
+    /// Returns the marked commits, or the one under the cursor, oldest first.
     fn picks(&self, view: &View) -> cherry_pick::PickedCommits {
         let marked = self.list.state.marked();
         if marked.is_empty() {
@@ -117,7 +117,8 @@ impl Commits {
             return;
         }
         if let Some(commit) = self.current(&cx.view) {
-            // With the list it is in, so that the ones before and after it can be gone to.
+            // The place keeps the ref and path of the list, so that the commit pane can step to the next and previous
+            // commits.
             let place = Place::new("commit").project(self.source.project.clone()).item(&commit.id);
             cx.go(Place { git_ref: self.source.git_ref.clone(), path: self.source.path.clone(), ..place });
         }
@@ -248,7 +249,7 @@ impl ListSource for CommitSource {
         }
         source.history.sync(view, rows);
         source.labels.sync(view);
-        // The pipelines of one branch reach further back than those of all.
+        // A list of the pipelines of one branch reaches further back than a list of all pipelines.
         let git_ref = source.marked_ref(view).map(str::to_owned);
         if !source.marks.is_of(git_ref.as_deref()) {
             source.marks = PipelineMarks::of_commits(&source.project, git_ref.as_deref());
@@ -262,7 +263,7 @@ impl ListSource for CommitSource {
     }
 
     fn row(&self, view: &View, index: usize, commit: &Commit) -> Row {
-        // A graph of some of the commits would tell of lines that are not there.
+        // A graph of only some of the commits would show edges that do not exist.
         let graph = if self.shown.is_whole() { self.history.cell(index, self.lanes) } else { Cell::empty() };
         let mut title = self.labels.cell(&commit.id);
         if graph.spans.is_empty() && commit.is_merge() {
@@ -350,7 +351,7 @@ impl ListSource for CommitSource {
     }
 }
 
-/// What the selected commit changed; on a narrow screen it has a place of its own.
+/// The changes of the selected commit, shown on wide screens only; on narrow ones they have their own pane.
 pub struct CommitDetail {
     commit: Option<CommitView>,
 }

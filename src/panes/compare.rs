@@ -1,4 +1,4 @@
-//! What lies between two refs: the commits that one has and the other has not, and what they changed.
+//! A comparison of two refs: the commits that only one of them has, and the changes they made.
 
 use crate::api::commits::Commit;
 use crate::api::repository::{Compare, Comparison};
@@ -27,26 +27,26 @@ use std::sync::Arc;
 const COMMITS: usize = 0;
 const CHANGES: usize = 1;
 const TITLES: &[&str] = &["Commits", "Changes"];
-/// Lanes of the graph.
+/// The maximum number of lanes of the graph.
 const LANES: usize = 8;
 
-/// The ref that was chosen for a side.
+/// A ref chosen for one side of the comparison.
 enum Side {
     To(String),
     From(String),
 }
 
-/// Two refs beside each other.
+/// The comparison of two refs.
 pub struct ComparePane {
     project: Id,
-    /// What to compare from; the default branch where nobody said.
+    /// The base of the comparison; `None` for the default branch.
     from: Option<String>,
-    /// What to compare with it; unknown until somebody says.
+    /// The compared ref; `None` until one is chosen.
     to: Option<String>,
     tab: usize,
     list: ListState,
     area: Shared<Rect>,
-    /// The commits, newest first, with their graph, and the reply that they were made from.
+    /// The commits, newest first, with their graph. [`ComparePane::taken`] is the reply that they come from.
     commits: Arc<Vec<Commit>>,
     history: History,
     changes: Changes,
@@ -54,7 +54,7 @@ pub struct ComparePane {
     taken: Option<Arc<Comparison>>,
 }
 
-/// Both sides of `A...B`, or of `A..B`; one where nothing else is said.
+/// Parses the sides of `A...B` or `A..B`; a single ref is the compared side.
 fn sides(item: &str) -> (Option<String>, Option<String>) {
     let some = |side: &str| Some(side.to_owned()).filter(|side| !side.is_empty());
     match item.split_once("...").or_else(|| item.split_once("..")) {
@@ -68,7 +68,7 @@ impl ComparePane {
         self.from.as_deref().or_else(|| project::default_branch(view, &self.project))
     }
 
-    /// Both sides, if they are known.
+    /// Returns both sides, if they are known.
     fn pair<'a>(&'a self, view: &View<'a>) -> Option<(&'a str, &'a str)> {
         Some((self.from(view)?, self.to.as_deref()?))
     }
@@ -115,7 +115,7 @@ impl ComparePane {
         }
     }
 
-    /// The file under the cursor as it is on the side that was compared.
+    /// Opens the file under the cursor at the compared ref.
     fn file(&mut self, cx: &mut Cx) {
         let (Some(spot), Some(to)) = (self.changes.spot(), self.to.as_deref()) else { return };
         let mut place = Place::new("files").project(self.project.clone()).at(to).path(spot.path);
@@ -123,7 +123,8 @@ impl ComparePane {
         cx.go(place);
     }
 
-    /// Two lines above everything: the sides with how far apart they are, and what to know of the answer.
+    /// Draws the head: the two sides with the number of commits ahead and behind, and a note about the comparison.
+    /// Returns the remaining area.
     fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer) -> Rect {
         let style = |role| view.theme.style(role);
         let row = |y: u16| Rect { x: area.x + 1, y: area.y + y, width: area.width.saturating_sub(2), height: 1 };
@@ -182,7 +183,7 @@ impl ComparePane {
     }
 }
 
-/// A name within a sentence.
+/// Shortens a ref name for use within a sentence.
 fn short(name: &str) -> String {
     text::fit_middle(name, 32)
 }
@@ -294,7 +295,7 @@ impl Pane for ComparePane {
         let mut wants = vec![project::want(&self.project)];
         if let (Some(query), Some((from, to))) = (self.query(view), self.pair(view)) {
             wants.push(Load::one(&query).into());
-            // The way back comes when the comparison is there: it is the lesser question.
+            // The reverse comparison is less important: it is requested only after the first has arrived.
             if self.taken.is_some() {
                 wants.extend(ahead_behind::want(view, &self.project, to, from));
             }
@@ -341,7 +342,7 @@ impl Pane for ComparePane {
             let (old, new) = (self.from(view).map(str::to_owned), self.to.clone());
             let project = self.project.clone();
             self.changes.set_revisions(new.map(|new| Revisions { project, old, new }));
-            // Servers have the oldest first; a log has the newest first.
+            // Servers send the oldest commit first; a log shows the newest first.
             self.commits = Arc::new(arc.commits.iter().rev().cloned().collect());
             self.taken = Some(arc);
         }

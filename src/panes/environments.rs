@@ -1,4 +1,4 @@
-//! Environments of a project, beside what runs in the selected one.
+//! The environments of a project, with the latest deployment of the selected one.
 
 use crate::api::environments::{GetEnvironment, ListEnvironments, ProjectEnvironment, StopEnvironment};
 use crate::api::{Id, Time};
@@ -21,7 +21,7 @@ use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 
-/// What the server calls the states of the tabs; nothing means all.
+/// The server's names of the states of the tabs; `None` for all.
 const STATES: &[Option<&str>] = &[Some("available"), Some("stopped"), None];
 
 const COLUMNS: Columns<ProjectEnvironment> = Columns {
@@ -44,7 +44,8 @@ fn at(time: Option<&Time>) -> Option<jiff::Timestamp> {
     time.and_then(Time::instant)
 }
 
-/// Returns its state; servers before 13 say none, and all of theirs are available.
+/// Returns the state of an environment. Servers before version 13 do not send one; there, all environments are
+/// available.
 fn state(environment: &ProjectEnvironment) -> &str {
     environment.state.as_deref().filter(|state| !state.is_empty()).unwrap_or("available")
 }
@@ -193,7 +194,7 @@ impl FactsSource for EnvironmentSource {
     }
 
     fn facts(&self, facts: &mut Details, view: &View, environment: &ProjectEnvironment) {
-        // What is read alone says more.
+        // The reply for a single environment has more fields than the list.
         let environment = view.store.get(&self.one(environment)).value.unwrap_or(environment);
         let (_, role) = glyph::status(state(environment));
         facts.field("state", vec![(state(environment).to_owned(), role)], None);

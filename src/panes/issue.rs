@@ -1,4 +1,4 @@
-//! An issue, or an epic: its text as far as the interface has it, and what people say of it.
+//! An issue or an epic: its description as far as the API provides it, its facts, and its comments.
 
 use crate::api::endpoint::encode;
 use crate::api::issues::{
@@ -26,51 +26,51 @@ use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Columns of the names of facts.
+/// The width in columns of the labels of facts.
 const LABEL: usize = 15;
 
-/// The issue or epic to open, as it was typed.
+/// The typed reference of the issue or epic to open.
 struct Which(String);
 
-/// The branch that was made for the issue: alone, or for a merge request.
+/// The name of a branch created for the issue, alone or followed by a merge request.
 enum IssueAnswer {
     Branch(String),
     BranchToMerge(String),
 }
 
-/// What is read here.
+/// The pane of an issue or epic.
 pub struct IssuePane {
-    /// Whether it was opened as `epic`.
+    /// Whether the pane shows an epic.
     epic: bool,
     project: Option<Id>,
     group: Option<Id>,
     number: Option<u64>,
-    /// The words by which search found it.
+    /// The search words that found the issue.
     words: Option<String>,
     notes: Notes,
-    /// What is known of it, if that stands beside the notes.
+    /// The facts shown in the sidebar; empty on a narrow screen, where they are part of the head.
     facts: Vec<DocLine<'static>>,
-    /// Of what the lines above the notes were made.
+    /// The inputs that the lines above the notes were built from.
     made_of: Option<HeadInput>,
 }
 
-/// Everything that the lines above the notes are made of: they stay while it stays.
+/// The inputs of the lines above the notes. The lines are rebuilt when one of them changes.
 #[derive(PartialEq)]
 struct HeadInput {
-    /// How often the server said what it is, and what is wrong with that.
+    /// The number of replies for the issue, and the error of the last request.
     reply: (usize, Option<String>),
-    /// Of each search its revision, and what is wrong with it.
+    /// The revision of each search, whether it is loaded, and its error.
     replies: Vec<(Revision, bool, Option<String>)>,
-    /// The list of labels that says their colors.
+    /// The revision of the labels, whose colors are shown.
     labels: Option<Revision>,
-    /// The lists beside it: its merge requests, those that close it, its participants.
+    /// The revisions of the related merge requests, closing merge requests and participants.
     beside: [Revision; 3],
-    /// Columns of the text, and of the screen.
+    /// The width of the text and of the screen in columns.
     widths: (usize, u16),
     theme: String,
-    /// How long ago it was opened and changed, in words.
+    /// The formatted ages of the issue's creation and last update.
     ages: [String; 2],
-    /// Whether its text is rendered.
+    /// Whether the description is rendered.
     rendered: bool,
 }
 
@@ -99,7 +99,7 @@ impl IssuePane {
         self.request().map(|GetIssue { id, issue_iid }| ListIssueParticipants { id, issue_iid })
     }
 
-    /// Returns what stands beside the issue: each a request of its own, asked for once the issue is there.
+    /// Returns the requests for related merge requests and participants. They are sent once the issue is loaded.
     fn wants_beside(&self, view: &View) -> Vec<Want> {
         if self.request().is_none_or(|get| view.store.get(&get).value.is_none()) {
             return Vec::new();
@@ -109,7 +109,7 @@ impl IssuePane {
             self.closing().and_then(|list| view.if_supported(&list, 1)),
             self.participants().and_then(|list| view.if_supported(&list, 1)),
         ];
-        // What is refused says nothing of the issue.
+        // A refused request is not repeated: a refusal of these lists does not mean that the issue is inaccessible.
         let refused = |load: &Load| {
             view.store
                 .error_of(&load.request)
@@ -118,7 +118,7 @@ impl IssuePane {
         loads.into_iter().flatten().filter(|load| !refused(load)).map(|load| load.optional().into()).collect()
     }
 
-    /// The merge requests of the issue, each once: those that close it first, and whether they do.
+    /// Returns the merge requests of the issue without duplicates, closing ones first, and whether they close it.
     fn requests<'a>(&self, view: &View<'a>) -> Vec<(&'a MergeRequest, bool)> {
         let mut found: Vec<(&MergeRequest, bool)> = Vec::new();
         let closing = self.closing().map(|list| view.store.list(&list));
@@ -132,7 +132,7 @@ impl IssuePane {
         found
     }
 
-    /// The project of a merge request: that of the issue where it is the same.
+    /// Returns the project of a merge request; by its path if it is the project of the issue.
     fn project_of(&self, view: &View, mr: &MergeRequest) -> Id {
         let own =
             self.project.clone().filter(|_| self.issue(view).is_some_and(|issue| issue.project_id == mr.project_id));
@@ -156,7 +156,7 @@ impl IssuePane {
         }
     }
 
-    /// Asks for the name of a branch for the issue; `then` answers with it.
+    /// Opens a form for the name of a new branch for the issue; `then` receives the name.
     fn create_branch(&mut self, then: fn(String) -> Action, cx: &mut Cx) {
         if let (Some(project), Some(issue)) = (&self.project, self.issue(&cx.view)) {
             let from = project::default_branch(&cx.view, project).unwrap_or_default();
@@ -175,14 +175,13 @@ impl IssuePane {
         }
     }
 
-    /// Returns whether the server cannot be asked for one issue: then search is.
+    /// Returns whether the server lacks the endpoint for a single issue, so that the issue is looked up by search.
     fn is_searched(&self, view: &View) -> bool {
         let error = self.request().and_then(|get| view.store.get(&get).error);
         error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)))
     }
 
-    /// Returns how search is asked for the issue: by its number, as servers understand it, then by the words that found
-    /// it.
+    /// Returns the searches that may find the issue: by its number, and by the words that found it before.
     fn searches(&self) -> Vec<SearchProject> {
         let (Some(id), Some(iid), false) = (&self.project, self.number, self.epic) else { return Vec::new() };
         let searches = [Some(format!("#{iid}")), self.words.clone()].into_iter().flatten();
@@ -235,7 +234,7 @@ impl IssuePane {
         }
     }
 
-    /// Returns what stands above the notes.
+    /// Returns the lines above the notes.
     fn head(&self, view: &View) -> Vec<DocLine<'static>> {
         let theme = view.theme;
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
@@ -296,7 +295,7 @@ impl IssuePane {
         lines
     }
 
-    /// Returns what is known of it, a line a fact.
+    /// Returns the facts of the issue, one per line.
     fn about(&self, view: &View, issue: &Issue, width: usize) -> Vec<DocLine<'static>> {
         let (theme, mut lines) = (view.theme, Vec::new());
         let names = |users: &[crate::api::users::User]| {
@@ -407,7 +406,7 @@ impl IssuePane {
         }
     }
 
-    /// `e` means the note or draft under the cursor, and the issue where there is none.
+    /// Handles `e`: edits the note or draft under the cursor, else the issue.
     fn edit(&mut self, cx: &mut Cx) {
         match self.notes.under(&cx.view) {
             Some(_) => self.notes.edit(cx),
@@ -563,7 +562,7 @@ impl Pane for IssuePane {
         for search in self.searches().into_iter().filter(|_| self.is_searched(view)) {
             let rows = view.store.list(&search);
             wants.push(Load::list(&search, 1).into());
-            // The words are asked for only where its number was of no use.
+            // The words are searched only if the search by number did not find the issue.
             if self.issue(view).is_some() || !(rows.known || rows.error.is_some()) {
                 break;
             }

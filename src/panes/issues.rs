@@ -1,4 +1,4 @@
-//! Issues, of a project, of a group, or of the user: a list by state, the description of the selected one beside it.
+//! The issues of a project, of a group or of the user, with tabs by state, and the description of the selected issue.
 
 use crate::api::issues::Issue;
 use crate::api::{Id, Time};
@@ -53,7 +53,7 @@ const COLUMNS: Columns<Issue> = Columns {
     order: Some(("updated", true)),
 };
 
-/// The issues of a project, of a group, or those assigned to the user.
+/// The issues of a project or group, or those assigned to the user.
 pub struct IssueSource {
     owner: Owner,
 }
@@ -67,7 +67,7 @@ impl IssueSource {
         IssueScope { project: self.owner.project().cloned(), group: self.owner.group().cloned(), state, order }
     }
 
-    /// The index in [`STATES`] of the state that is listed: the one that the filter names, else that of the tab.
+    /// Returns the index in [`STATES`] of the listed state: the one named by the filter, else that of the tab.
     fn state(input: &Input<'_>) -> usize {
         let named = query::get(input.filter, "state");
         named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
@@ -85,7 +85,7 @@ impl Issues {
         }
     }
 
-    /// Closes or reopens what is marked, each by a write of its own.
+    /// Closes or reopens the marked issues, each with its own request.
     fn close_all(&mut self, cx: &mut Cx) {
         let chosen = self.chosen(&cx.view);
         if let [issue] = chosen.as_slice() {

@@ -1,4 +1,4 @@
-//! Labels of a project or a group: their colors, and how often they are in use.
+//! The labels of a project or group: their colors, and how many issues and merge requests have them.
 
 use crate::api::Id;
 use crate::api::labels::{DeleteGroupLabel, DeleteLabel, Label, ListGroupLabels, ListLabels, rgb};
@@ -43,7 +43,7 @@ const COLUMNS: Columns<Label> = Columns {
     order: None,
 };
 
-/// The labels of a project, or of a group.
+/// The labels of a project or group.
 pub struct LabelSource {
     owner: Owner,
 }
@@ -52,12 +52,12 @@ pub struct LabelSource {
 pub type Labels = ListPane<LabelSource>;
 
 impl LabelSource {
-    /// The project or group, and whether it is a group.
+    /// Returns the ID of the project or group, and whether it is a group.
     fn owner(&self) -> Option<(&Id, bool)> {
         Some((self.owner.id()?, self.owner.group().is_some()))
     }
 
-    /// Returns whether a label belongs to a group above the project.
+    /// Returns whether a label of a project belongs to one of its groups.
     fn is_inherited(&self, label: &Label) -> bool {
         self.owner.project().is_some() && label.is_project_label == Some(false)
     }
@@ -165,7 +165,7 @@ impl ListSource for LabelSource {
         Filter::Server
     }
 
-    /// Servers before 13.6 do not search.
+    /// Filters the rows locally, too, because servers before version 13.6 do not search.
     fn narrow(pane: &mut Labels, rows: &Rows<'_, Label>, _view: &View) {
         let words = pane.list.shown().to_lowercase();
         pane.list.narrow_to(rows, &words, |label| {

@@ -1,4 +1,4 @@
-//! Members of a project or a group, with the role of each.
+//! The members of a project or group with their roles.
 
 use crate::api::Time;
 use crate::api::members::{
@@ -22,7 +22,7 @@ use crate::ui::theme::Role;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// The tab of those who are members of the project or group itself.
+/// The index of the tab of direct members.
 const DIRECT: usize = 1;
 
 const COLUMNS: Columns<Member> = Columns {
@@ -49,7 +49,7 @@ fn at(time: Option<&Time>) -> Option<Timestamp> {
     time.and_then(Time::instant)
 }
 
-/// The members of a project, or of a group.
+/// The members of a project or group.
 pub struct MemberSource {
     owner: Owner,
 }
@@ -74,7 +74,7 @@ impl MemberSource {
         })
     }
 
-    /// Returns whether somebody is a member by a group above alone, as far as that is known.
+    /// Returns whether a member is inherited from a parent group; `false` while that is unknown.
     fn is_inherited(&self, member: &Member, view: &View) -> bool {
         let Some(rows) = self.direct(None).map(|query| view.store.rows(&query)) else { return false };
         rows.known && !rows.more && !rows.iter().any(|direct| direct.id == member.id)
@@ -200,7 +200,7 @@ impl ListSource for MemberSource {
 
     fn wants(pane: &Members, _view: &View) -> Vec<Want> {
         let mut wants = pane.source.owner.wants();
-        // Tells who has a role of their own.
+        // The direct members are needed to tell which ones are inherited.
         wants.extend(pane.source.direct(None).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
         wants
     }

@@ -1,4 +1,4 @@
-//! Milestones of a project or a group, beside how far the selected one has come.
+//! The milestones of a project or group, and the details and progress of the selected one.
 
 use crate::api::issues::Issue;
 use crate::api::merge_requests::{MergeRequest, Milestone};
@@ -30,14 +30,14 @@ use crate::ui::theme::Role;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// What the server calls the states of the tabs; nothing means all.
+/// The server's names of the states of the tabs; `None` for all.
 const STATES: &[Option<&str>] = &[Some("active"), Some("closed"), None];
-/// How long the selection rests on a row before what is in it is asked for.
+/// The delay after the selection moved before the issues and merge requests of a milestone are fetched.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Steps of a bar, and of one in the list.
+/// The width in columns of a progress bar in the details and in the list.
 const STEPS: usize = 20;
 const SHORT: usize = 5;
-/// Issues and merge requests that are named.
+/// The maximum number of issues and of merge requests listed.
 const NAMED: usize = 20;
 
 const COLUMNS: Columns<Milestone> = Columns {
@@ -69,14 +69,14 @@ fn is_active(milestone: &Milestone) -> bool {
     milestone.state != "closed"
 }
 
-/// Returns whether it should have ended.
+/// Returns whether an active milestone is past its due date.
 fn is_late(milestone: &Milestone, now: Timestamp) -> bool {
     let day = jiff::SignedDuration::from_hours(24);
     let past = at(milestone.due_date.as_ref()).and_then(|due| due.checked_add(day).ok()).is_some_and(|end| end < now);
     is_active(milestone) && (milestone.expired == Some(true) || past)
 }
 
-/// The milestones of a project, or of a group.
+/// The milestones of a project or group.
 pub struct MilestoneSource {
     owner: Owner,
 }
@@ -85,7 +85,7 @@ pub struct MilestoneSource {
 pub type Milestones = ListPane<MilestoneSource>;
 
 impl MilestoneSource {
-    /// Where a milestone of the list is changed: the project or group, and whether it is a group.
+    /// Returns the project or group that owns a milestone of the list, and whether it is a group.
     fn owner(&self, milestone: Option<&Milestone>) -> Option<(Id, bool)> {
         match (milestone.and_then(|milestone| milestone.group_id), self.owner.project()) {
             (Some(group), Some(_)) => Some((group.into(), true)),
@@ -101,7 +101,7 @@ impl MilestoneSource {
         })
     }
 
-    /// How many of its issues are closed.
+    /// Returns a cell with the closed and all loaded issues of a milestone.
     fn progress(&self, milestone: &Milestone, view: &View) -> Cell {
         let Some(rows) = self.issues(milestone).map(|query| view.store.rows(&query)) else { return Cell::empty() };
         let (all, closed) = (rows.len(), rows.iter().filter(|issue| !issue.is_open()).count());
@@ -316,13 +316,13 @@ impl ListSource for MilestoneSource {
     }
 }
 
-/// A bar of `steps`.
+/// Returns the done and the remaining part of a bar that is `steps` columns wide.
 fn bar(done: usize, all: usize, steps: usize) -> [(String, Role); 2] {
     let full = done.min(all) * steps / all.max(1);
     [(glyph::full().repeat(full), Role::Success), (glyph::left().repeat(steps - full), Role::Dim)]
 }
 
-/// A bar, and how many of how many are done.
+/// Returns a bar with the number of done and of all loaded rows, or the loading state.
 fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &str) -> Vec<(String, Role)> {
     if !rows.known {
         let words =

@@ -1,4 +1,4 @@
-//! The places of the interface, one file or folder each. [`PANES`] is the only registry.
+//! The panes of the interface, one file or folder each. [`PANES`] is their only registry.
 
 pub mod artifacts;
 pub mod asset_links;
@@ -43,7 +43,7 @@ pub mod users;
 use crate::app::pane::Needs;
 use crate::app::registry::{Above, Entry, Subject};
 
-/// All places; the first is the root of the others.
+/// All panes. The first one is the root of the others.
 pub const PANES: &[Entry] = &[
     Entry::of::<projects::Projects>()
         .known_as(&["projects", "repositories", "repos"])

@@ -1,4 +1,5 @@
-//! Merge requests, of a project or of all: a list by state, the description of the selected one beside it.
+//! The merge requests of a project, of a group or of all projects, with tabs by state, and the description of the
+//! selected one.
 
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{Id, Known};
@@ -66,15 +67,15 @@ const COLUMNS: Columns<MergeRequest> = Columns {
     order: Some(("updated", true)),
 };
 
-/// The name of a section of home, as it was typed.
+/// The typed name of a home section.
 struct SectionName(String);
 
 /// The merge requests of a project, of a group, or of all projects.
 pub struct MergeRequestSource {
     owner: Owner,
-    /// Those that were marked, as they were then: a query may leave them out.
+    /// The marked merge requests as they were when marked, because another query may not list them.
     marked: Vec<(Id, MergeRequest)>,
-    /// The details for which there is room.
+    /// The details that are shown.
     shown: Shown,
 }
 
@@ -87,7 +88,7 @@ impl MergeRequestSource {
         QueryScope { project: self.owner.project().cloned(), group: self.owner.group().cloned(), state, order }
     }
 
-    /// The index in [`STATES`] of the state that is listed: the one that the filter names, else that of the tab.
+    /// Returns the index in [`STATES`] of the listed state: the one named by the filter, else that of the tab.
     fn state(input: &Input<'_>) -> usize {
         let named = query::get(input.filter, "state");
         named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
@@ -99,14 +100,15 @@ impl MergeRequestSource {
 }
 
 impl MergeRequests {
-    /// The marked ones, else the one under the cursor, with their projects.
+    /// Returns the marked merge requests with their projects, or the one under the cursor.
     fn meant(&self, view: &View) -> Vec<(Id, MergeRequest)> {
         let marked = self.list.state.marked();
         let with_project = |request: &MergeRequest| (self.source.project_of(request, view), request.clone());
         if marked.is_empty() {
             return self.current(view).map(with_project).into_iter().collect();
         }
-        // Those that are listed as they are now; those that another query leaves out are marked all the same.
+        // Listed ones are taken from the list, because they are newer; marked ones that are not listed are still
+        // included.
         let rows = self.rows(view);
         let of = |request: &&MergeRequest| marked.contains(&request.id.to_string());
         let mut chosen: Vec<_> = rows.iter().filter(of).map(with_project).collect();
@@ -125,7 +127,7 @@ impl MergeRequests {
         self.mark(cx);
     }
 
-    /// Returns which details are shown: those of the columns that the user chose, else those that there is room for.
+    /// Returns the details to show: those of the chosen columns, else those that the width allows.
     fn shown(&self, view: &View) -> Shown {
         let (chosen, room) = (COLUMNS.chosen(view), Shown::in_width(self.list.width()));
         let shows = |name: &str, fits: bool| (fits || COLUMNS.is_chosen(view)) && chosen.shows(name);
@@ -137,7 +139,7 @@ impl MergeRequests {
         }
     }
 
-    /// Asks for the details of the rows in sight.
+    /// Returns the requests for the details of the visible rows.
     fn details(&self, view: &View) -> Vec<Want> {
         let seen = self.in_sight(view).map(|request| (self.source.project_of(request, view), request));
         let seen: Vec<_> = seen.collect();
@@ -145,7 +147,7 @@ impl MergeRequests {
         merge_request_details::wants(view, details)
     }
 
-    /// Closes or reopens what is marked, each by a write of its own.
+    /// Closes or reopens the marked merge requests, each with its own request.
     fn close_all(&mut self, cx: &mut Cx) {
         let chosen = self.meant(&cx.view);
         if let [(project, request)] = chosen.as_slice() {
@@ -305,7 +307,7 @@ impl ListSource for MergeRequestSource {
     fn select_tab(pane: &mut MergeRequests, index: usize) {
         let Some(state) = STATES.get(index).filter(|_| index != Self::state(&pane.input())) else { return };
         let text = pane.list.filter_text().to_owned();
-        // One word says the state: the query's own, if it has one.
+        // A state in the query overrides the tab, so it is replaced there.
         match query::get(&text, "state") {
             Some(_) => pane.set_filter(&query::with(&text, "state", state)),
             None => pane.set_tab(index),

@@ -1,4 +1,4 @@
-//! A project at a glance: what it is, how it is fetched, how busy it is and who made it, beside its introduction.
+//! A project at a glance: its facts, clone URLs, activity and contributors, and its README.
 
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::projects::{GetLanguages, GetProject, Project, StarProject, UnstarProject};
@@ -26,18 +26,18 @@ use std::cell::Cell;
 const FACTS: usize = 0;
 const README: usize = 1;
 const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
-/// Pages of commits that tell how busy the last year was.
+/// The maximum number of pages of commits loaded for the activity chart of the last year.
 const BUSY: u32 = 10;
-/// Contributors that are named; the others are counted.
+/// The maximum number of contributors listed; the others are counted.
 const NAMED: usize = 20;
-/// Languages that are named; the others are counted.
+/// The maximum number of languages listed; the others are counted.
 const LANGUAGES: usize = 5;
-/// Columns of the bars of contributors.
+/// The width in columns of the bars of contributors.
 const BAR: usize = 16;
-/// Bytes of an introduction that are rendered.
+/// The maximum size in bytes of a README that is rendered.
 const LONGEST: usize = 200 * 1024;
 
-/// The project.
+/// The overview of a project.
 pub struct Overview {
     project: Id,
     panels: Panels,
@@ -48,7 +48,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// The project with its sizes.
+    /// Returns the request for the project with its statistics.
     fn query(&self) -> GetProject {
         GetProject { statistics: Some(true), ..project::query(&self.project) }
     }
@@ -70,7 +70,7 @@ impl Overview {
         ListTree { id: self.project.clone(), ..ListTree::default() }
     }
 
-    /// The file that introduces it.
+    /// Returns the README in the root, if any.
     fn readme<'a>(&self, view: &View<'a>) -> Option<&'a TreeEntry> {
         let files = || view.store.list(&self.root()).iter().filter(|entry| !entry.is_folder());
         let named = |name: &str| files().find(|entry| entry.name.eq_ignore_ascii_case(name));
@@ -88,14 +88,15 @@ impl Overview {
         format!("introduction {}", readme.id)
     }
 
-    /// Columns of the introduction; it is drawn in the whole screen between the lines of the frame.
+    /// Returns the width of the README text in columns; 0 if it is hidden. The panels fill the screen between the lines
+    /// of the frame.
     fn readme_width(&self, view: &View) -> usize {
         let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(README).copied().flatten().map_or(0, |place| usize::from(place.width));
         width.saturating_sub(4).min(rendered_markdown::MEASURE)
     }
 
-    /// Returns what is to be rendered of the introduction.
+    /// Returns the rendering work for the README, unless it is done.
     fn rendering(&self, view: &View) -> Option<Want> {
         let width = self.readme_width(view);
         let readme = self.readme(view).filter(|_| width > 0)?;
@@ -179,7 +180,7 @@ impl Overview {
         }
     }
 
-    /// How it is fetched: the commands that Enter copies.
+    /// Writes the clone URLs. Enter copies the clone command.
     fn write_where(&mut self, project: &Project) {
         for (name, copied, url) in [
             ("HTTP", "clone command (HTTP)", project.http_url_to_repo.known()),
@@ -209,7 +210,7 @@ impl Overview {
         self.facts.field("storage", pieces, None);
     }
 
-    /// The share of each language, as a line each.
+    /// Writes the share of each language, one per line.
     fn write_languages(&mut self, view: &View) {
         let Some(languages) = view.store.get(&self.languages()).value else { return };
         let mut shares: Vec<(&str, f64)> = languages.iter().map(|(name, share)| (name.as_str(), *share)).collect();
@@ -254,7 +255,7 @@ impl Overview {
             self.facts.field("activity", vec![(line, Role::Chart), (back, Role::Dim)], None);
         }
         let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
-        // Beside the README there is little room for names.
+        // Beside the README, there is little room for names, so the bars are shorter.
         let beside = (panels::TWO..130).contains(&view.size.0);
         let most = people.iter().map(|person| person.commits).max().unwrap_or(0).max(1);
         for (index, person) in people.iter().take(NAMED).enumerate() {
@@ -267,7 +268,7 @@ impl Overview {
                 (format!("{:>6} ", text::count(person.commits)), Role::Text),
                 (person.name.clone(), Role::User),
             ];
-            // Servers of today count no lines.
+            // Current server versions do not count lines.
             if person.additions > 0 || person.deletions > 0 {
                 pieces.push((format!("  +{}", text::count(person.additions)), Role::Added));
                 pieces.push((format!(" −{}", text::count(person.deletions)), Role::Removed));
@@ -323,7 +324,7 @@ impl Overview {
     }
 }
 
-/// Returns whether its repository is still being copied: it is a fork, or it is imported.
+/// Returns whether the repository of a fork or an imported project is still being copied.
 fn is_coming(project: &Project) -> bool {
     matches!(project.import_status.known().map(String::as_str), Some("scheduled" | "started"))
 }

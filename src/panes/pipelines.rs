@@ -1,4 +1,4 @@
-//! Pipelines of a project: listed with filters, run on a ref, retried, canceled, deleted.
+//! The pipelines of a project: filtering, running, retrying, canceling and deleting them.
 
 use crate::api::jobs::Status;
 use crate::api::pipelines::{CreatePipeline, ListPipelines, Pipeline};
@@ -24,9 +24,9 @@ use crate::ui::theme::Role;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long a row is rested on before all that is known of its pipeline is asked for.
+/// The delay after the selection moved before the details of a pipeline are fetched.
 const PAUSE: Duration = Duration::from_millis(120);
-/// What the server calls what the tabs after the first show.
+/// The server's scopes of the tabs; empty for all.
 const SCOPES: &[&str] = &["", "running", "pending", "finished", "branches", "tags"];
 
 const COLUMNS: Columns<Pipeline> = Columns {
@@ -59,7 +59,7 @@ pub struct PipelineSource {
 /// The list of pipelines.
 pub type Pipelines = ListPane<PipelineSource>;
 
-/// The index in [`SCOPES`] of what is listed: the scope that the filter names, else that of the tab.
+/// Returns the index in [`SCOPES`] of the listed scope: the one named by the filter, else that of the tab.
 fn scope(input: &Input<'_>) -> usize {
     let named = query::get(input.filter, "scope");
     named.and_then(|named| SCOPES.iter().position(|scope| *scope == named)).unwrap_or(input.tab)
@@ -74,11 +74,11 @@ fn holds(pipeline: &Pipeline, word: &str) -> bool {
 
 impl PipelineSource {
     fn grammar(&self) -> Grammar {
-        // Words without a key are looked for in what the server answers.
+        // Words without a key are searched in the loaded rows.
         Grammar::new(query::PIPELINES, Some("words"), Some(self.project.clone()))
     }
 
-    /// All that is known of a row: lists leave out who started it and how long it took.
+    /// Returns the details of a row, if they are loaded and still current: lists leave out the user and the duration.
     fn whole<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a Pipeline {
         let known = pipelines::known(view, &self.project, row.id).value;
         known.filter(|known| known.status == row.status).unwrap_or(row)
@@ -218,7 +218,7 @@ impl ListSource for PipelineSource {
     }
 
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Pipeline>> {
-        // Newest first is the order that servers have where none is named.
+        // Newest first is the server's default order.
         let order = order.filter(|order| *order != ("id", "desc"));
         let scope = SCOPES.get(input.tab).filter(|scope| !scope.is_empty());
         let given = query_list::given([

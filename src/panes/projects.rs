@@ -1,4 +1,4 @@
-//! Projects: all that the server shows, filtered as one types.
+//! The projects of the server or of a group, filtered by a query.
 
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
@@ -20,7 +20,7 @@ use crate::ui::text;
 use crate::ui::theme::Role;
 use serde_json::{Value, json};
 
-/// Which projects are listed.
+/// The scope of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Scope {
     #[default]
@@ -69,7 +69,7 @@ const COLUMNS: Columns<Project> = Columns {
 const SCOPES: &[(&str, Scope)] =
     &[("All", Scope::All), ("Member", Scope::Member), ("Owned", Scope::Owned), ("Starred", Scope::Starred)];
 const TITLES: &[&str] = &["All", "Member", "Owned", "Starred"];
-/// The interface does not tell members' projects of a group from others.
+/// The tabs of a group: its API cannot filter by membership.
 const OF_GROUP: &[(&str, Scope)] = &[("All", Scope::All), ("Owned", Scope::Owned), ("Starred", Scope::Starred)];
 const OF_GROUP_TITLES: &[&str] = &["All", "Owned", "Starred"];
 

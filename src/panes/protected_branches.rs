@@ -1,4 +1,4 @@
-//! Rules that protect the branches of a project, beside the branches that the selected one covers.
+//! The protection rules of a project's branches, and the branches that match the selected rule.
 
 use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
@@ -21,7 +21,7 @@ use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
-/// Branches that are named.
+/// The maximum number of branches listed.
 const NAMED: usize = 30;
 
 const COLUMNS: Columns<ProtectionRule> = Columns {
@@ -36,12 +36,12 @@ const COLUMNS: Columns<ProtectionRule> = Columns {
     order: None,
 };
 
-/// The rules of a project.
+/// The protection rules of a project.
 pub struct ProtectionSource {
     project: Id,
 }
 
-/// The list of rules.
+/// The list of protection rules.
 pub type ProtectedBranches = ListPane<ProtectionSource>;
 
 impl ProtectionSource {

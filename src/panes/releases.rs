@@ -1,4 +1,4 @@
-//! Releases of a project, beside what the selected one brings and what there is to download.
+//! The releases of a project, and the description and assets of the selected one.
 
 use crate::api::releases::{DeleteProjectRelease, ListReleases, ProjectRelease};
 use crate::api::{Id, Time};
@@ -20,7 +20,7 @@ use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
-/// Columns and lines of a description.
+/// The width in columns and the maximum number of lines of a description.
 const WIDTH: usize = 60;
 const LINES: usize = 60;
 

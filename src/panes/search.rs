@@ -1,4 +1,4 @@
-//! Search: one text, one tab for each kind of thing; every hit opens where it lives.
+//! Search: one text, with a tab for each kind of result. Enter opens a result in its own pane.
 
 mod hit;
 
@@ -22,13 +22,13 @@ use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use std::time::Duration;
 
-/// How long the text rests before the other tabs are asked for, for their counts alone.
+/// The delay before the other tabs are requested, which is only for their counts.
 const COUNTS: Duration = Duration::from_millis(600);
 
-/// A tab: the word of the interface, and its title.
+/// A tab: the API's name of the scope, and its title.
 type Scope = (&'static str, &'static str);
 
-/// Everywhere; the last three need a full-text engine on the server.
+/// The tabs of a global search; the last three need a full-text engine on the server.
 const EVERYWHERE: &[Scope] = &[
     ("projects", "Projects"),
     ("issues", "Issues"),
@@ -40,7 +40,7 @@ const EVERYWHERE: &[Scope] = &[
     ("wiki_blobs", "Wikis"),
     ("commits", "Commits"),
 ];
-/// In a group; the last three need a full-text engine on the server.
+/// The tabs of a search in a group; the last three need a full-text engine on the server.
 const IN_GROUP: &[Scope] = &[
     ("projects", "Projects"),
     ("issues", "Issues"),
@@ -60,7 +60,7 @@ const IN_PROJECT: &[Scope] = &[
     ("wiki_blobs", "Wiki"),
 ];
 
-/// The titles of some tabs.
+/// Returns the titles of the tabs.
 const fn titles<const N: usize>(scopes: &[Scope]) -> [&'static str; N] {
     let mut all = [""; N];
     let mut index = 0;
@@ -87,15 +87,15 @@ const COLUMNS: Columns<Hit> = Columns {
     order: None,
 };
 
-/// What is searched.
+/// A search in a project, in a group, or everywhere.
 pub struct SearchSource {
     project: Option<Id>,
     group: Option<Id>,
-    /// The text whose hits are shown.
+    /// The search text of the shown results.
     text: String,
 }
 
-/// What was found.
+/// The search pane: the list of results.
 pub type Searching = ListPane<SearchSource>;
 
 impl SearchSource {
@@ -107,12 +107,12 @@ impl SearchSource {
         }
     }
 
-    /// The word of the tab `index`.
+    /// Returns the API's name of the scope of the tab `index`.
     fn scope(&self, index: usize) -> String {
         self.scopes().0.get(index).map_or("projects", |(word, _)| word).to_owned()
     }
 
-    /// Returns what is asked for under the tab; nothing without a text.
+    /// Returns the query of a tab; `None` without a search text.
     fn hits(&self, input: &Input<'_>) -> Option<ListQuery<Hit>> {
         let (scope, search) = (self.scope(input.tab), input.filter.trim().to_owned());
         if search.is_empty() {
@@ -125,7 +125,7 @@ impl SearchSource {
         })
     }
 
-    /// The project of a hit: the one searched in, else its number.
+    /// Returns the project of a hit: the searched one, else by its ID.
     fn home_of(&self, number: Option<u64>) -> Option<Id> {
         self.project.clone().or(number.filter(|n| *n > 0).map(Id::from))
     }
@@ -179,7 +179,8 @@ impl SearchSource {
         }
     }
 
-    /// The path of a hit's project, where several are searched and its page tells.
+    /// Returns the project path of a hit, if several projects are searched and its web page tells; else an empty
+    /// string.
     fn project_of(&self, view: &View, hit: &Hit) -> String {
         if self.project.is_some() || matches!(hit, Hit::Project(_) | Hit::User(_)) {
             return String::new();
@@ -194,7 +195,8 @@ impl SearchSource {
 }
 
 impl Searching {
-    /// From a project to its group, from a group to everything; the kind of thing stays where it can.
+    /// Widens the scope from a project to its group, and from a group to everything. The tab stays the same if the
+    /// wider scope has it.
     fn widen(&mut self, cx: &mut Cx) {
         let kind = self.source.scope(self.tab());
         let path = self.source.project.as_ref().map(|id| {
@@ -315,7 +317,7 @@ impl ListSource for SearchSource {
         }
     }
 
-    /// The tab that is seen comes first; the others follow for their counts.
+    /// Requests the other tabs for their counts; the selected tab is requested by the list itself.
     fn wants(pane: &Searching, _view: &View) -> Vec<Want> {
         let others = (0..pane.source.scopes().0.len()).filter(|tab| *tab != pane.tab());
         let queries = others.filter_map(|tab| pane.source.hits(&Input { tab, ..pane.input() }));

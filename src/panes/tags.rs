@@ -1,4 +1,4 @@
-//! Tags of a project, beside what they say and what they release.
+//! The tags of a project, and the annotation and release notes of the selected one.
 
 use crate::api::Id;
 use crate::api::tags::{CreateRelease, DeleteTag, GetTag, ListTags, Tag, UpdateRelease};
@@ -23,7 +23,7 @@ use crate::ui::text::{self, sanitize};
 use crate::ui::theme::{Role, Theme};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Lines of an annotation that are shown: it is a text for a terminal, not a book.
+/// The maximum number of lines of an annotation.
 const ANNOTATION: usize = 200;
 
 const COLUMNS: Columns<Tag> = Columns {
@@ -50,7 +50,7 @@ pub struct TagSource {
 /// The list of tags.
 pub type Tags = ListPane<TagSource>;
 
-/// What a tag says, as it is drawn: its annotation, which is plain text, above its release, which is Markdown.
+/// The text of a tag: its annotation, which is plain text, above its release notes, which are Markdown.
 struct Notes {
     key: String,
     annotation: String,
@@ -106,12 +106,12 @@ impl Tags {
         cx.act(App::confirm("Delete a tag", question, send));
     }
 
-    /// Returns the key of the draft of a release.
+    /// Returns the key of the draft of the release notes.
     fn release_key(&self, name: &str) -> String {
         forms::refs::release_key(&self.source.project, name)
     }
 
-    /// Writes the release of the tag, or changes it.
+    /// Opens the composer for the release notes of the tag.
     fn release(&mut self, cx: &mut Cx) {
         let Some(tag) = self.current(&cx.view) else { return };
         let (id, name) = (self.source.project.clone(), tag.name.clone());
@@ -133,8 +133,8 @@ impl Tags {
         cx.act(Action::Open(Box::new(composer)));
     }
 
-    /// The tags to compare: two that are marked, the marked and the selected one, or the selected one with the next
-    /// older in the list.
+    /// Returns the tags to compare: two marked ones, the marked and the selected one, or the selected one with the next
+    /// older one in the list.
     fn pair(&self, view: &View) -> Option<(String, String)> {
         if !self.list.state.marked().is_empty() {
             return self.marked_pair(view);
@@ -155,7 +155,7 @@ impl Tags {
 fn row(view: &View, tag: &Tag) -> Row {
     let commit = tag.commit.as_ref();
     let message = tag.message.as_deref().and_then(|m| m.lines().next()).filter(|m| !m.is_empty());
-    // A light tag says nothing itself: the title of its commit stands for it, quietly.
+    // A lightweight tag has no message; the title of its commit is shown dimmed instead.
     let words = match (message, commit) {
         (Some(message), _) => Cell::from((message.to_owned(), Role::Text)),
         (None, Some(commit)) => Cell::from((commit.title.clone(), Role::Dim)),
@@ -270,7 +270,7 @@ impl ListSource for TagSource {
     }
 }
 
-/// Returns what a tag says: its annotation, and the description of its release.
+/// Returns the annotation of a tag, and the description of its release.
 fn texts(tag: &Tag) -> (&str, Option<&str>) {
     let annotation = tag.message.as_deref().map(str::trim).unwrap_or_default();
     (annotation, tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default()))

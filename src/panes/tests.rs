@@ -1,4 +1,4 @@
-//! The test report of a pipeline, as the server tells it: what failed first, and what each test says.
+//! The test report of a pipeline, as provided by the server: failed tests first, and the output of each test.
 
 use crate::api::Id;
 use crate::api::test_reports::{GetTestReport, TestReport};
@@ -16,17 +16,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// The tests of a pipeline.
+/// The test report of a pipeline.
 pub struct Tests {
     project: Id,
     pipeline: u64,
     table: test_report::Table,
-    /// What is sought.
+    /// The search text.
     sought: String,
 }
 
 impl Tests {
-    /// The request of the report, whose reply is read off the loop as what the table shows.
+    /// Returns the request for the report. Its reply is converted to a [`Report`] in the background, when it is parsed.
     fn load(&self) -> Load {
         let load = Load::one(&GetTestReport { id: self.project.clone(), pipeline_id: self.pipeline });
         Load {

@@ -1,4 +1,4 @@
-//! To-dos: what the server lists for its user to do, with the reason for each.
+//! The to-dos of the user, with the reason for each.
 
 use crate::api::Time;
 use crate::api::todos::{ListTodos, MarkAllTodosAsDone, Todo};
@@ -23,7 +23,7 @@ use crate::ui::{glyph, text};
 use jiff::Timestamp;
 use serde_json::json;
 
-/// What the server calls the states of the tabs.
+/// The server's names of the states of the tabs.
 const STATES: &[&str] = &["pending", "done"];
 
 const COLUMNS: Columns<Todo> = Columns {
@@ -61,11 +61,11 @@ pub struct TodoSource;
 pub type Todos = ListPane<TodoSource>;
 
 fn grammar() -> Grammar {
-    // Words without a key are looked for in what the server answers.
+    // Words without a key are searched in the loaded rows.
     Grammar::new(query::TODOS, Some("words"), None)
 }
 
-/// The index in [`STATES`] of the state that is listed: the one that the filter names, else that of the tab.
+/// Returns the index in [`STATES`] of the listed state: the one named by the filter, else that of the tab.
 fn state(input: &Input<'_>) -> usize {
     let named = query::get(input.filter, "state");
     named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
@@ -86,7 +86,7 @@ impl Todos {
         }
     }
 
-    /// What is marked, else the one under the cursor, as far as it waits.
+    /// Returns the marked to-dos, or the one under the cursor, that are pending.
     fn meant<'a>(&self, view: &View<'a>) -> Vec<&'a Todo> {
         self.chosen(view).into_iter().filter(|todo| todo.is_pending()).collect()
     }
@@ -231,7 +231,7 @@ impl ListSource for TodoSource {
     }
 
     fn wants(_: &Todos, _view: &View) -> Vec<Want> {
-        // For the number of all that waits, whatever the filter shows.
+        // The tab shows the number of all pending to-dos, regardless of the filter.
         vec![Load::list(&todos::pending(), 1).into()]
     }
 

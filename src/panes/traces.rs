@@ -1,4 +1,4 @@
-//! Several traces at once: a grid of them as the screen has room, one with the focus, all of them followed.
+//! A grid of traces that are followed side by side.
 
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::app::action::{Action, Answer, Tone};
@@ -15,18 +15,18 @@ use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The fewest columns and rows that a trace is of use in, its title among them.
+/// The minimum width and height of a trace, including its title.
 const LEAST: (u16, u16) = (36, 4);
-/// Columns from which a trace is read with ease.
+/// The width in columns from which a trace is comfortable to read.
 const EASE: u16 = 70;
 
-/// Some jobs of a project, with their traces.
+/// The traces of some jobs of a project.
 pub struct Traces {
     viewers: Vec<Viewer>,
     panels: Panels,
 }
 
-/// Returns how many columns and rows of traces fit into an area, for `count` of them: all where that is possible.
+/// Returns the number of columns and rows of the grid for `count` traces. It may have too few places for all of them.
 fn grid(count: usize, area: Rect) -> (u16, u16) {
     if glyph::words() {
         return (1, 1);
@@ -35,10 +35,10 @@ fn grid(count: usize, area: Rect) -> (u16, u16) {
     let most = (area.width / LEAST.0).max(1).min(count);
     let tall = (area.height / LEAST.1).max(1);
     let fits = |columns: &u16| count.div_ceil(*columns) <= tall;
-    // Wide enough to read if there is the height for it, else as many beside each other as it takes.
+    // Traces are comfortably wide if they fit the height that way; else as many columns are used as necessary.
     let ease = (area.width / EASE).max(1).min(count);
     let columns = (ease..=most).find(fits).unwrap_or(most);
-    // No more columns than rows ask for: four traces are two by two.
+    // Columns are reduced to those that the rows need: four traces are shown two by two.
     let rows = count.div_ceil(columns).min(tall);
     (count.div_ceil(rows).min(columns), rows)
 }
@@ -79,7 +79,7 @@ impl Traces {
         }
     }
 
-    /// Another run takes the place of one, and says so.
+    /// Replaces a trace by that of another run, and reports it. If that run is shown already, gives it the focus.
     fn renew(&mut self, at: usize, id: u64, cx: &mut Cx) {
         let known = self.viewers.iter().position(|viewer| viewer.id == id);
         let Some(viewer) = self.viewers.get_mut(at) else { return };
@@ -99,7 +99,7 @@ impl Traces {
         }
     }
 
-    /// Leaves the one with the focus out; the last one stays.
+    /// Removes the focused trace; the last one is never removed.
     fn leave_out(&mut self) {
         let at = self.panels.focus();
         if self.viewers.len() > 1 && at < self.viewers.len() {
@@ -120,7 +120,7 @@ impl Traces {
         }
     }
 
-    /// Returns where each trace stands; those that have no room are left out, never the one with the focus.
+    /// Returns the areas of the traces. Traces without room are left out, but never the focused one.
     fn places(&self, area: Rect) -> Vec<(usize, Rect)> {
         let focus = self.panels.focus();
         if self.panels.zoomed() {
@@ -133,7 +133,7 @@ impl Traces {
         for place in 0..shown as u16 {
             let (row, column) = (place / columns, place % columns);
             let y = |row: u16| area.y + (u32::from(area.height) * u32::from(row) / u32::from(rows)) as u16;
-            // The last row may hold fewer: they share its width.
+            // The last row may have fewer traces, which share its width.
             let across = columns.min(shown as u16 - row * columns);
             let x = |column: u16| area.x + (u32::from(area.width) * u32::from(column) / u32::from(across)) as u16;
             let gap = u16::from(column + 1 < across);
@@ -158,7 +158,7 @@ impl Traces {
         };
         let facts = [again, state, viewer.note(view)];
         let mut facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
-        // Where there is little room, how it stands says more than how much there is.
+        // In a narrow title, the facts at the end are dropped first; the state is more important.
         while facts.len() > 1 && text::width(&facts.join(glyph::between())) + 2 > usize::from(area.width) * 2 / 3 {
             facts.pop();
         }
@@ -271,7 +271,7 @@ impl Pane for Traces {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.viewers.iter().flat_map(|viewer| viewer.wants(view)).collect();
         wants.extend(self.here().and_then(|viewer| ci::want_path(&viewer.project)));
-        // Whether one of them runs again is told by the jobs of its pipeline; most are of the same one.
+        // The jobs of the pipeline tell whether a job was retried. Most traces belong to the same pipeline.
         let mut queries: Vec<ListPipelineJobs> = Vec::new();
         for viewer in &self.viewers {
             let query = viewer.job(view).and_then(|job| viewer.siblings_query(job));
@@ -311,7 +311,7 @@ impl Pane for Traces {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         match pointer {
             Pointer::Wheel { column, row, rows } => {
-                // The wheel turns what it is over, and leaves the focus where it is.
+                // The wheel scrolls the trace under the pointer without changing the focus.
                 if let Some(viewer) = self.viewers.iter_mut().find(|viewer| viewer.holds(column, row)) {
                     viewer.motion(Motion::Wheel(rows), &cx.view);
                 }

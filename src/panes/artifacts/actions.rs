@@ -1,4 +1,4 @@
-//! What is done with artifacts: opened, walked, saved, asked for by branch.
+//! Actions on artifacts: opening, browsing, saving, unpacking and choosing them by branch or tag.
 
 use super::{ArtifactSource, Artifacts, FILE, archive, ci, refused};
 use crate::api::Endpoint;
@@ -34,7 +34,8 @@ impl Artifacts {
         self.entered = true;
     }
 
-    /// Opens the source that the selected test names, at the commit of the job.
+    /// Opens the source file that the selected test case names, at the job's commit. If the case names none, toggles
+    /// its full output.
     pub(super) fn open_case(&mut self, cx: &mut Cx) {
         let Some(case) = self.table(&cx.view).and_then(|report| self.report.case(report)) else { return };
         let commit = self.job(&cx.view).and_then(|job| {
@@ -80,7 +81,7 @@ impl Artifacts {
         cx.act(Action::Save(save));
     }
 
-    /// Returns what to call all of it.
+    /// Returns the name of a saved archive without its extension: the job's name, and its ID if known.
     fn called(&self, view: &View) -> String {
         let name = match (&self.of, self.job(view)) {
             (_, Some(job)) => format!("{}-{}", job.name, job.id),
@@ -99,7 +100,8 @@ impl Artifacts {
         }
     }
 
-    /// The folder under the cursor, or the one that the file there is in; nothing where that is the archive itself.
+    /// Returns the path of the folder under the cursor, or of the folder that contains the file there. Empty for the
+    /// root of the archive.
     pub(super) fn folder_here(&self, view: &View) -> String {
         let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
         let Some((archive, index)) = self.archive(view).zip(index) else { return String::new() };
@@ -110,7 +112,7 @@ impl Artifacts {
         }
     }
 
-    /// Unpacks a folder of the archive, or all of it, into a folder on this machine.
+    /// Unpacks a folder of the archive, or the whole archive if `folder` is empty, into a local folder.
     pub(super) fn unpack(&mut self, folder: &str, cx: &mut Cx) {
         let name = match folder.rsplit('/').next() {
             Some(name) if !name.is_empty() => name.to_owned(),
@@ -120,7 +122,7 @@ impl Artifacts {
         cx.act(Action::Save(save));
     }
 
-    /// The entry that has the focus: the file, or what is under the cursor of the tree.
+    /// Returns the entry of the file that is shown or, if the tree has the focus, of the file under the cursor.
     pub(super) fn at_hand<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
         let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
         self.entry(view, index?).filter(|entry| !entry.folder)
@@ -143,7 +145,7 @@ impl Artifacts {
         self.archive(view).map(|_| ()).ok_or_else(|| why.into())
     }
 
-    /// Returns whether the content of the file that is shown could not be had.
+    /// Returns whether the content of the shown file is unavailable: refused, or failed to load.
     fn has_failed(&self, view: &View) -> bool {
         let key = self.sha().map(|sha| archive::taken_key(&sha)).unwrap_or_default();
         let refused = self.shown_entry(view).is_some_and(|entry| refused(entry).is_some());
@@ -183,7 +185,7 @@ impl Artifacts {
         }
     }
 
-    /// Asks for a branch or tag and the name of a job.
+    /// Opens a form for a branch or tag and the name of a job.
     pub(super) fn ask_ref(&mut self, cx: &mut Cx) {
         let project = self.project.clone();
         let (git_ref, job) = match (&self.of, self.job(&cx.view)) {

@@ -1,4 +1,5 @@
-//! What is brought and computed of an archive, off the loop: its list, one file of it, the names that fit, its reports.
+//! Background work on an archive: reading its list of entries, fetching and unpacking single files, searching names and
+//! parsing test reports.
 
 use super::tree::Tree;
 use crate::api::client::Slice;
@@ -10,22 +11,22 @@ use crate::ui::code::Text;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Bytes of an archive that are brought if the server gives no parts.
+/// The maximum size in bytes of an archive that is fetched whole because the server does not support range requests.
 const LARGEST_ARCHIVE: u64 = 2 * 1024 * 1024 * 1024;
-/// Bytes of a file that is shown.
+/// The maximum size in bytes of a file that is shown.
 pub const LARGEST_FILE: u64 = 64 * 1024 * 1024;
-/// Names that fit and are listed.
+/// The maximum number of matching names that are listed.
 const NAMED: usize = 5_000;
 
-/// An archive whose list is read.
+/// An archive whose list of entries was read.
 pub struct Archive {
     pub list: List,
     pub tree: Tree,
-    /// What is here of it.
+    /// The parts of the archive that were fetched.
     pub parts: Parts,
 }
 
-/// Brings the list of an archive.
+/// Reads the list of entries of an archive.
 pub struct ReadList {
     pub key: String,
     pub request: Request,
@@ -60,15 +61,15 @@ impl RangeRead for ReadList {
     }
 }
 
-/// What came of a file.
+/// The content of a file, or why it cannot be shown.
 pub type FileContent = Result<Bytes, Refusal>;
 
-/// The name of a file that was taken out of an archive.
+/// Returns the key of the content of a file that was extracted from an archive.
 pub fn taken_key(sha: &str) -> String {
     format!("taken {sha}")
 }
 
-/// Brings one file by its own request, as the server unpacks it.
+/// Fetches one file by its own request; the server unpacks it.
 pub struct FetchFile {
     pub sha: String,
     pub request: Request,
@@ -100,7 +101,7 @@ impl RangeRead for FetchFile {
     }
 }
 
-/// Brings the bytes of one file of an archive, and unpacks them here.
+/// Fetches the bytes of one file of an archive, and unpacks them locally.
 pub struct FetchPart {
     pub sha: String,
     pub request: Request,
@@ -130,7 +131,7 @@ impl RangeRead for FetchPart {
     }
 }
 
-/// Unpacks a file of an archive that is here.
+/// Unpacks a file of an archive that is already fetched.
 pub struct Unpack {
     pub sha: String,
     pub parts: Parts,
@@ -150,14 +151,14 @@ impl Derive for Unpack {
     }
 }
 
-/// Looks for names.
+/// Searches the file names of an archive.
 pub struct FindNames {
     pub of: String,
     pub archive: Arc<Archive>,
     pub words: String,
 }
 
-/// The name of what was found.
+/// Returns the key of the result of a name search.
 pub fn names_key(of: &str, words: &str) -> String {
     format!("names {words} in {of}")
 }
@@ -172,13 +173,13 @@ impl Derive for FindNames {
     }
 }
 
-/// Reads a file as a test report.
+/// Parses a file as a test report.
 pub struct ReadReport {
     pub sha: String,
     pub text: Arc<Text>,
 }
 
-/// The name of a report.
+/// Returns the key of a parsed test report.
 pub fn report_key(sha: &str) -> String {
     format!("report {sha}")
 }

@@ -1,4 +1,4 @@
-//! How artifacts are drawn: the way to them, the tree, the file, and what stands where there is none.
+//! Drawing of the artifacts pane: breadcrumbs, tree, file, and the messages shown when there is no archive.
 
 use super::{ArtifactSource, Artifacts, FILE, TREE, ci, project, refused};
 use crate::api::client::Progress;
@@ -20,11 +20,11 @@ const COLUMNS: &[Column] = &[
     Column::new("", Size::Fit { min: 0, max: 14 }).right(),
 ];
 
-/// Days before the end from which an expiry is a warning.
+/// The time before expiry, in seconds, from which the expiry is shown as a warning.
 const SOON: i64 = 2 * 24 * 3600;
 
 impl Artifacts {
-    /// The way here: project, job, how many files, until when.
+    /// Returns the breadcrumbs: project, job or ref, filter, and expiry.
     pub(super) fn way(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs(view, &self.project);
         let job = self.job(view);
@@ -89,7 +89,7 @@ impl Artifacts {
         });
     }
 
-    /// What stands where there is no archive: that it comes, or why not.
+    /// Draws the panel while there is no archive: the progress of the download, or why there is none.
     pub(super) fn draw_missing(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
         let area = panels::title(buf, area, theme, true, "Artifacts", "");
@@ -109,7 +109,7 @@ impl Artifacts {
         }
     }
 
-    /// Returns why there are no artifacts, and what to press.
+    /// Returns why there are no artifacts, and a hint with the keys to press.
     fn absent(&self, view: &View) -> (String, String) {
         if let ArtifactSource::Ref { git_ref, job } = &self.of {
             let (job, git_ref) = (text::sanitize(job), text::sanitize(git_ref));
@@ -162,7 +162,7 @@ impl Artifacts {
     }
 }
 
-/// Until when artifacts are kept, in words.
+/// Formats when artifacts expire.
 fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
     let seconds = end.duration_since(now).as_secs();
     match seconds {
@@ -172,7 +172,7 @@ fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
     }
 }
 
-/// Files and bytes of an archive, in words: unpacked, as they stand beside its folders.
+/// Formats the number of files of an archive and their unpacked size, the same sizes that the tree shows.
 fn facts(archive: &Archive) -> String {
     let files = archive.tree.files();
     let files = match archive.list.left_out {
@@ -182,7 +182,8 @@ fn facts(archive: &Archive) -> String {
     format!("{files}{}{}", glyph::between(), text::bytes(archive.tree.size()))
 }
 
-/// Returns what is wrong with an archive as a whole.
+/// Returns a warning about the archive as a whole: it is damaged, has unlisted files, or has a suspicious compression
+/// ratio.
 fn warning(archive: &Archive) -> Option<String> {
     if let Some(why) = archive.list.broken {
         return Some(format!("The archive is damaged: {why}."));
@@ -196,7 +197,7 @@ fn warning(archive: &Archive) -> Option<String> {
     trap.then(|| format!("It would unpack to {}.", text::bytes(size)))
 }
 
-/// Returns why something is not shown, and what to do.
+/// Returns why an archive or a file is not shown, and a hint what to do.
 fn refusal_text(refusal: &Refusal, what: &str) -> (String, String) {
     match refusal {
         Refusal::NotZip => (format!("{what} is not a ZIP archive."), String::new()),

@@ -1,4 +1,5 @@
-//! The artifacts of a job: the archive as a tree, beside it one of its files: text, picture, test report or bytes.
+//! The artifacts of a job: the archive as a tree, and a panel that shows one of its files as text, picture, test report
+//! or bytes.
 
 mod actions;
 mod archive;
@@ -35,49 +36,49 @@ use tree::{Node, VisibleNode};
 const TREE: usize = 0;
 const FILE: usize = 1;
 const ASKS: &[PanelRequest] = &[PanelRequest { min: 30, weight: 1 }, PanelRequest { min: 60, weight: 2 }];
-/// Before a file under a moving cursor is asked for.
+/// The delay before the file under a moving cursor is fetched.
 const PATIENCE: Duration = Duration::from_millis(80);
 
-/// Whose artifacts they are.
+/// The source of the artifacts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ArtifactSource {
-    /// Those of a job.
+    /// A job, by its ID.
     Job(u64),
-    /// Those of the last job of that name that succeeded on a branch or tag.
+    /// The last successful job of that name on a branch or tag.
     Ref { git_ref: String, job: String },
 }
 
-/// The line to go to, as it was typed.
+/// The line number to go to, as typed.
 struct LineNumber(String);
 
-/// The tree of an archive, and a file of it.
+/// The tree of an archive, and one of its files.
 pub struct Artifacts {
     project: Id,
     of: ArtifactSource,
     list: ListState,
     open: BTreeSet<u32>,
     seen: Vec<VisibleNode>,
-    /// Whether the folders that are open from the beginning are.
+    /// Whether the folders that start open have been opened.
     begun: bool,
-    /// What is sought in the tree.
+    /// The filter of the tree.
     name: String,
-    /// The path that was asked for, until the archive is there.
+    /// The requested path, until the archive is loaded.
     wanted: Option<String>,
-    /// The node whose file is shown.
+    /// The node of the shown file.
     shown: Option<u32>,
     blob: BlobView,
     report: Table,
-    /// Whether a report is shown as the text that it is.
+    /// Whether a test report is shown as plain text.
     as_text: bool,
     entered: bool,
     panels: Panels,
     tree_area: Cell<Rect>,
-    /// What is sought in a report.
+    /// The search text in a test report.
     test: String,
 }
 
 impl Artifacts {
-    /// Names the archive.
+    /// Returns the key of the archive.
     fn key(&self) -> String {
         match &self.of {
             ArtifactSource::Job(job) => format!("archive of {} job {job}", self.project),
@@ -85,7 +86,7 @@ impl Artifacts {
         }
     }
 
-    /// Returns what brings the archive.
+    /// Returns the request for the archive.
     fn request(&self) -> crate::api::Request {
         let id = self.project.clone();
         match &self.of {
@@ -103,12 +104,12 @@ impl Artifacts {
         }
     }
 
-    /// Returns where the job of a name on a ref is looked for.
+    /// Returns the list of jobs to search for the job of an [`ArtifactSource::Ref`].
     fn jobs(&self) -> ListJobs {
         ListJobs { id: self.project.clone(), scope: Some(vec!["success".into()]) }
     }
 
-    /// The job, if it is known.
+    /// Returns the job, if it is loaded.
     fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
         match &self.of {
             ArtifactSource::Job(_) => view.store.get(&self.get_job()?).value,
@@ -125,8 +126,8 @@ impl Artifacts {
         }
     }
 
-    /// Returns whether there is something to fetch, as far as the job tells; where it cannot be read, the archive
-    /// itself tells.
+    /// Returns whether there may be artifacts to fetch. If the job cannot be read, the request for the archive itself
+    /// decides.
     fn may_be(&self, view: &View) -> bool {
         match (self.get_job(), self.job(view)) {
             (None, _) => true,
@@ -143,7 +144,7 @@ impl Artifacts {
         self.outcome(view)?.as_ref().ok()
     }
 
-    /// The files that fit what is sought, while something is.
+    /// Returns the files that match the filter; `None` without a filter or before the search has finished.
     fn found<'a>(&self, view: &View<'a>) -> Option<&'a Vec<u32>> {
         if self.name.trim().is_empty() {
             return None;
@@ -151,7 +152,7 @@ impl Artifacts {
         view.store.result(&archive::names_key(&self.key(), &self.name))
     }
 
-    /// Rows of the tree, or of what was found.
+    /// Returns the number of rows of the tree, or of the matching files.
     fn len(&self, view: &View) -> usize {
         self.found(view).map_or(self.seen.len(), Vec::len)
     }
@@ -163,7 +164,7 @@ impl Artifacts {
         }
     }
 
-    /// The node under the cursor.
+    /// Returns the node under the cursor.
     fn current(&self, view: &View) -> Option<u32> {
         self.node_at(view, self.list.selected())
     }
@@ -172,28 +173,28 @@ impl Artifacts {
         self.archive(view)?.tree.node(index)
     }
 
-    /// The entry of a node.
+    /// Returns the archive entry of a node.
     fn entry<'a>(&self, view: &View<'a>, index: u32) -> Option<&'a Entry> {
         let archive = self.archive(view)?;
         archive.list.entries.get(archive.tree.node(index)?.entry? as usize)
     }
 
-    /// The entry whose file is shown.
+    /// Returns the archive entry of the shown file.
     fn shown_entry<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
         self.entry(view, self.shown?)
     }
 
-    /// Names the content of what is shown.
+    /// Returns the key of the content of the shown file.
     fn sha(&self) -> Option<String> {
         Some(self.blob.file()?.sha.clone())
     }
 
-    /// Returns what came of the file that is shown.
+    /// Returns the fetched content of the shown file, or why it cannot be shown.
     fn taken<'a>(&self, view: &View<'a>) -> Option<&'a FileContent> {
         view.store.result(&archive::taken_key(&self.sha()?))
     }
 
-    /// The report that is shown as one.
+    /// Returns the test report, if the shown file is displayed as one.
     fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Report>> {
         if self.as_text {
             return None;
@@ -201,14 +202,14 @@ impl Artifacts {
         view.store.result::<Option<Arc<Report>>>(&archive::report_key(&self.sha()?))?.as_ref()
     }
 
-    /// Returns whether the file that is shown may be a report, and it is not known yet.
+    /// Returns whether the shown file may be a test report that is not parsed yet.
     fn is_read_as_report(&self, view: &View) -> bool {
         let (Some(entry), Some(sha)) = (self.shown_entry(view), self.sha()) else { return false };
         let made = view.store.result::<Option<Arc<Report>>>(&archive::report_key(&sha)).is_some();
         is_xml(&entry.path) && self.blob.text(view).is_some() && !made
     }
 
-    /// Shows what the cursor stands on; on a folder, the file shown before stays.
+    /// Shows the file under the cursor. On a folder, the previous file stays.
     fn follow(&mut self, view: &View) {
         let Some(index) = self.current(view) else { return };
         let Some(entry) = self.entry(view, index).filter(|entry| !entry.folder) else { return };
@@ -230,14 +231,14 @@ impl Artifacts {
         self.see(view);
     }
 
-    /// After folders were opened or closed.
+    /// Updates the visible rows after folders were opened or closed.
     fn see(&mut self, view: &View) {
         if let Some(archive) = self.archive(view) {
             self.seen = archive.tree.seen(&self.open);
         }
     }
 
-    /// Selects a node, wherever it is, and opens the folders that it is in.
+    /// Selects a node and opens the folders that contain it.
     fn select(&mut self, index: u32, view: &View) {
         let Some(archive) = self.archive(view) else { return };
         let mut at = index;
@@ -251,7 +252,7 @@ impl Artifacts {
         }
     }
 
-    /// Goes to the path that was asked for, or to its nearest folder, and says so.
+    /// Goes to the requested path. If it does not exist, goes to its nearest existing parent folder and reports that.
     fn arrive(&mut self, cx: &mut Cx) {
         let Some(archive) = self.archive(&cx.view) else { return };
         if !self.begun {
@@ -276,7 +277,7 @@ impl Artifacts {
         }
     }
 
-    /// Returns what brings the content of the file that is shown.
+    /// Returns the work that provides the content of the shown file.
     fn wants_file(&self, view: &View) -> Vec<Want> {
         let (Some(archive), Some(index), Some(sha)) = (self.archive(view), self.shown, self.sha()) else {
             return Vec::new();
@@ -312,14 +313,14 @@ impl Artifacts {
         vec![gleaned.after(PATIENCE).into()]
     }
 
-    /// Returns what brings a file by itself, where the job is known.
+    /// Returns the request for a single file; `None` while the job is unknown.
     fn file_request(&self, view: &View, entry: &Entry) -> Option<crate::api::Request> {
         let (id, job_id) = (self.project.clone(), self.job_id(view)?);
         Some(GetArtifactFile { id, job_id, artifact_path: entry.path.clone() }.request())
     }
 }
 
-/// Returns why the file of an entry is not shown.
+/// Returns why the file of an entry is not shown, if it is not.
 fn refused(entry: &Entry) -> Option<Refusal> {
     match entry.odd {
         Some(odd) => Some(Refusal::Odd(odd)),
@@ -465,7 +466,7 @@ impl Pane for Artifacts {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.project)];
         wants.push(match self.get_job() {
-            // What it leaves is there when it ends.
+            // A running job may upload artifacts when it finishes.
             Some(get) if self.job(view).is_some_and(ci::moves) => Load::one(&get).every(ci::PULSE).into(),
             Some(get) => Load::one(&get).into(),
             None => Load::list(&self.jobs(), 1).into(),

@@ -1,4 +1,4 @@
-//! The entries of an archive as a tree: made once, on a worker; what is in sight of it is kept as rows.
+//! The entries of an archive as a tree. It is built once, on a worker thread; panes keep only the visible rows.
 
 use crate::domain::zip::{Anomaly, Entry, List};
 use crate::ui::table::{Cell, Row};
@@ -7,37 +7,37 @@ use crate::ui::{glyph, text};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// The root, which is never a row.
+/// The root, which is never shown as a row.
 const ROOT: u32 = 0;
-/// Files up to which all folders are open from the beginning.
+/// The maximum number of files of an archive whose folders all start open.
 const FEW: u64 = 60;
 
 /// A folder or a file.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// The last part of its path; the whole of an odd one.
+    /// The last component of the path; the whole path if the path is unsafe.
     pub name: String,
-    /// The entry that it stands for; folders need none.
+    /// The index of the archive entry; folders may have none.
     pub entry: Option<u32>,
-    /// Whether others are in it, or the archive calls it a folder.
+    /// Whether the node has children, or the archive marks it as a folder.
     pub folder: bool,
-    /// Whether another entry has the same path.
+    /// Whether an earlier entry has the same path.
     pub twice: bool,
     parent: u32,
     children: Vec<u32>,
-    /// Bytes unpacked, of a folder those of everything in it.
+    /// The unpacked size in bytes; for a folder, the total of its files.
     pub size: u64,
-    /// Files in it.
+    /// The number of files in a folder, including subfolders; 1 for a file.
     pub files: u64,
 }
 
-/// All nodes; [`Tree::paths`] names them.
+/// All nodes of an archive; [`Tree::path`] returns their paths.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
 }
 
-/// A node in sight, and how deep it is.
+/// A visible node and its depth in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VisibleNode {
     pub node: u32,
@@ -45,7 +45,8 @@ pub struct VisibleNode {
 }
 
 impl Tree {
-    /// Puts the entries of a list into folders; those with odd paths stand alone, under their whole path.
+    /// Builds the tree from the entries of a list. Entries with unsafe paths become top-level nodes named by their
+    /// whole path.
     pub fn new(list: &List) -> Tree {
         let mut tree = Tree { nodes: vec![Node { folder: true, ..Node::default() }] };
         let mut known: HashMap<(u32, &str), u32> = HashMap::new();
@@ -58,7 +59,7 @@ impl Tree {
                 let last = depth + 1 == names.len();
                 let folder = !last || entry.folder;
                 let found = known.get(&(at, name)).copied().filter(|found| {
-                    // A file does not stand for another, nor for a folder.
+                    // A file is never merged with another file or with a folder of the same path.
                     folder && tree.nodes.get(*found as usize).is_some_and(|node| node.folder)
                 });
                 let twice = found.is_none() && known.contains_key(&(at, name));
@@ -88,7 +89,7 @@ impl Tree {
         index
     }
 
-    /// Adds a file's bytes to it and all folders around it.
+    /// Adds a file's size to its node and to all folders that contain it.
     fn count(&mut self, mut at: u32, size: u64) {
         while let Some(node) = self.nodes.get_mut(at as usize) {
             node.size = node.size.saturating_add(size);
@@ -100,7 +101,7 @@ impl Tree {
         }
     }
 
-    /// Folders first, each by name.
+    /// Sorts the children of each folder: folders first, then by name.
     fn sort(&mut self) {
         for index in 0..self.nodes.len() {
             let Some(mut children) = self.nodes.get_mut(index).map(|node| std::mem::take(&mut node.children)) else {
@@ -116,22 +117,22 @@ impl Tree {
         }
     }
 
-    /// The node of that number.
+    /// Returns the node with that index.
     pub fn node(&self, index: u32) -> Option<&Node> {
         self.nodes.get(index as usize)
     }
 
-    /// Files of the whole archive.
+    /// Returns the number of files in the archive.
     pub fn files(&self) -> u64 {
         self.nodes.first().map_or(0, |root| root.files)
     }
 
-    /// Bytes of the whole archive, unpacked, as claimed.
+    /// Returns the unpacked size of the archive in bytes, as claimed by its entries.
     pub fn size(&self) -> u64 {
         self.nodes.first().map_or(0, |root| root.size)
     }
 
-    /// The path of a node, as it stands in the archive.
+    /// Returns the path of a node as stored in the archive.
     pub fn path(&self, index: u32) -> String {
         let mut names = Vec::new();
         let mut at = index;
@@ -143,7 +144,7 @@ impl Tree {
         names.join("/")
     }
 
-    /// The node at `path`, and the folders on the way.
+    /// Returns the node at `path`, and the folders that lead to it.
     pub fn find(&self, path: &str) -> Option<(u32, Vec<u32>)> {
         let mut at = ROOT;
         let mut way = Vec::new();
@@ -157,13 +158,13 @@ impl Tree {
         Some((at, way))
     }
 
-    /// The folder that a node is in; `None` of those that are in none.
+    /// Returns the folder that contains a node; `None` at the top level.
     pub fn parent(&self, index: u32) -> Option<u32> {
         self.node(index).map(|node| node.parent).filter(|parent| *parent != ROOT)
     }
 
-    /// The folders that are open from the beginning: all of a small archive; of another those that lead to where there
-    /// is a choice.
+    /// Returns the folders that start open: all folders of a small archive, else the chain of folders that are only
+    /// children.
     pub fn open_at_first(&self) -> BTreeSet<u32> {
         if self.files() <= FEW {
             return (0..self.nodes.len() as u32).filter(|i| self.node(*i).is_some_and(|node| node.folder)).collect();
@@ -177,7 +178,7 @@ impl Tree {
         open
     }
 
-    /// Returns what is in sight while these folders are open.
+    /// Returns the visible nodes if exactly the folders `open` are open.
     pub fn seen(&self, open: &BTreeSet<u32>) -> Vec<VisibleNode> {
         let mut seen = Vec::new();
         let mut waiting: Vec<VisibleNode> = Vec::new();
@@ -195,7 +196,7 @@ impl Tree {
         seen
     }
 
-    /// Files whose path holds all of `words` (in lower case), at most so many.
+    /// Returns up to `most` files whose path contains all of `words` (in lower case).
     pub fn named(&self, words: &str, most: usize, canceled: &dyn Fn() -> bool) -> Vec<u32> {
         let wanted: Vec<&str> = words.split_whitespace().collect();
         let mut found = Vec::new();
@@ -214,7 +215,7 @@ impl Tree {
         found
     }
 
-    /// A row of the tree.
+    /// Returns a row of the tree.
     pub fn row(&self, seen: VisibleNode, open: bool, entry: Option<&Entry>) -> Row {
         let Some(node) = self.node(seen.node) else { return Row::default() };
         let indent = "  ".repeat(usize::from(seen.depth.min(40)));
@@ -227,7 +228,7 @@ impl Tree {
         self.file_row(seen.node, format!("{indent}  "), node.name.clone(), entry)
     }
 
-    /// A row of what was found: a file under its whole path.
+    /// Returns a row of the search results: a file with its full path.
     pub fn found_row(&self, index: u32, entry: Option<&Entry>) -> Row {
         self.file_row(index, "  ".into(), self.path(index), entry)
     }

@@ -1,4 +1,4 @@
-//! What people say of a commit: on a line, on some, on a file, on all of it.
+//! Comments on a commit: on lines, on a file, or on the whole commit.
 
 use super::{CHANGES, CommitPane, DETAILS};
 use crate::api::commits::{CommitComment, ListCommitComments};
@@ -19,11 +19,11 @@ use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// Pages of comments that are read.
+/// The maximum number of pages of comments that are loaded.
 const PAGES: u32 = 20;
 
 impl CommitPane {
-    /// Returns what comments are written on: by the whole hash, however one came here.
+    /// Returns the commit that comments are added to, by its full SHA even if the pane was opened with another name.
     pub(super) fn thing(&self, view: &View) -> Noteable {
         Noteable::Commit { project: self.shown.project.clone(), sha: self.sha(view) }
     }
@@ -49,7 +49,7 @@ impl CommitPane {
         wants
     }
 
-    /// Works with what the rows of comments in the changes are made from.
+    /// Calls `run` with the data that the comment rows of the diff are built from.
     fn with_source<T>(
         &self,
         view: &View,
@@ -97,7 +97,7 @@ impl CommitPane {
         }
     }
 
-    /// The comments and drafts as lines for the details: oldest first.
+    /// Returns the lines of the Details tab for comments (oldest first) and drafts.
     pub(super) fn comment_lines(&self, view: &View, width: usize) -> Vec<Pieces> {
         let mut lines: Vec<Pieces> = Vec::new();
         let sha = self.sha(view);

@@ -1,4 +1,5 @@
-//! The panels beside the history of deployments: environments with what runs there now, and one deployment in full.
+//! The panels beside the list of deployments: the environments with their latest deployment, and the details of the
+//! selected deployment.
 
 use super::{DeploymentSource, environment, is_running, status};
 use crate::api::deployments::Deployment;
@@ -15,24 +16,24 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
 
-/// The panel of the environments.
+/// The index of the environments panel.
 const ENVIRONMENTS: usize = 0;
 
-/// An environment, as its deployments show it.
+/// An environment, derived from its deployments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Environment {
     pub name: String,
     pub url: Option<String>,
-    /// What was deployed there last.
+    /// The latest deployment to it.
     latest: Deployment,
 }
 
-/// The environments, and the facts of the selected deployment.
+/// The environments, and the details of the selected deployment.
 pub struct DeploymentDetail {
     environments: Vec<Environment>,
-    /// The rows that they were found in.
+    /// The revision of the rows that the environments were derived from.
     revision: Option<Revision>,
-    /// The row 0 stands for all of them.
+    /// The selection; row 0 stands for all environments.
     state: ListState,
     area: Shared<Rect>,
     facts: FactsDetail,
@@ -44,14 +45,14 @@ impl DeploymentDetail {
         self.environments.get(self.state.selected().checked_sub(1)?)
     }
 
-    /// Shows the history of all; `false` where it is shown already.
+    /// Selects all environments. Returns whether a single one was selected before.
     pub fn choose_all(&mut self) -> bool {
         let is_one = self.state.selected() > 0;
         self.state.first();
         is_one
     }
 
-    /// Finds the environments anew, where rows came.
+    /// Rebuilds the environments if the rows changed. Keeps the selection by name.
     pub fn gather(&mut self, rows: &Rows<'_, Deployment>) {
         if self.revision == Some(rows.revision) || !rows.known {
             return;

@@ -1,4 +1,4 @@
-//! One deployment in full: where, what, by whom, by which job.
+//! The details of one deployment: environment, commit, user and job.
 
 use super::{environment, status};
 use crate::api::Id;
@@ -10,13 +10,13 @@ use crate::parts::{ci, list};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// Returns the address of the environment, where it has one that a browser opens.
+/// Returns the URL of the environment, if it is an HTTP or HTTPS URL.
 pub fn link(deployment: &Deployment) -> Option<String> {
     let url = deployment.environment.as_ref()?.external_url.clone()?;
     (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
 }
 
-/// Writes what is known of a deployment.
+/// Writes the details of a deployment.
 pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view: &View) {
     let place = |pane: &str| Place::new(pane).project(project.clone());
     let one = |words: String, role: Role| -> Pieces { vec![(words, role)] };

@@ -1,4 +1,4 @@
-//! Deployments of a project: its environments with what runs there now, the history of each, and one of them in full.
+//! The deployments of a project: its environments, the history of each, and the details of the selected deployment.
 
 mod environments;
 mod facts;
@@ -34,7 +34,7 @@ const TERMS: &[Term] = &[Term::new(
     "in which order",
 )];
 
-/// A query says `sort:` for the orders that the server knows.
+/// The columns. They cannot be sorted: the server's orders are selected with `sort:` in the query.
 const COLUMNS: Columns<Deployment> = Columns {
     place: "deployments",
     fields: &[
@@ -60,7 +60,7 @@ pub struct DeploymentSource {
 /// The list of deployments.
 pub type Deployments = ListPane<DeploymentSource>;
 
-/// Returns how a deployment stands: as newer servers say, else as its job does.
+/// Returns the status of a deployment or, on servers that do not send one, the status of its job.
 fn status(deployment: &Deployment) -> &str {
     let job = deployment.deployable.as_ref().map_or("", |job| job.status.as_str());
     deployment.status.as_deref().filter(|status| !status.is_empty()).unwrap_or(job)
@@ -79,7 +79,8 @@ fn is_live(deployment: &Deployment) -> bool {
     job || matches!(status(deployment), "created" | "running")
 }
 
-/// Returns whether a deployment is one that a word means.
+/// Returns whether a deployment matches a word: its environment, ref, user, commit title or status contains it, or its
+/// SHA starts with it.
 fn says(deployment: &Deployment, word: &str) -> bool {
     let user = deployment.user.as_ref().map_or("", |user| user.username.as_str());
     let title = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref()).map_or("", |c| c.title.as_str());
@@ -95,7 +96,7 @@ impl DeploymentSource {
     }
 
     fn grammar(&self) -> Grammar {
-        // Words without a key are looked for in what the server answers.
+        // Words without a key are searched in the loaded rows.
         Grammar::new(TERMS, Some("words"), Some(self.project.clone()))
     }
 }
@@ -105,7 +106,8 @@ impl Deployments {
         self.current(view)?.deployable.as_deref()
     }
 
-    /// Returns the commit that ran on the same environment before the selected deployment.
+    /// Returns the SHA that was deployed to the same environment before the selected deployment, if it is another
+    /// commit.
     fn before(&self, view: &View) -> Option<String> {
         let current = self.current(view)?;
         let rows = self.rows(view);
@@ -144,7 +146,7 @@ impl ListSource for DeploymentSource {
         PanelRequest { min: 56, weight: 4 },
         PanelRequest { min: 44, weight: 3 },
     ];
-    /// Environments are looked for among these: the API has no list of them.
+    /// The environments are derived from these pages, because the deployments API does not list them.
     const PAGES: u32 = 3;
     const COLUMNS: Columns<Deployment> = COLUMNS;
     const COMMANDS: &'static [Command<Deployments>] = &[
@@ -206,7 +208,7 @@ impl ListSource for DeploymentSource {
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Deployment>> {
-        // The newest first: servers begin with the oldest.
+        // Newest first; the server's default is oldest first.
         let given =
             query_list::given([("id", json!(self.project)), ("order_by", json!("id")), ("sort", json!("desc"))]);
         let asked: QueryResult<ListDeployments> =
@@ -223,7 +225,7 @@ impl ListSource for DeploymentSource {
         pane.rows(view).iter().take(in_sight).any(is_live).then_some(ci::PULSE * 2)
     }
 
-    /// Both narrow what is known: the environment, and the words of the query.
+    /// Filters the loaded rows by the selected environment and by the plain words of the query.
     fn narrow(pane: &mut Deployments, rows: &Rows<'_, Deployment>, _view: &View) {
         pane.detail.gather(rows);
         let chosen = pane.detail.chosen();

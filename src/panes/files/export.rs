@@ -1,4 +1,4 @@
-//! What is taken along from files: the file, the whole tree, addresses, paths, lines.
+//! Exporting files: saving a file or an archive of the tree, and copying links, paths and lines.
 
 use super::{BLOB, Files};
 use crate::api::Endpoint;
@@ -10,7 +10,7 @@ use crate::app::transfer::Save;
 use crate::parts::project;
 use crate::ui::text::sanitize;
 
-/// Formats of an archive, and who opens them.
+/// The formats of an archive, with a description of each.
 const FORMATS: &[(&str, &str)] = &[
     ("zip", "everywhere"),
     ("tar.gz", "the usual one on Unix"),
@@ -25,11 +25,11 @@ impl Files {
         }
     }
 
-    /// Asks in which format the whole tree is to be saved.
+    /// Opens a picker for the format in which the whole tree is saved.
     pub(super) fn archive(&mut self, cx: &mut Cx) {
         let name = self.source.project.as_str().rsplit('/').next().unwrap_or_default().to_owned();
         let git_ref = self.ref_name(&cx.view);
-        // By its commit, the same archive can be gone on with although the branch moved in the meantime.
+        // A commit SHA keeps the download resumable even if the branch moves in the meantime.
         let sha = self.commit(&cx.view).and_then(|c| cx.view.store.get(&c).value).map(|c| c.id.clone());
         let items = FORMATS.iter().map(|(format, what)| {
             let request = GetArchive {
@@ -43,7 +43,7 @@ impl Files {
         cx.act(Action::Open(Box::new(Picker::new(format!("Archive of {}", sanitize(&git_ref)), items.collect()))));
     }
 
-    /// The page of `path` at `git_ref`.
+    /// Returns the web page of `path` at `git_ref`, with the selected lines if the file has the focus.
     pub(super) fn page(&self, view: &View, git_ref: &str, path: Option<&str>) -> String {
         let file = self.blob.file().is_some_and(|f| Some(f.path.as_str()) == path);
         let kind = if file || self.tree.current().is_some_and(|n| n.is_file() && Some(n.path.as_str()) == path) {
@@ -62,7 +62,7 @@ impl Files {
         project::page(view, &self.source.project, &rest)
     }
 
-    /// Returns what can be copied here: name and text.
+    /// Returns the copyable texts with their names.
     pub(super) fn copied(&self, view: &View) -> Vec<(&'static str, String)> {
         let mut copies = Vec::new();
         let path = self.path();

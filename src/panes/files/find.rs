@@ -1,5 +1,4 @@
-//! Finding a file by some letters of its path, over the whole tree: ranked in the background while the tree still
-//! comes.
+//! A fuzzy finder over all file paths of a tree. It ranks in the background while the tree is still loading.
 
 use crate::api::repository::{EntryKind, ListTree, TreeEntry};
 use crate::app::action::Action;
@@ -22,49 +21,49 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Entries that are listed at most; said where there are more.
+/// The maximum number of tree entries that are loaded. The count line says when there are more.
 const MOST: usize = 1_000_000;
-/// Pages that are asked for at once: a large tree has a thousand of them.
+/// The number of pages requested concurrently. A large tree has a thousand of them.
 const ABREAST: u32 = 6;
-/// Files that are shown of those that match.
+/// The maximum number of matches that are shown.
 const SHOWN: usize = 500;
-/// What it counts that a file was opened lately.
+/// The score bonus of a recently opened file.
 const RECENT: u32 = 60;
-/// Paths between two looks at whether the ranking is still wanted.
+/// The number of paths between two checks whether the ranking was canceled.
 const PATIENCE: usize = 4096;
 
-/// The file that was chosen, as the pane hears it.
+/// The chosen file, as sent to the pane.
 pub struct FoundFile {
     pub sha: String,
     pub path: String,
 }
 
-/// A file that matches.
+/// A matching file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub path: String,
     pub sha: String,
-    /// Characters that matched.
+    /// The indices of the matched characters.
     letters: Vec<u32>,
     recent: bool,
 }
 
-/// What was found.
+/// The result of a ranking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranked {
     pub best: Vec<Hit>,
-    /// Files that match.
+    /// The number of matching files.
     pub matched: usize,
-    /// Files that there are.
+    /// The number of all files.
     pub files: usize,
 }
 
 /// Ranks the files of a tree.
 pub struct Rank {
-    /// Names the tree as far as it is known.
+    /// Identifies the loaded part of the tree.
     pub within: String,
     pub pages: Vec<Arc<Vec<TreeEntry>>>,
-    /// Paths opened lately, newest first.
+    /// The recently opened paths, newest first.
     pub recent: Arc<Vec<String>>,
     pub query: String,
 }
@@ -133,33 +132,34 @@ impl Derive for Rank {
     }
 }
 
-/// The name of a ranking.
+/// Returns the key of a ranking.
 fn rank_key(within: &str, query: &str) -> String {
     format!("rank {query} in {within}")
 }
 
-/// The overlay.
+/// The finder overlay.
 pub struct Finder {
     source: Source,
     recent: Arc<Vec<String>>,
     input: Input,
     pages: u32,
-    /// The ranking that is being made: it is let finish, for pages come faster than it ends.
+    /// The ranking in progress: the key of its tree, and the query. It is not restarted when a page arrives, because
+    /// pages arrive faster than a ranking finishes.
     asked: Option<(String, String)>,
-    /// The ranking that is shown, and the letters that it is for.
+    /// The shown ranking, and the query that it belongs to.
     shown: Ranked,
     shown_for: String,
-    /// Enter was pressed before the letters were ranked: the best of them is opened as soon as it is known.
+    /// Whether Enter was pressed before the typed text was ranked: the best match is opened as soon as it is known.
     hurried: bool,
     done: bool,
     list: table::ListState,
-    /// Whether a row was chosen with the keys since the last letter.
+    /// Whether the selection was moved since the last typed character.
     moved: bool,
     area: Cell<Rect>,
 }
 
 impl Finder {
-    /// Over the tree of `source`; `recent` paths come first.
+    /// Creates a finder over the tree of `source`; paths in `recent` rank first.
     pub fn new(source: Source, recent: Vec<String>, view: &View) -> Finder {
         let mut finder = Finder {
             source,
@@ -208,7 +208,7 @@ impl Finder {
         self.look(&cx.view);
     }
 
-    /// Takes what came, and asks for what is missing.
+    /// Takes finished rankings, starts the next one, and requests more pages of the tree.
     fn look(&mut self, view: &View) {
         let rows = self.rows(view);
         if rows.more && rows.len() < MOST {
@@ -235,7 +235,7 @@ impl Finder {
         }
     }
 
-    /// Returns how many of how many, and what is missing.
+    /// Returns the count line: the number of matches and files, and whether the tree is incomplete.
     fn count(&self, view: &View) -> String {
         let rows = self.rows(view);
         let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));

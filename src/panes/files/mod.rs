@@ -1,4 +1,4 @@
-//! Files: the tree of a ref beside one of its files.
+//! The files of a project: the tree of a ref, and the content of one file.
 
 mod export;
 pub mod find;
@@ -35,27 +35,29 @@ const COLUMNS: &[Column] = &[
     Column::new("", Size::Fit { min: 0, max: 10 }).right().priority(1),
 ];
 
-/// What was chosen, or typed.
+/// The answer of a picker or prompt: the typed line number, or the chosen ref.
 enum FilesAnswer {
     Line(String),
     Ref(String),
 }
 
-/// The tree and a file of it.
+/// The tree of a ref, and one of its files.
 pub struct Files {
     source: Source,
     tree: Tree,
     blob: BlobView,
     panels: Panels,
-    /// The cursor of the tree was moved, or a path was asked for: the file under it is shown, not the introduction.
+    /// Whether the cursor of the tree was moved or a path was requested: then the file under the cursor is shown, else
+    /// the README.
     chosen: bool,
-    /// The file has the focus because it was opened from the tree: Esc leads back there.
+    /// Whether the file got the focus because it was opened from the tree: Esc returns to the tree.
     entered: bool,
-    /// Folders that were open another day are looked for once, when the account is known.
+    /// Whether the folders that were open in the last session have been restored. This happens once, when the account
+    /// is known.
     reopened: bool,
-    /// A ref and a path that an address ran together, while it is not known where one ends.
+    /// The ref and path of a URL as one string, until it is known where the ref ends.
     joined: Option<String>,
-    /// What is sought in the tree.
+    /// The search text of the tree.
     name: String,
     line: Option<u32>,
     tree_area: Cell<Rect>,
@@ -80,12 +82,12 @@ impl Files {
         project::default_branch(view, &self.source.project).map(str::to_owned)
     }
 
-    /// The ref by the name that pages have it under.
+    /// Returns the name of the ref: the given one, else the default branch, else `HEAD`.
     fn ref_name(&self, view: &View) -> String {
         self.source.git_ref.clone().or_else(|| self.default_branch(view)).unwrap_or_else(|| "HEAD".into())
     }
 
-    /// The path of what has the focus: the file, or what is under the cursor of the tree.
+    /// Returns the path of the shown file or, if the tree has the focus, of the entry under its cursor.
     fn path(&self) -> Option<&str> {
         let file = self.blob.file().map(|f| f.path.as_str());
         if self.panels.focus() == BLOB {
@@ -97,7 +99,7 @@ impl Files {
         }
     }
 
-    /// Returns what can be edited, moved, or deleted: the file in view, or what is under the cursor of the tree.
+    /// Returns the file that edit, move and delete act on: the shown file, or the one under the cursor of the tree.
     fn spot(&self) -> FileContext {
         let shown = self.blob.file();
         let path = self.path().or(shown.map(|file| file.path.as_str()));
@@ -121,15 +123,15 @@ impl Files {
         list::need(spot.blob.as_ref(), &view.store.list(&self.root()), "no file is selected").map(|_| ())
     }
 
-    /// Shows what the cursor of the tree stands on.
+    /// Shows the file under the cursor of the tree, or the README while the cursor was not moved.
     fn follow(&mut self) {
         let node = match self.tree.current() {
-            // On the way to what was asked for, nothing else is shown.
+            // While a requested path is searched or missing, no other file is shown.
             _ if self.tree.missing().is_some() || self.tree.filter_text().is_some() => return,
             Some(node) if self.chosen => node.is_file().then_some(node),
             _ => self.tree.readme(),
         };
-        // On a folder, the file shown before stays.
+        // On a folder, the previous file stays.
         if let Some(node) = node {
             let file = File { path: node.path.clone(), sha: node.sha.clone() };
             self.blob.show(Some(file));
@@ -428,7 +430,8 @@ impl Pane for Files {
             wants.push(Load::list(&tags, 3).into());
             return wants;
         }
-        // Servers say of an empty repository that its tree is missing: which of both it is, the project tells.
+        // For an empty repository, servers reply that its tree is missing. The project tells both cases apart, so it is
+        // loaded first.
         let known = project::project(view, &self.source.project).is_some();
         let judged = known || !project::is_missing(view, &self.root());
         if judged && !self.is_empty(view) {
@@ -439,7 +442,8 @@ impl Pane for Files {
             }
         }
         if self.joined.is_some() {
-            // What is missing may be missing because the ref ends elsewhere: that is found out first.
+            // A reply may be missing because the ref ends elsewhere in the URL. Missing resources are not requested
+            // until that is resolved; otherwise the pane would close.
             let missing = |load: &Load| view.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
             wants.retain(|want| !matches!(want, Want::Load(load) if missing(load)));
         }
@@ -447,7 +451,7 @@ impl Pane for Files {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        // Where it is not drawn, nothing of it can be pressed.
+        // Panels that are not drawn must not react to clicks.
         self.tree_area.set(Rect::default());
         let places = self.panels.layout(area, ASKS);
         if let Some(area) = places.get(TREE).copied().flatten() {
@@ -471,7 +475,7 @@ impl Pane for Files {
         self.tree.changed(view, &self.source);
         self.follow();
         if was_sought && self.tree.filter_text().is_none() && self.tree.missing().is_none() {
-            // What was asked for is there: a file opens, at its line.
+            // The requested path was found: a file gets the focus, at its line.
             if self.tree.current().is_some_and(Node::is_file) {
                 if let Some(line) = self.line {
                     self.blob.go_to_line(line);

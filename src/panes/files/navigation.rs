@@ -1,5 +1,5 @@
-//! Ways to a file: folders that stay open from day to day, files opened lately, finding by letters, and addresses that
-//! do not say where their ref ends.
+//! Navigation to files: remembered folders and recent files, the file finder, and URLs with an ambiguous end of the
+//! ref.
 
 use super::find::Finder;
 use super::tree::Tree;
@@ -13,31 +13,31 @@ use crate::app::state::{MOST_PATHS, RecentProject, RecentsChange};
 use crate::parts::project;
 
 impl Files {
-    /// Opens or closes a folder, also for the next time.
+    /// Opens or closes a folder, and saves the open folders for the next session.
     pub(super) fn fold(&mut self, path: &str, open: bool, cx: &mut Cx) {
         self.reopened = true;
         self.tree.set_open(path, open);
         self.keep_folders(cx);
     }
 
-    /// Remembers which folders are open.
+    /// Saves which folders are open.
     pub(super) fn keep_folders(&self, cx: &mut Cx) {
         let folders = self.tree.open_folders().take(MOST_PATHS).map(str::to_owned).collect();
         cx.act(Action::Recents(RecentsChange::OpenFolders { project: self.project(), folders }));
     }
 
-    /// The file in view is the one opened last.
+    /// Saves the shown file as the most recently opened one.
     pub(super) fn remember(&mut self, cx: &mut Cx) {
         let Some(file) = self.blob.file() else { return };
         cx.act(Action::Recents(RecentsChange::OpenFile { project: self.project(), path: file.path.clone() }));
     }
 
-    /// The project, as its recent files are kept.
+    /// Returns the key under which the recent files of the project are saved.
     fn project(&self) -> String {
         self.source.project.as_str().to_owned()
     }
 
-    /// Returns what was open in this project.
+    /// Returns the saved folders and recent files of this project.
     pub(super) fn recent<'a>(&self, view: &View<'a>) -> Option<&'a RecentProject> {
         view.recents.project(self.source.project.as_str())
     }
@@ -48,7 +48,7 @@ impl Files {
         cx.act(Action::Open(Box::new(finder)));
     }
 
-    /// The folder that the file or row is in.
+    /// Goes to the parent folder of the current row of the tree.
     pub(super) fn above(&mut self, _cx: &mut Cx) {
         self.panels.set_focus(TREE);
         self.tree.select_above();
@@ -56,15 +56,15 @@ impl Files {
         self.tree_moved();
     }
 
-    /// Returns where refs that an address may mean are listed.
+    /// Returns the requests for the branches and tags that the ref of an ambiguous URL may be.
     pub(super) fn refs(&self) -> Option<(ListBranches, ListTags)> {
         let first = self.joined.as_ref()?.split('/').next()?.to_owned();
         let id = self.source.project.clone();
         Some((ListBranches { id: id.clone(), search: Some(first) }, ListTags { id, order_by: None, sort: None }))
     }
 
-    /// An address does not say where its ref ends and its path begins: the first name is taken for the ref, and where
-    /// there is none of that name, the longest that the address begins with.
+    /// Resolves an ambiguous URL. At first, the first path component is taken as the ref. If that ref does not exist,
+    /// the longest branch or tag name that is a prefix of the path is used.
     pub(super) fn part(&mut self, view: &View) {
         if view.store.list(&self.root()).known {
             self.joined = None;
@@ -91,7 +91,7 @@ impl Files {
     }
 }
 
-/// The ref and the path of a place as they stand in an address, where the ref may end elsewhere.
+/// Returns the ref and path of a place as one string, in case the ref is longer than assumed.
 pub(super) fn joined(place: &Place) -> Option<String> {
     let (git_ref, path) = (place.git_ref.as_deref()?, place.path.as_deref()?);
     (!path.is_empty()).then(|| format!("{git_ref}/{path}"))

@@ -1,4 +1,4 @@
-//! The tree of a ref: folders list themselves when they are opened, and what is in sight is kept as rows.
+//! The file tree of a ref. Folders are listed when they are opened; the visible entries are kept as rows.
 
 use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::pane::View;
@@ -10,7 +10,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What a row of the tree is.
+/// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     Folder {
@@ -21,38 +21,39 @@ pub enum Kind {
     /// A symbolic link.
     Link,
     Submodule,
-    /// The folder has more entries than are listed yet.
+    /// A placeholder for entries of the folder that are not loaded yet.
     More,
-    /// The folder is being listed.
+    /// A placeholder while the folder is loading.
     Loading,
-    /// Why the folder could not be listed.
+    /// The error of a folder that could not be listed.
     Failed(String),
 }
 
-/// One row.
+/// A row of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     pub depth: usize,
     pub name: String,
-    /// From the root; of [`Kind::More`], [`Kind::Loading`] and [`Kind::Failed`] the folder that they are in.
+    /// The path from the root. For [`Kind::More`], [`Kind::Loading`] and [`Kind::Failed`], the path of the folder that
+    /// contains the row.
     pub path: String,
-    /// Hash of the blob, tree or commit; of [`Kind::More`] how many are listed.
+    /// The hash of the blob, tree or commit. For [`Kind::More`], the number of loaded entries.
     pub sha: String,
     pub kind: Kind,
 }
 
 impl Node {
-    /// Returns whether it has bytes to show.
+    /// Returns whether the row is a file or a link.
     pub fn is_file(&self) -> bool {
         matches!(self.kind, Kind::File | Kind::Executable | Kind::Link)
     }
 
-    /// Returns whether it is a folder.
+    /// Returns whether the row is a folder.
     pub fn is_folder(&self) -> bool {
         matches!(self.kind, Kind::Folder { .. })
     }
 
-    /// Returns whether it stands for something in the repository.
+    /// Returns whether the row is an entry of the repository, not a placeholder.
     pub fn is_entry(&self) -> bool {
         !matches!(self.kind, Kind::More | Kind::Loading | Kind::Failed(_))
     }
@@ -67,7 +68,7 @@ impl Node {
     }
 }
 
-/// What is known of a listing.
+/// The state of a folder's listing when its rows were built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listed {
     revision: Revision,
@@ -76,30 +77,31 @@ struct Listed {
     len: usize,
 }
 
-/// The tree.
+/// The file tree of a ref.
 #[derive(Default)]
 pub struct Tree {
-    /// Paths of open folders; those in a closed folder stay, so that it opens again as it was.
+    /// The paths of open folders. Open folders within a closed one are kept, so that they are open again when it is
+    /// reopened.
     open: BTreeSet<String>,
-    /// How many pages of a folder are needed, where more than one is.
+    /// The number of pages to load of a folder, if more than one.
     pages: HashMap<String, u32>,
     nodes: Vec<Node>,
-    /// Where folders have more entries than are listed.
+    /// The indices of the [`Kind::More`] rows.
     mores: Vec<usize>,
-    /// What the rows were made from, by open folder in sight; empty where they are all to be made again.
+    /// The listings that the rows were built from, by visible open folder. Empty if all rows must be rebuilt.
     seen: BTreeMap<String, Listed>,
-    /// Folders that were opened or closed since.
+    /// The folders that were opened or closed since the last update.
     turned: Vec<String>,
-    /// The file of the root that introduces the project, by how well it does.
+    /// The README in the root, with its rank; lower is better.
     readme: Option<(usize, Node)>,
-    /// What was asked for and is not listed yet.
+    /// The requested path, until it is found.
     filter_text: Option<String>,
     missing: Option<String>,
     pub list: ListState,
 }
 
 impl Tree {
-    /// A tree that opens itself down to `path`.
+    /// Creates a tree that opens the folders down to `path`.
     pub fn at(path: Option<&str>) -> Tree {
         let mut tree = Tree::default();
         if let Some(path) = path {
@@ -117,33 +119,33 @@ impl Tree {
         for (at, _) in path.match_indices('/') {
             self.open.insert(path.get(..at).unwrap_or_default().to_owned());
         }
-        // The last name may be a file, which has no listing: whether it is shows in the listing of its folder.
+        // The last component may be a file, which has no listing. The listing of its parent tells.
         self.filter_text = Some(path.to_owned());
         self.missing = None;
         self.seen.clear();
     }
 
-    /// The path that was asked for and does not exist.
+    /// Returns the requested path, if it does not exist.
     pub fn missing(&self) -> Option<&str> {
         self.missing.as_deref()
     }
 
-    /// The user went elsewhere.
+    /// Forgets the missing path, because the user moved on.
     pub fn forget_missing(&mut self) {
         self.missing = None;
     }
 
-    /// The path that is being looked for.
+    /// Returns the requested path while it is searched.
     pub fn filter_text(&self) -> Option<&str> {
         self.filter_text.as_deref()
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The row under the cursor.
+    /// Returns the row under the cursor.
     pub fn current(&self) -> Option<&Node> {
         self.nodes.get(self.list.selected())
     }
@@ -152,7 +154,7 @@ impl Tree {
         folder.match_indices('/').all(|(at, _)| folder.get(..at).is_some_and(|above| self.open.contains(above)))
     }
 
-    /// The root and every open folder in sight.
+    /// Iterates over the root and all visible open folders.
     fn listed(&self) -> impl Iterator<Item = &str> {
         std::iter::once("").chain(self.open.iter().map(String::as_str).filter(|f| self.is_reached(f)))
     }
@@ -161,12 +163,12 @@ impl Tree {
         self.pages.get(folder).copied().unwrap_or(1)
     }
 
-    /// Returns what is to be listed.
+    /// Returns the listings to load.
     pub fn wants(&self, source: &Source) -> Vec<Want> {
         self.listed().map(|f| Load::list(&source.listing(f), self.pages_of(f)).into()).collect()
     }
 
-    /// After an update: makes the rows again where a listing changed, and goes on looking for what was asked for.
+    /// Rebuilds the rows whose listings changed, and continues the search for the requested path.
     pub fn changed(&mut self, view: &View, source: &Source) {
         self.drop_missing(view, source);
         let now: BTreeMap<String, Listed> = self
@@ -191,8 +193,7 @@ impl Tree {
         self.turn_pages(view, source);
     }
 
-    /// Brings the rows to what is known now: a folder may hold hundreds of thousands, so that only what changed is
-    /// made.
+    /// Updates the rows. A folder may have hundreds of thousands of entries, so only what changed is rebuilt.
     fn bring(&mut self, view: &View, source: &Source, now: &BTreeMap<String, Listed>) {
         let turned = std::mem::take(&mut self.turned);
         let before = std::mem::take(&mut self.seen);
@@ -225,13 +226,13 @@ impl Tree {
         self.count(0);
     }
 
-    /// The row of a folder: near the cursor most of the time.
+    /// Returns the index of a folder's row. The selected row is tried first, because it is the most likely one.
     fn row_of(&self, folder: &str) -> Option<usize> {
         let is = |i: &usize| self.nodes.get(*i).is_some_and(|n| n.path == folder && n.is_folder());
         Some(self.list.selected()).filter(is).or_else(|| (0..self.nodes.len()).find(is))
     }
 
-    /// Makes the rows within one folder again.
+    /// Rebuilds the rows within one folder.
     fn build_inside(&mut self, view: &View, source: &Source, folder: &str) {
         let Some(at) = self.row_of(folder) else { return };
         let Some(depth) = self.nodes.get(at).map(|n| n.depth) else { return };
@@ -248,7 +249,7 @@ impl Tree {
         self.count(at);
     }
 
-    /// A further page of a folder came: its rows take the place of the one that stood for them.
+    /// Adds the rows of a new page of a folder in place of its [`Kind::More`] row.
     fn append(&mut self, view: &View, source: &Source, folder: &str, from: usize) {
         let more = self.mores.iter().copied().find(|i| self.nodes.get(*i).is_some_and(|n| n.path == folder));
         let Some(at) = more else {
@@ -265,7 +266,7 @@ impl Tree {
         self.count(at);
     }
 
-    /// Notes what stands among the rows from `from` on.
+    /// Updates the indices of the [`Kind::More`] rows and the README from row `from` on.
     fn count(&mut self, from: usize) {
         self.mores.retain(|i| *i < from);
         for (index, node) in self.nodes.iter().enumerate().skip(from) {
@@ -282,7 +283,7 @@ impl Tree {
         }
     }
 
-    /// A folder on the way to what was asked for that does not exist: the tree stays, without it.
+    /// Closes open folders that do not exist, so that the rest of the tree is still shown.
     fn drop_missing(&mut self, view: &View, source: &Source) {
         let before = self.open.len();
         self.open.retain(|folder| !project::is_missing(view, &source.listing(folder)));
@@ -291,7 +292,7 @@ impl Tree {
         }
     }
 
-    /// The rows of a folder from one of its entries on.
+    /// Builds the rows of a folder, starting with its entry `from`.
     fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, from: usize, nodes: &mut Vec<Node>) {
         let rows = view.store.list(&source.listing(folder));
         let note = |kind: Kind| Node { depth, name: String::new(), path: folder.to_owned(), sha: String::new(), kind };
@@ -304,7 +305,8 @@ impl Tree {
             }
         }
         if rows.more {
-            // The number tells one such row from the next, so that the selection does not run before what comes.
+            // The number of loaded entries makes the row's key unique, so that the selection does not follow the row
+            // when more entries arrive.
             nodes.push(Node { sha: rows.len().to_string(), ..note(Kind::More) });
         }
         match rows.error {
@@ -314,8 +316,8 @@ impl Tree {
         }
     }
 
-    /// An entry of `folder`. Its path is made of its name, and one without a name stays closed: a folder that a server
-    /// lists within itself must not go on forever.
+    /// Builds the row of an entry of `folder`. Its path is derived from its name, and a folder without a name stays
+    /// closed: a server that lists a folder within itself must not cause endless recursion.
     fn node(&self, entry: &TreeEntry, folder: &str, depth: usize) -> Node {
         let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
         let kind = match entry.r#type {
@@ -328,8 +330,8 @@ impl Tree {
         Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind }
     }
 
-    /// Selects what was asked for where it is listed. Where a folder is listed whole without the next name of the way,
-    /// it is missing, and the nearest that exists is selected.
+    /// Selects the requested path if it is listed. If a fully listed folder lacks the next component, the path is
+    /// missing and its nearest existing parent is selected.
     fn look(&mut self, known: bool) {
         let Some(path) = self.filter_text.clone().filter(|_| known) else { return };
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
@@ -354,11 +356,11 @@ impl Tree {
         self.filter_text = None;
     }
 
-    /// Asks for the next page of a folder whose end is near the window, or in which something is looked for.
+    /// Requests the next page of folders that end near the viewport or that lead to the requested path.
     fn turn_pages(&mut self, view: &View, source: &Source) {
         let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
         let window = self.list.top()..self.list.top() + ahead;
-        // The cursor may have gone where nothing was drawn yet.
+        // The cursor may be outside of the viewport of the last draw.
         let around = self.list.selected()..self.list.selected() + ahead;
         let filter_text = self.filter_text.clone();
         for index in &self.mores {
@@ -383,24 +385,24 @@ impl Tree {
         }
     }
 
-    /// Folders that are open, in sight or not.
+    /// Iterates over all open folders, visible or not.
     pub fn open_folders(&self) -> impl Iterator<Item = &str> {
         self.open.iter().map(String::as_str)
     }
 
-    /// Opens folders again that were open another day.
+    /// Reopens the folders that were open in an earlier session.
     pub fn reopen<'a>(&mut self, folders: impl Iterator<Item = &'a str>) {
         self.open.extend(folders.map(str::to_owned));
         self.seen.clear();
     }
 
-    /// Closes every folder.
+    /// Closes all folders.
     pub fn close_all(&mut self) {
         self.open.clear();
         self.seen.clear();
     }
 
-    /// The tree of another ref: what is open stays open there, as far as it exists.
+    /// Resets the tree for another ref and requests the path `keep`. Open folders stay open if they exist there.
     pub fn restart(&mut self, keep: Option<&str>) {
         self.pages.clear();
         self.readme = None;
@@ -412,7 +414,7 @@ impl Tree {
         }
     }
 
-    /// Selects the folder that the row under the cursor is in.
+    /// Selects the folder that contains the row under the cursor.
     pub fn select_above(&mut self) {
         let Some(node) = self.current() else { return };
         let depth = node.depth;
@@ -422,7 +424,7 @@ impl Tree {
         }
     }
 
-    /// The next file in sight, or the one before.
+    /// Selects the next or previous visible file. Returns whether there is one.
     pub fn select_file(&mut self, forward: bool) -> bool {
         let at = self.list.selected();
         let is_file = |i: &usize| self.nodes.get(*i).is_some_and(Node::is_file);
@@ -433,7 +435,8 @@ impl Tree {
         found.is_some()
     }
 
-    /// The nearest row from the cursor on, around the end, whose name holds `words`.
+    /// Selects the next or previous row whose name contains `words`, ignoring case and wrapping around. `from_here`
+    /// includes the current row. Returns whether there is one.
     pub fn select_named(&mut self, words: &str, forward: bool, from_here: bool) -> bool {
         let words = words.to_lowercase();
         let len = self.nodes.len();
@@ -452,12 +455,12 @@ impl Tree {
         found.is_some()
     }
 
-    /// A file of the root that introduces the project.
+    /// Returns the README in the root.
     pub fn readme(&self) -> Option<&Node> {
         self.readme.as_ref().map(|(_, node)| node)
     }
 
-    /// A row as it is drawn; `size` tells the bytes of a blob, if they are known.
+    /// Returns the row `index` as it is drawn. `size` returns the size of a blob in bytes, if known.
     pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> Row {
         let Some(node) = self.nodes.get(index) else { return Row::default() };
         let indent = "  ".repeat(node.depth.min(40));
@@ -481,7 +484,7 @@ impl Tree {
     }
 }
 
-/// Returns how well a file of that name introduces a project, from 0; `None` if it does not.
+/// Returns the rank of a README by its file name, from 0 (best); `None` for other files.
 fn introduces(name: &str) -> Option<usize> {
     if !name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("readme")) {
         return None;

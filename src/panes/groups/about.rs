@@ -1,4 +1,4 @@
-//! What is known of a group or a project of the tree, as facts in lines.
+//! The details of a group, or of a project in the tree.
 
 use super::tree::Node;
 use crate::api::Known;
@@ -11,10 +11,10 @@ use crate::parts::people;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// Projects that are named; the others are in the tree.
+/// The maximum number of projects listed; the tree shows all of them.
 const NAMED: usize = 12;
 
-/// The places of a group, and what they show.
+/// The panes of a group with their titles.
 const PAGES: &[(&str, &str)] = &[
     ("issues", "Issues"),
     ("mrs", "Merge requests"),
@@ -23,7 +23,7 @@ const PAGES: &[(&str, &str)] = &[
     ("members", "Members"),
 ];
 
-/// Writes what is known of a group.
+/// Writes the details of a group. `size` is the group as listed, with its statistics.
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
     facts.field("name", vec![(group.full_name.clone(), Role::Title)], None);
     let path = super::tree::path_of(group).to_owned();
@@ -94,7 +94,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     }
 }
 
-/// Writes what the tree knows of a project.
+/// Writes the details of a project that the tree knows.
 pub fn project(facts: &mut Details, view: &View, node: &Node) {
     facts.field("path", vec![(node.path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", node.path.clone())));
     facts.field("visibility", vec![(node.visibility.clone(), Role::Text)], None);

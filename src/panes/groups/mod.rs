@@ -1,4 +1,4 @@
-//! Groups, the groups and projects in them, and what owners and administrators do with them.
+//! The groups with their subgroups and projects as a tree, and actions for owners and administrators.
 
 mod about;
 mod tree;
@@ -29,18 +29,18 @@ use tree::{GroupQuery, Kind, Node, Tree};
 const TREE: usize = 0;
 const FACTS: usize = 1;
 const ASKS: &[PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
-/// How long the cursor rests on a group before the rest is asked for.
+/// The delay after the cursor moved before the details of a group are fetched.
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// The groups.
+/// The tree of groups, and the details of the selected row.
 pub struct Groups {
     tree: Tree,
     panels: Panels,
     facts: Details,
-    /// The typed query, and the one whose rows are shown.
+    /// The typed query, and the query of the rows that are shown.
     filter_text: String,
     shown: String,
-    /// Whether sizes are asked for.
+    /// Whether storage sizes are requested.
     sizes: bool,
     /// The group that the place names, until it is found.
     named: Option<String>,
@@ -59,7 +59,7 @@ impl Groups {
             query::QueryResult::Ready(list) => Some(list),
             query::QueryResult::Naming | query::QueryResult::Wrong(_) => None,
         };
-        // An order alone leaves all groups where they are.
+        // A query that only sorts still lists all groups.
         let narrowed = query::parts(text).iter().any(|(word, keyed)| !keyed || !word.starts_with("sort:"));
         GroupQuery { list, narrowed }
     }
@@ -72,7 +72,7 @@ impl Groups {
         GetGroup { id: path.into(), with_custom_attributes: Some(true) }
     }
 
-    /// The row of a group under the cursor, or the group that the row is in.
+    /// Returns the group under the cursor, or the group that contains the row.
     fn group(&self) -> Option<&Node> {
         let node = self.tree.current()?;
         if node.is_group() {
@@ -96,7 +96,7 @@ impl Groups {
         self.has_group(view)
     }
 
-    /// Returns what is known of the group under the cursor, or that the row is in.
+    /// Returns the full details of the group that [`Self::group`] returns.
     fn whole<'a>(&self, view: &View<'a>) -> Option<&'a Group> {
         view.store.get(&Self::query(&self.group()?.path)).value
     }
@@ -163,7 +163,8 @@ impl Groups {
         }
     }
 
-    /// The group that the place names is none: it may be a user, who has a page of the same form.
+    /// Returns the query for a user of that name, if the named group does not exist: the web pages of users and groups
+    /// have the same form.
     fn as_user(&self, view: &View) -> Option<ListUsers> {
         let path = self.named.as_deref().filter(|path| !path.contains('/'))?;
         let missing = view.store.get(&Self::query(path)).error.is_some_and(crate::api::Error::is_missing);
@@ -187,7 +188,7 @@ impl Groups {
             return;
         }
         let Some(group) = cx.view.store.get(&Self::query(&path)).value else { return };
-        // By its number it may have been named: the tree goes by paths.
+        // The place may name the group by its ID; the tree is searched by path.
         self.tree.seek(tree::path_of(group));
         self.named = None;
     }
@@ -346,7 +347,7 @@ impl Pane for Groups {
         let all = Tree::groups(view, &asked);
         let count = match asked.narrowed {
             true => list::count(&all, self.tree.at_the_top(), None),
-            // The server counts the groups in others, too, which are no rows of their own here.
+            // The server's total includes subgroups, which are not top-level rows.
             false => all.known.then(|| list::at_least(self.tree.at_the_top(), all.more)),
         };
         breadcrumbs.extend(query_list::breadcrumbs(&self.filter_text, count, &Self::grammar(), view));

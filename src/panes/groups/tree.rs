@@ -1,4 +1,4 @@
-//! The tree of groups: each lists its subgroups and projects when it is opened, and what is in sight is kept as rows.
+//! The tree of groups. Each group lists its subgroups and projects when it is opened; the visible rows are kept.
 
 use crate::api::groups::{Group, ListGroupProjects, ListGroups, ListSubgroups};
 use crate::api::projects::Project;
@@ -10,40 +10,40 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
-/// Pages of all groups among which those at the top are looked for.
+/// The maximum number of pages loaded of each list of the tree.
 const PAGES: u32 = 50;
-/// How deep groups are in one another at most; a server that says otherwise is not followed.
+/// The maximum depth of nested groups that is followed.
 const DEEPEST: usize = 24;
 
-/// What a row of the tree is.
+/// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     Group {
         open: bool,
     },
     Project,
-    /// The group has more than is listed yet.
+    /// A placeholder for subgroups or projects that are not loaded yet.
     More,
-    /// The group is being listed.
+    /// A placeholder while the group is loading.
     Loading,
-    /// It is empty.
+    /// A placeholder for an empty group.
     Nothing,
-    /// Why the group could not be listed.
+    /// The error of a group that could not be listed.
     Failed(String),
 }
 
-/// One row.
+/// A row of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub depth: usize,
     pub kind: Kind,
     pub id: u64,
-    /// Full path; of rows that stand for no thing, that of the group they are in.
+    /// The full path. For placeholders, the path of the group that contains the row.
     pub path: String,
     pub name: String,
     pub about: String,
     pub visibility: String,
-    /// Bytes that it holds, if they were asked for.
+    /// The storage size in bytes, if it was requested.
     pub size: Option<u64>,
     pub active: Option<Time>,
     pub url: String,
@@ -51,12 +51,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// Returns whether it is a group.
+    /// Returns whether the row is a group.
     pub fn is_group(&self) -> bool {
         matches!(self.kind, Kind::Group { .. })
     }
 
-    /// Returns whether it stands for something of the server.
+    /// Returns whether the row is a group or project, not a placeholder.
     pub fn is_thing(&self) -> bool {
         self.is_group() || self.kind == Kind::Project
     }
@@ -90,7 +90,7 @@ impl Node {
     }
 }
 
-/// Full path of a group; servers may leave it out.
+/// Returns the full path of a group, or its path if the server leaves the full path out.
 pub fn path_of(group: &Group) -> &str {
     if group.full_path.is_empty() { &group.path } else { &group.full_path }
 }
@@ -99,12 +99,12 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// What is asked for: the groups, and whether sizes come with them.
+/// The query for the groups of the tree.
 #[derive(Clone, Debug, Default)]
 pub struct GroupQuery {
-    /// `None` while the query cannot be asked.
+    /// The request for the groups; `None` while the query is invalid or incomplete.
     pub list: Option<ListGroups>,
-    /// Whether it is narrowed: then what fits is listed flat.
+    /// Whether the query filters: then the matching groups are listed flat.
     pub narrowed: bool,
 }
 
@@ -120,17 +120,18 @@ fn projects(path: &str) -> ListGroupProjects {
     ListGroupProjects { id: path.into(), order_by, sort, ..ListGroupProjects::default() }
 }
 
-/// The tree.
+/// The tree of groups.
 #[derive(Default)]
 pub struct Tree {
-    /// Full paths of open groups; those in a closed one stay, so that it opens again as it was.
+    /// The full paths of open groups. Open groups within a closed one are kept, so that they are open again when it is
+    /// reopened.
     open: BTreeSet<String>,
-    /// Pages that are needed: of all groups under the empty path, of an open group under its own.
+    /// The number of pages to load: of all groups under the empty path, of an open group under its path.
     pages: HashMap<String, u32>,
     nodes: Vec<Node>,
-    /// What the rows were made from.
+    /// A hash of the data that the rows were built from; 0 forces a rebuild.
     seen: u64,
-    /// What was asked for and is not listed yet.
+    /// The requested path, until it is found.
     filter_text: Option<String>,
     pub list: ListState,
 }
@@ -146,22 +147,22 @@ impl Tree {
         self.seen = 0;
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// Returns how many groups stand at the top.
+    /// Returns the number of top-level groups.
     pub fn at_the_top(&self) -> usize {
         self.nodes.iter().filter(|node| node.depth == 0 && node.is_group()).count()
     }
 
-    /// The row under the cursor.
+    /// Returns the row under the cursor.
     pub fn current(&self) -> Option<&Node> {
         self.nodes.get(self.list.selected())
     }
 
-    /// Another query: what is open stays, the rest begins again.
+    /// Resets the tree for another query. Open groups stay open.
     pub fn restart(&mut self) {
         self.pages.clear();
         self.seen = 0;
@@ -172,17 +173,17 @@ impl Tree {
         self.pages.get(path).copied().unwrap_or(1)
     }
 
-    /// Open groups that are in sight.
+    /// Iterates over the open groups that are visible or lead to the requested path.
     fn listed(&self) -> impl Iterator<Item = &str> {
         let reached: HashSet<&str> = self.nodes.iter().filter(|n| n.is_group()).map(|n| n.path.as_str()).collect();
         let filter_text = self.filter_text.as_deref();
         self.open.iter().map(String::as_str).filter(move |path| {
-            // The way to what is sought is listed at once, without waiting for each step.
+            // The groups that lead to the requested path are loaded concurrently, without waiting for each level.
             reached.contains(path) || filter_text.is_some_and(|s| s == *path || s.starts_with(&format!("{path}/")))
         })
     }
 
-    /// Returns what is to be listed.
+    /// Returns the lists to load.
     pub fn wants(&self, asked: &GroupQuery) -> Vec<Want> {
         let mut wants: Vec<Want> = asked.list.iter().map(|list| Load::list(list, self.pages_of("")).into()).collect();
         for path in self.listed() {
@@ -192,12 +193,12 @@ impl Tree {
         wants
     }
 
-    /// Returns all groups, as far as they are known.
+    /// Returns the groups of the query that are loaded.
     pub fn groups<'a>(view: &View<'a>, asked: &GroupQuery) -> Rows<'a, Group> {
         asked.list.as_ref().map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(list))
     }
 
-    /// After an update: makes the rows again where something changed.
+    /// Rebuilds the rows if the data changed, and requests more pages where needed.
     pub fn changed(&mut self, view: &View, asked: &GroupQuery) {
         let all = Tree::groups(view, asked);
         let seen = self.sight(view, asked, &all);
@@ -210,7 +211,7 @@ impl Tree {
         self.turn_pages(view, asked, &all);
     }
 
-    /// A number that changes with everything that the rows are made from.
+    /// Hashes the state of everything that the rows are built from.
     fn sight(&self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) -> u64 {
         let mut hasher = DefaultHasher::new();
         (all.revision, all.known, all.more, asked.narrowed, &self.open).hash(&mut hasher);
@@ -226,7 +227,8 @@ impl Tree {
         let mut nodes = Vec::new();
         let ids: HashSet<u64> = all.iter().map(|group| group.id).collect();
         for group in all.iter() {
-            // One whose parent is hidden stands at the top, once it is known that the parent does not come.
+            // A group whose parent is hidden becomes a top-level row, once all pages are loaded and the parent is not
+            // among them.
             let top = group.parent_id.is_none_or(|parent| !all.more && !ids.contains(&parent));
             if asked.narrowed || top {
                 self.add(view, asked, group, 0, &mut nodes);
@@ -263,7 +265,7 @@ impl Tree {
         let (groups, projects) = (view.store.list(&asked.subgroups(path)), view.store.list(&projects(path)));
         let before = nodes.len();
         for group in groups.iter() {
-            // A server that lists a group within itself must not be followed forever.
+            // A server that lists a group within itself must not cause endless recursion.
             if path_of(group).starts_with(&format!("{path}/")) {
                 self.add(view, asked, group, depth, nodes);
             }
@@ -280,7 +282,8 @@ impl Tree {
         }
     }
 
-    /// Selects what was sought where it is listed; where its way is listed without it, the nearest that is.
+    /// Selects the requested group if it is listed. Otherwise, once everything on its path is loaded, selects its
+    /// nearest parent.
     fn look(&mut self, all: &Rows<'_, Group>) {
         let Some(path) = self.filter_text.clone() else { return };
         if let Some(at) = self.nodes.iter().position(|node| node.is_thing() && node.path == path) {
@@ -299,7 +302,7 @@ impl Tree {
         self.filter_text = None;
     }
 
-    /// Asks for more where the end of a list is near the window, or something is sought.
+    /// Requests the next page of lists that end near the viewport, or of all lists while a path is searched.
     fn turn_pages(&mut self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) {
         let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
         let near = self.list.top().max(self.list.selected()) + ahead;
@@ -333,7 +336,7 @@ impl Tree {
         }
     }
 
-    /// Selects the group that the row under the cursor is in.
+    /// Selects the group that contains the row under the cursor.
     pub fn select_above(&mut self) {
         let Some(depth) = self.current().map(|node| node.depth) else { return };
         let above = (0..self.list.selected()).rev().find(|i| self.nodes.get(*i).is_some_and(|n| n.depth < depth));

@@ -1,4 +1,4 @@
-//! How the lines of home look.
+//! Drawing of the home list.
 
 use super::{Home, Line, Section};
 use crate::api::merge_requests::MergeRequest;
@@ -16,7 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 impl Home {
-    /// Draws the list, or why there is none.
+    /// Draws the list, or an empty state.
     pub(super) fn draw(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.area.set(area);
         if self.lines.is_empty() {
@@ -27,7 +27,7 @@ impl Home {
             }
             return;
         }
-        // A path with a server before it is longer.
+        // The first column needs more room if it also shows the server.
         let several = self.lines.iter().any(|line| matches!(line, Line::Request(_, Some(_), _) | Line::Silent(..)));
         let max = match (view.size.0 < 100, several) {
             (true, false) => 16,
@@ -145,7 +145,7 @@ impl Home {
         .dim(archived)
     }
 
-    /// Returns what is said of a server that does not answer; the user can do something about some of it.
+    /// Returns the message for a server that failed to answer. Errors that the user can fix are warnings.
     fn silence(&self, view: &View, section: Section, at: OtherServer) -> (String, Role) {
         let Some(error) = self.own.requests(view, section, at).error else { return (String::new(), Role::Dim) };
         let (what, role) = match &error.fault {
@@ -159,7 +159,7 @@ impl Home {
     }
 }
 
-/// A row without what only merge requests have: labels, size, approvals and threads.
+/// Returns a row with empty cells for labels, size, approvals and threads, which only merge requests have.
 fn without_details(start: [Cell; 4], end: [Cell; 3]) -> Row {
     let details = std::iter::repeat_with(Cell::empty).take(4);
     Row::new(start.into_iter().chain(details).chain(end).collect())
@@ -190,7 +190,7 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
         Some(host) => Cell::from((format!("{} ", host.name()), Role::Dim)).and(path, Role::Text),
         None => Cell::from((path, Role::Dim)),
     };
-    // What one looked at is kept for the current server.
+    // The last-seen state is saved for the current server only.
     let news = at.is_none().then(|| last_seen::news(view, request)).flatten();
     let shown = if at.is_none() { Shown::in_width(width) } else { Shown::default() };
     let details = Details::new(view, &project, request, shown);
@@ -220,7 +220,8 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
     ])
 }
 
-/// The view by the clock that counts for a server: how far that of another one is ahead is not known.
+/// Returns the view with the clock to compute ages with: the local one for other servers, because their clock offset is
+/// unknown.
 fn clock<'a>(view: &View<'a>, at: OtherServer) -> View<'a> {
     View { now: if at.is_some() { view.here } else { view.now }, ..*view }
 }

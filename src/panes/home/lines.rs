@@ -1,4 +1,4 @@
-//! The sections of home, and the lines that each has.
+//! The sections of the home pane and the lines of each section.
 
 use super::Home;
 use crate::api::Fault;
@@ -12,31 +12,31 @@ use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
 use crate::parts::todos;
 
-/// To-dos that are listed; their own place has all.
+/// The maximum number of to-dos listed; the to-dos pane lists all.
 const TODOS: usize = 8;
-/// Places that are listed.
+/// The maximum number of recently visited places listed.
 const LATELY: usize = 8;
-/// Projects that are listed.
+/// The maximum number of projects listed.
 const RECENT: usize = 15;
 
-/// A part of the list.
+/// A section of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     Todos,
-    /// The user's review is requested.
+    /// Merge requests that the user is a requested reviewer of.
     Review,
     Assigned,
     Mine,
-    /// One of the user's own, by its place among them.
+    /// A custom section, by its index.
     Own(usize),
     Running,
-    /// Places that one was at.
+    /// Recently visited places.
     Lately,
     Recent,
 }
 
 impl Section {
-    /// The sections there are, in order.
+    /// Returns all sections in order.
     pub fn all(view: &View) -> impl Iterator<Item = Section> + use<> {
         let own = (0..view.session.sections.len()).map(Section::Own);
         [Section::Todos, Section::Review, Section::Assigned, Section::Mine].into_iter().chain(own).chain([
@@ -46,7 +46,7 @@ impl Section {
         ])
     }
 
-    /// Returns what stands above it.
+    /// Returns the heading of the section.
     pub fn title<'a>(self, view: &View<'a>) -> &'a str {
         match self {
             Section::Todos => "To-dos",
@@ -60,7 +60,7 @@ impl Section {
         }
     }
 
-    /// Returns what stands in it where nothing does.
+    /// Returns the text shown if the section is empty.
     pub fn empty(self, lately: &Recents) -> &'static str {
         match self {
             Section::Todos => "There is nothing to do.",
@@ -76,23 +76,23 @@ impl Section {
     }
 }
 
-/// One line of the list.
+/// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
     Heading(Section, usize),
-    /// Why a section has no rows.
+    /// The line of an empty section; shows why it is empty.
     Nothing(Section),
-    /// Something to do, by its row.
+    /// A to-do, by its row.
     Todo(usize),
-    /// A merge request, by the server that it is on, and its row in what that said.
+    /// A merge request, by its server and its row in that server's list.
     Request(Section, OtherServer, usize),
-    /// A server that does not answer what a section asks.
+    /// A server that failed to answer the query of a section.
     Silent(Section, OtherServer),
-    /// A job, by its project among those that are watched, and its row there.
+    /// A running job, by the index of its watched project and its row there.
     Job(usize, usize),
-    /// A pinned project that is not there, by its place among those that are watched.
+    /// A pinned project that was not found, by its index among the watched projects.
     Lost(usize),
-    /// A place that one was at.
+    /// A recently visited place, by its index.
     Place(usize),
     Project(usize),
 }
@@ -103,11 +103,11 @@ impl Home {
         filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&filter))
     }
 
-    /// The merge requests of a section on a server, as far as they fit.
+    /// Returns the merge requests of a section on a server that match the filter.
     fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
         let assigned = self.own.requests(view, Section::Assigned, at);
         let me = view.me().map(|me| me.id);
-        // Servers that know no reviewers pass over the filter.
+        // Servers without reviewers ignore the filter `reviewer_username`.
         let is_to_review = |r: &MergeRequest| r.reviewers.iter().flatten().any(|reviewer| Some(reviewer.id) == me);
         let shown = |r: &MergeRequest| match section {
             Section::Review => is_to_review(r),
@@ -125,7 +125,8 @@ impl Home {
         fitting.map(|(row, request)| (request, Line::Request(section, at, row))).collect()
     }
 
-    /// The servers that do not answer what a section asks; where there is one alone, the section itself says so.
+    /// Returns the servers that failed to answer the query of a section. Empty if there is only the current server:
+    /// then the section itself shows the error.
     fn silent(&self, view: &View, section: Section) -> Vec<Line> {
         let everywhere = queries::everywhere(view);
         if everywhere == [None] || !matches!(section, Section::Assigned | Section::Mine) {
@@ -135,12 +136,12 @@ impl Home {
         failed.map(|at| Line::Silent(section, at)).collect()
     }
 
-    /// The rows of a section; `None` while nothing is known of it.
+    /// Returns the lines of a section; `None` if it is not loaded yet or not shown.
     fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
         match section {
             Section::Todos => {
                 let rows = todos::waiting(view);
-                // Older servers and those who are not signed in have none.
+                // Older servers and users who are not signed in have no to-dos.
                 if !view.session.signed_in
                     || rows.error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)))
                 {
@@ -184,7 +185,7 @@ impl Home {
                 for (index, project) in self.lately.watched.iter().enumerate() {
                     let jobs = queries::running(view, project);
                     let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, project]);
-                    // Nobody knows whether what ran in a project that is gone runs still.
+                    // Whether the jobs of a project that is gone still run is unknown.
                     let known = jobs.iter().enumerate().filter(|_| jobs.refused().is_none());
                     let fitting = known.filter(|(_, j)| fits(j));
                     lines.extend(fitting.map(|(row, _)| Line::Job(index, row)));
@@ -210,7 +211,7 @@ impl Home {
         }
     }
 
-    /// Puts the lines together, if anything changed that they are made of.
+    /// Rebuilds the lines if their inputs changed.
     pub(super) fn arrange(&mut self, view: &View) {
         let is_new = self.lately.refresh(view) | self.own.refresh(view);
         let made_of = (self.filter.clone(), view.session.signed_in, view.session.others.clone());
@@ -222,14 +223,14 @@ impl Home {
         for section in Section::all(view) {
             let Some(rows) = self.section(view, section) else { continue };
             let silent = self.silent(view, section);
-            // Where the current server did not answer, nobody knows that there is nothing.
+            // If the current server failed to answer, the section may not be empty.
             let nothing = rows.is_empty() && !silent.contains(&Line::Silent(section, None));
-            // A server is named once.
+            // Each failed server is listed only once.
             let named =
                 |at: &OtherServer| lines.iter().any(|line| matches!(line, Line::Silent(_, other) if other == at));
             let silent: Vec<Line> =
                 silent.into_iter().filter(|line| !matches!(line, Line::Silent(_, at) if named(at))).collect();
-            // Nothing is as quiet as a list that has not begun yet.
+            // Sections without lines are hidden while a filter is typed, and if there is no message to show.
             let quiet = !self.filter.is_empty() || section == Section::Lately || !nothing && silent.is_empty();
             if rows.is_empty() && quiet {
                 continue;
@@ -248,7 +249,7 @@ impl Home {
         self.lines = lines;
     }
 
-    /// Names what a line is of, however the list changes around it.
+    /// Returns a key that identifies the item of a line while the list around it changes.
     pub(super) fn key(&self, view: &View, index: usize) -> String {
         match self.lines.get(index) {
             Some(Line::Request(section, at, row)) => {
@@ -276,7 +277,7 @@ impl Home {
         }
     }
 
-    /// The path of a project that is watched.
+    /// Returns the full path of the watched project `index`.
     pub(super) fn watched(&self, index: usize) -> &str {
         self.lately.watched.get(index).map_or("", String::as_str)
     }

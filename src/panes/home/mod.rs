@@ -1,4 +1,4 @@
-//! Home: what needs the user: requests to review, own requests, running jobs, projects that lately changed.
+//! The home pane: to-dos, merge requests to review and of the user, running jobs, and recent places and projects.
 
 mod draw;
 mod lines;
@@ -31,28 +31,29 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use recents::Recents;
 
-/// What needs the user.
+/// The home pane.
 pub struct Home {
     list: ListState,
     lines: Vec<Line>,
     lately: Recents,
     own: OwnQueries,
-    /// The filter, whether the user is signed in, and the other servers that the lines were made of.
+    /// The inputs that the lines were built from: the filter, whether the user is signed in, and the other servers.
     made_of: Option<(String, bool, Vec<OtherServer>)>,
     filter: String,
-    /// Whether the user chose what is selected; until then it is the first thing, whatever comes in when.
+    /// Whether the user has moved the selection. Until then the first line is selected, regardless of the order in
+    /// which replies arrive.
     chosen: bool,
     area: std::cell::Cell<Rect>,
     panels: Panels,
-    /// The text that is shown beside the list, and where it was drawn: nowhere, on a narrow screen.
+    /// The identity of the previewed text, its scroll state, and where it was drawn; empty on a narrow screen.
     previewed: Option<String>,
     window: DocState,
     beside: std::cell::Cell<Rect>,
 }
 
-/// Columns of a screen that has room for a text beside all that the list tells.
+/// The minimum screen width in columns for a preview panel beside the list.
 const WIDE: u16 = 176;
-/// The list, and the text of the selected line.
+/// The list, and the preview of the selected line.
 const ASKS: &[PanelRequest] = &[PanelRequest { min: 126, weight: 5 }, PanelRequest { min: 50, weight: 3 }];
 
 impl Home {
@@ -60,12 +61,13 @@ impl Home {
         self.lines.get(self.list.selected()).copied()
     }
 
-    /// Returns whether the cursor stops at a line: where the screen is heard, at each, so that headings are heard, too.
+    /// Returns whether the cursor stops at a line. In accessible mode it stops at every line, so that headings are read
+    /// out, too.
     fn is_stop(&self, index: usize) -> bool {
         match self.lines.get(index) {
             Some(_) if glyph::words() => true,
             None | Some(Line::Heading(..) | Line::Silent(..)) => false,
-            // One's own section can be opened and taken away, empty or not.
+            // A custom section can be opened and removed even if it is empty.
             Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
             Some(
                 Line::Todo(_) | Line::Request(..) | Line::Job(..) | Line::Lost(_) | Line::Place(_) | Line::Project(_),
@@ -80,7 +82,7 @@ impl Home {
         }
     }
 
-    /// The place of what is selected.
+    /// Returns the place that the selected line opens.
     fn target(&self, view: &View) -> Option<Place> {
         match self.current()? {
             Line::Todo(_) => todos::place(self.todo(view)?, view),
@@ -126,7 +128,7 @@ impl Home {
         }
     }
 
-    /// The server of what is selected, if it is another one.
+    /// Returns the server of the selected line, if it is not the current one.
     fn host<'a>(&self, view: &View<'a>) -> Option<&'a Host> {
         match self.current()? {
             Line::Request(_, at, _) => queries::host(view, at),
@@ -134,7 +136,7 @@ impl Home {
         }
     }
 
-    /// Returns why a command has nothing to work on: `none`, where no list is still to come that has it.
+    /// Returns why a command is disabled: that a list is still loading, else `none`.
     fn why_not(&self, view: &View, none: &'static str) -> Disabled {
         let coming = |want: &Want| {
             matches!(want, Want::Load(load)
@@ -151,7 +153,7 @@ impl Home {
         self.target(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing is selected"))
     }
 
-    /// The path of the project that the selected line is of, as a pin names it.
+    /// Returns the full path of the project of the selected line, which is what a pin stores.
     fn project(&self, view: &View) -> Option<String> {
         match self.current()? {
             Line::Lost(index) => Some(self.watched(index).to_owned()),
@@ -164,7 +166,7 @@ impl Home {
         self.project(view).map(|_| ()).ok_or_else(|| self.why_not(view, "no project is selected"))
     }
 
-    /// The section of one's own that the cursor is in.
+    /// Returns the custom section under the cursor.
     fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
         match self.current()? {
             Line::Request(Section::Own(index), ..)

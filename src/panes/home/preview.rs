@@ -1,4 +1,4 @@
-//! What the selected line of home is about, beside the list where there is room.
+//! The preview of the selected line of home, shown beside the list on wide screens.
 
 use super::lines::Line;
 use super::{ASKS, Home, WIDE};
@@ -12,22 +12,22 @@ use crate::ui::state;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Bytes of a text that are rendered.
+/// The maximum size in bytes of a text that is rendered.
 const LONGEST: usize = 64 * 1024;
 
-/// The text of a line.
+/// The preview of a line.
 pub(super) struct Preview {
     title: String,
-    /// Who wrote it.
+    /// The username or name of the text's author.
     author: String,
-    /// Names the text: another one whenever it is.
+    /// A key that changes with the text.
     identity: String,
-    /// Markdown.
+    /// The text, as Markdown.
     text: String,
 }
 
 impl Home {
-    /// The text of the selected line; `None` where it has none of its own.
+    /// Returns the preview of the selected line; `None` for lines without a text.
     fn preview(&self, view: &View) -> Option<Preview> {
         let name = |user: Option<&crate::api::users::User>| user.map(|user| user.username.clone()).unwrap_or_default();
         Some(match self.current()? {
@@ -48,7 +48,7 @@ impl Home {
                     title: format!("{} {}", todo.reference(), todo.title()),
                     author: name(todo.author.as_ref()),
                     identity: format!("to-do {}", todo.id),
-                    // Where nobody said anything, servers repeat the title.
+                    // For to-dos without a comment, servers repeat the title in the body.
                     text: Some(&todo.body).filter(|body| body.trim() != todo.title()).cloned().unwrap_or_default(),
                 }
             }
@@ -75,19 +75,19 @@ impl Home {
         })
     }
 
-    /// Where the text stands; nowhere on a screen that has no room for it beside what the list tells.
+    /// Returns the area of the preview; `None` if the screen is too narrow.
     pub(super) fn place_beside(&self, area: Rect) -> Option<Rect> {
         let places = self.panels.places(area, ASKS);
         places.get(1).copied().flatten().filter(|_| area.width >= WIDE)
     }
 
-    /// Columns of the text; 0 where there is no room for it.
+    /// Returns the width of the text in columns; 0 if the screen is too narrow.
     fn preview_width(&self, view: &View) -> usize {
         let width = self.place_beside(Rect::new(0, 0, view.size.0, view.size.1)).map_or(0, |place| place.width);
         usize::from(width).saturating_sub(3).min(rendered_markdown::MEASURE)
     }
 
-    /// Returns what renders the text of the selected line.
+    /// Returns the work that renders the text of the selected line, unless it is done.
     pub(super) fn preview_want(&self, view: &View) -> Option<Want> {
         let width = self.preview_width(view);
         let preview = self.preview(view).filter(|preview| width > 0 && !preview.text.trim().is_empty())?;
@@ -98,7 +98,7 @@ impl Home {
         rendered_markdown::work(view, &preview.identity, text, width).map(Want::from)
     }
 
-    /// After an update: another text is shown from its start.
+    /// Scrolls to the top if the previewed text changed.
     pub(super) fn preview_changed(&mut self, view: &View) {
         let identity = self.preview(view).map(|preview| preview.identity);
         if self.previewed != identity {
@@ -108,7 +108,7 @@ impl Home {
         }
     }
 
-    /// The lines that the window has.
+    /// Returns the number of lines of the rendered preview.
     pub(super) fn preview_len(&self, view: &View) -> usize {
         let identity = self.previewed.as_ref();
         let made = identity.and_then(|identity| rendered_markdown::made(view, identity, self.preview_width(view)));

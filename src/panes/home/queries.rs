@@ -1,4 +1,4 @@
-//! What home asks for, and what is known of it.
+//! The queries of the home pane and their results.
 
 use super::Section;
 use crate::api::jobs::{Job, ListJobs};
@@ -13,10 +13,10 @@ use crate::parts::todos;
 use crate::store::{ListQuery, Load, Rows, Want};
 use std::time::Duration;
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: i64 = 24 * 60 * 60;
 
-/// Returns what a section asks for; `None` while it is not known who asks.
+/// Returns the query of a section; `None` while the current user is unknown.
 fn requests_query(view: &View, section: Section) -> Option<ListMergeRequests> {
     let (scope, reviewer_username) = match section {
         Section::Review => ("all", Some(view.me()?.username.clone())),
@@ -40,24 +40,25 @@ fn running_query(project: &str) -> ListJobs {
     ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
 }
 
-/// What a section of the user's own asks for.
+/// The query of a custom section.
 struct OwnQuery {
     scope: QueryScope,
-    /// `None` while it cannot be asked.
+    /// The parsed query; `None` while it is invalid or incomplete.
     query: Option<ListQuery<MergeRequest>>,
     wants: Vec<Want>,
 }
 
-/// What the user's own sections ask for. Queries are parsed when something changed, not for each key and row.
+/// The queries of the custom sections. They are parsed when something changed, not for every key press and row.
 #[derive(Default)]
 pub struct OwnQueries {
     all: Vec<OwnQuery>,
-    /// The store's news, the day, by which dates are read, and the sections that this was made of.
+    /// The inputs that this was built from: the store's generation, the day (relative dates depend on it), and the
+    /// sections.
     made_of: Option<(u64, i64, Vec<Own>)>,
 }
 
 impl OwnQueries {
-    /// Makes them again if there is news, and returns whether there is.
+    /// Rebuilds the queries if their inputs changed, and returns whether they did.
     pub fn refresh(&mut self, view: &View) -> bool {
         let (news, day) = (view.store.generation(), view.now.as_second().div_euclid(DAY));
         let sections = &view.session.sections;
@@ -69,7 +70,7 @@ impl OwnQueries {
         true
     }
 
-    /// The merge requests of a section on a server. One's own queries are of the current server.
+    /// Returns the merge requests of a section on a server. Custom sections query the current server only.
     pub fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
         if let Section::Own(index) = section {
             return match self.all.get(index) {
@@ -99,10 +100,10 @@ impl OwnQuery {
     }
 }
 
-/// Another server than the one at hand, by its place among them.
+/// The index of another server; `None` for the current one.
 pub type OtherServer = Option<usize>;
 
-/// The servers that have a token, and that the user wants to hear of; where there is none, the one at hand alone.
+/// Returns the servers to query: those with a token that are shown at home. If there is none, only the current server.
 pub fn everywhere(view: &View) -> Vec<OtherServer> {
     let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in && other.at_home);
     let mut all: Vec<OtherServer> = others.map(|(at, _)| Some(at)).collect();
@@ -112,28 +113,28 @@ pub fn everywhere(view: &View) -> Vec<OtherServer> {
     all
 }
 
-/// Another server.
+/// Returns the host of another server; `None` for the current one.
 pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
     view.session.others.get(at?).map(|other| &other.host)
 }
 
-/// The user's projects, those that changed last first.
+/// Returns the user's projects, most recently active first.
 pub fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
     view.store.list(&projects_query())
 }
 
-/// The jobs that run in a project.
+/// Returns the running jobs of a project.
 pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
     view.store.list(&running_query(project))
 }
 
-/// Returns all of it; the running jobs are those of `watched`.
+/// Returns everything the home pane needs. Running jobs are requested for the projects `watched`.
 pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
     if view.session.signed_in {
         wants.push(Load::list(&todos::pending(), 1).into());
     }
-    // Two requests a server: of others, what waits for the user is asked, and nothing else.
+    // Two requests per server: other servers are only asked for the merge requests that concern the user.
     for at in everywhere(view) {
         let queries =
             [Section::Assigned, Section::Mine].into_iter().filter_map(|section| requests_query(view, section));
@@ -149,7 +150,7 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     wants
 }
 
-/// The project of a request of a server by its path, as far as anything names it.
+/// Returns the project of a merge request, by its full path if known, else by its ID.
 pub fn path_of(view: &View, at: OtherServer, request: &MergeRequest) -> Id {
     let full = request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
     if let Some(path) = full.filter(|path| !path.is_empty()) {

@@ -1,7 +1,7 @@
-//! What home keeps of the user's own: places that one was at, in words, and the projects that are watched.
+//! Recently visited places with their titles, and the projects whose jobs are watched.
 //!
-//! A title is looked for among all that is known: too much for every row of every frame, so it is done once when
-//! something changed.
+//! Titles are searched among all cached replies. That is too expensive for every row of every frame, so it is done once
+//! when something changed.
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
@@ -11,35 +11,35 @@ use crate::panes::home::queries;
 use crate::parts::project::short_ref;
 use std::collections::HashMap;
 
-/// Projects that are looked at for running jobs, where none is pinned.
+/// The maximum number of watched projects if none is pinned.
 const WATCHED: usize = 5;
-/// Pinned projects that are looked at.
+/// The maximum number of watched pinned projects.
 const PINNED: usize = 20;
 
-/// A place that one was at.
+/// A recently visited place.
 pub struct Visit {
     pub place: Place,
-    /// What stands before its words: `!12`.
+    /// The reference shown before the description, for example `!12`.
     pub mark: String,
-    /// What it is, as far as that is known.
+    /// The title or a description of the place, as far as known.
     pub words: String,
 }
 
-/// Where one was, and what is watched.
+/// The recently visited places, and the watched projects.
 #[derive(Default)]
 pub struct Recents {
-    /// Newest first.
+    /// The places, newest first.
     pub visits: Vec<Visit>,
-    /// The full paths of the projects whose jobs are watched: the pinned ones, else those that changed last.
+    /// The full paths of the projects whose jobs are watched: the pinned ones, else the most recently active ones.
     pub watched: Vec<String>,
-    /// Whether those are pinned.
+    /// Whether the watched projects are the pinned ones.
     pub pinned: bool,
-    /// The store's news, the places and the pins that this was made of.
+    /// The inputs that this was built from: the store's generation, the places, and the pins.
     made_of: Option<(u64, Vec<Place>, Vec<String>)>,
 }
 
 impl Recents {
-    /// Makes it again if there is news, and returns whether there is.
+    /// Rebuilds the data if the inputs changed, and returns whether they did.
     pub fn refresh(&mut self, view: &View) -> bool {
         let (news, places, pinned) = (view.store.generation(), &view.recents.places, &view.settings.pinned_projects);
         if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, &made_of.1, &made_of.2) == (news, places, pinned)) {
@@ -62,7 +62,7 @@ impl Recents {
 
 type Titles = HashMap<(Id, u64), String>;
 
-/// The titles of the merge requests among `places`: one look through all that is known.
+/// Returns the titles of the merge requests among `places`, in one pass over all cached replies.
 fn titles(view: &View, places: &[Place]) -> Titles {
     let numbers: Vec<u64> = places.iter().filter(|p| p.pane == "mr").filter_map(number).collect();
     let known = view.store.known::<MergeRequest>().filter(|(_, request)| numbers.contains(&request.iid));
@@ -73,7 +73,7 @@ fn number(place: &Place) -> Option<u64> {
     place.item.as_deref()?.parse().ok()
 }
 
-/// The mark of a place that one was at, and what it says as far as that is known.
+/// Returns the reference and description of a place.
 fn visit(place: Place, titles: &Titles) -> Visit {
     let item = place.item.clone().unwrap_or_default();
     let (mark, words) = match place.pane.as_str() {

@@ -1,4 +1,4 @@
-//! System hooks, for administrators: who is told of what happens, and what a test of one delivers.
+//! System hooks, for administrators: the events that trigger each hook, and the reply to a test of it.
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
 use crate::app::action::{Action, Answer, FollowUp, Tone};
@@ -23,10 +23,10 @@ use jiff::Timestamp;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a test of a hook was answered with, or why it failed: names and values.
+/// The reply to a test of a hook, or why it failed: names, values and roles.
 type TestFacts = Vec<(&'static str, String, Role)>;
 
-/// A hook was tested.
+/// The answer sent to the pane when a test of a hook has finished.
 struct Tested {
     id: u64,
     facts: TestFacts,
@@ -34,21 +34,21 @@ struct Tested {
 
 /// The system hooks of a server.
 pub struct HookSource {
-    /// What the last test of each hook was answered with, or why it failed.
+    /// The results of the last test of each hook, by its ID.
     tests: HashMap<u64, TestFacts>,
 }
 
-/// The list of hooks.
+/// The list of system hooks.
 pub type Hooks = ListPane<HookSource>;
 
-/// Returns what a hook is told of, in words.
+/// Returns the names of the events that trigger a hook.
 fn events(hook: &Hook) -> Vec<&'static str> {
     let all =
         [(hook.push_events, "pushes"), (hook.tag_push_events, "tags"), (hook.merge_requests_events, "merge requests")];
     all.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect()
 }
 
-/// What the answer to a test says.
+/// Returns the facts of a reply to a test.
 fn facts_of(test: &HookTest) -> TestFacts {
     let facts = [
         ("event", test.event_name.clone()),

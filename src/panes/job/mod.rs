@@ -1,4 +1,4 @@
-//! A job: its trace as it is written, with folds, search and errors, and its facts beside it.
+//! A job: its live trace with folding, search and error navigation, and a panel with its facts.
 
 use crate::api::jobs::{Job, ListJobs, Status};
 use crate::app::action::{Action, Answer, Tone};
@@ -19,14 +19,14 @@ use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// From this many columns the facts stand beside the trace.
+/// The minimum screen width in columns to show the facts beside the trace.
 const WIDE: u16 = 140;
 const TRACE: usize = 0;
 const DETAILS: usize = 1;
-/// More lines than the facts of a job take; drawing stops at the last one.
+/// An upper bound of the number of facts; drawing stops at the last one.
 const FACTS: usize = 200;
 
-/// The line to go to, as it was typed.
+/// The line number to go to, as typed.
 struct LineNumber(String);
 
 /// A job and its trace.
@@ -37,7 +37,7 @@ pub struct JobTrace {
 }
 
 impl JobTrace {
-    /// The jobs among which earlier runs are looked for.
+    /// Returns the query for successful jobs of the project, whose durations are compared.
     fn history(&self) -> ListJobs {
         ListJobs { id: self.trace.project.clone(), scope: Some(vec![Status::Success.as_str().to_owned()]) }
     }
@@ -51,7 +51,7 @@ impl JobTrace {
             job_action.to(&self.trace.project, &[job], cx);
             match job_action {
                 JobAction::Retry => self.trace.asked_again(&cx.view),
-                // Who does something else to this run stays with it.
+                // An action other than retry keeps the pane on this run.
                 _ => self.trace.stay(),
             }
         }
@@ -69,7 +69,7 @@ impl JobTrace {
         Place::new(Self::ID).project(self.trace.project.clone()).item(id)
     }
 
-    /// The job before or after this one in its pipeline.
+    /// Replaces the pane by the next or previous job of the pipeline.
     fn sibling(&mut self, forward: bool, cx: &mut Cx) {
         let Some(rows) = self.trace.siblings(&cx.view) else { return };
         let ids: Vec<u64> =
@@ -83,7 +83,8 @@ impl JobTrace {
         }
     }
 
-    /// This job and those of its pipeline that are worth looking at beside it: what runs, else what has run.
+    /// Returns this job and the other jobs of its pipeline to watch with it: the running ones, else those that have
+    /// run.
     fn together(&self, view: &View) -> Vec<u64> {
         let mut ids = vec![self.trace.id];
         let Some(rows) = self.trace.siblings(view) else { return ids };
@@ -428,7 +429,7 @@ impl Pane for JobTrace {
         if self.trace.escape(cx) {
             return true;
         }
-        // Where only one of both has room, the details stand over the trace.
+        // On a narrow screen, the details cover the trace.
         let over = self.panels.focus() == DETAILS && cx.view.size.0 < WIDE;
         if over {
             self.panels.set_focus(TRACE);

@@ -1,4 +1,5 @@
-//! What is typed to find jobs, taken apart: what the server is asked, and what is looked for in its answer.
+//! The parsed query of the jobs list: the states requested from the server, and the conditions checked against its
+//! reply.
 
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs};
@@ -6,23 +7,24 @@ use crate::app::pane::View;
 use crate::app::query::{self, Grammar, QueryResult};
 use serde_json::{Map, json};
 
-/// Returns what may be typed, in a project.
+/// Returns the grammar of the query in a project.
 pub fn grammar(project: &Id) -> Grammar {
     Grammar::new(query::JOBS_LOOKED, Some("words"), Some(project.clone()))
 }
 
-/// Jobs that are looked for.
+/// A parsed query for jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobQuery {
-    /// States that the server is asked for; none means all.
+    /// The states requested from the server; empty for all.
     pub scope: Vec<String>,
-    /// Key and value in lower case.
+    /// Keys, and values in lower case.
     keys: Vec<(String, String)>,
     words: Vec<String>,
 }
 
 impl JobQuery {
-    /// Reads what was typed: `scope:failed ref:main words`. What cannot be asked is left out, and the head says why.
+    /// Parses a query, for example `scope:failed ref:main words`. Invalid states are left out; the header shows the
+    /// error.
     pub fn read(text: &str, project: &Id, view: &View) -> JobQuery {
         let mut looked = JobQuery::default();
         let mut asked = Vec::new();
@@ -46,12 +48,12 @@ impl JobQuery {
         looked
     }
 
-    /// Returns whether all that the server answers is meant.
+    /// Returns whether the query matches all jobs of the reply.
     pub fn is_whole(&self) -> bool {
         self.keys.is_empty() && self.words.is_empty()
     }
 
-    /// Returns whether `job` is one of those that are looked for.
+    /// Returns whether a job matches the query.
     pub fn fits(&self, job: &Job) -> bool {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(part);
         let runner =

@@ -1,4 +1,4 @@
-//! The lines of the list: jobs under headings of their pipelines, by stage; made again only when the rows change.
+//! The lines of the jobs list: jobs grouped by pipeline and stage. They are rebuilt only when the rows change.
 
 use crate::api::jobs::Job;
 use crate::panes::jobs::job_query::JobQuery;
@@ -8,42 +8,42 @@ use crate::ui::{glyph, text};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 
-/// One line of the list.
+/// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// The heading of a pipeline, by its place in [`Lines::pipelines`].
+    /// The heading of a pipeline, by its index in [`Lines::pipelines`].
     Pipeline(usize),
-    /// A job; whether it is the first of its stage.
+    /// A job, and whether it is the first of its stage.
     Job(Slot, bool),
 }
 
-/// What a heading says of a pipeline beside what its jobs carry.
+/// The data of a pipeline's heading that its jobs do not contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pipeline {
     pub id: Option<u64>,
-    /// One of its jobs.
+    /// The row of one of its jobs.
     pub row: usize,
-    /// When the first job began and the last one ended.
+    /// When the first job started and the last one finished.
     pub started: Option<Timestamp>,
     pub finished: Option<Timestamp>,
 }
 
-/// The list in order.
+/// The lines of the list, in order.
 #[derive(Debug, Default)]
 pub struct Lines {
     pub lines: Vec<Line>,
     pub pipelines: Vec<Pipeline>,
-    /// The row of each job.
+    /// The row of each job, by ID.
     rows: HashMap<u64, usize>,
-    /// The last row whose job may change by itself.
+    /// The last row whose job can change without user action.
     pub last_live: Option<usize>,
-    /// Whether a runner works on one of them.
+    /// Whether one of the jobs is running.
     pub running: bool,
     made_of: Option<(Revision, usize, JobQuery)>,
 }
 
 impl Lines {
-    /// Takes the rows in, where they or the filter changed.
+    /// Rebuilds the lines if the rows or the query changed.
     pub fn refresh(&mut self, rows: &Rows<'_, Job>, looked: &JobQuery) {
         let now = (rows.revision, rows.len(), looked.clone());
         if self.made_of.as_ref() == Some(&now) {
@@ -52,7 +52,7 @@ impl Lines {
         let mut all: BTreeMap<std::cmp::Reverse<Option<u64>>, Vec<(usize, &Job)>> = BTreeMap::new();
         let (mut ids, mut last_live, mut running) = (HashMap::new(), None, false);
         for (row, job) in rows.iter().enumerate() {
-            // While pages come in, a job can be on two of them.
+            // A job can be on two pages if new jobs arrived between the requests.
             if ids.insert(job.id, row).is_some() {
                 continue;
             }
@@ -90,27 +90,27 @@ impl Lines {
         self.made_of = Some(now);
     }
 
-    /// The line `index`.
+    /// Returns the line `index`.
     pub fn get(&self, index: usize) -> Option<Line> {
         self.lines.get(index).copied()
     }
 
-    /// Returns how many jobs there are lines of.
+    /// Returns the number of jobs in the list.
     pub fn jobs(&self) -> usize {
         self.lines.len() - self.pipelines.len()
     }
 
-    /// Returns how many jobs were looked through for them.
+    /// Returns the number of loaded jobs, whether they match the query or not.
     pub fn known(&self) -> usize {
         self.rows.len()
     }
 
-    /// The row of a job.
+    /// Returns the row of a job.
     pub fn row_of(&self, id: u64) -> Option<usize> {
         self.rows.get(&id).copied()
     }
 
-    /// Names a line, so that a selection stays on it.
+    /// Returns a key of a line, so that the selection stays on it.
     pub fn key(&self, index: usize) -> String {
         match self.get(index) {
             Some(Line::Job(slot, _)) => slot.id.to_string(),
@@ -121,14 +121,14 @@ impl Lines {
         }
     }
 
-    /// Returns whether the cursor stops at a line: where the screen is heard, at headings, too.
+    /// Returns whether the cursor stops at a line. In accessible mode it also stops at headings.
     pub fn is_stop(&self, index: usize) -> bool {
         self.get(index).is_some_and(|line| matches!(line, Line::Job(..)) || glyph::words())
     }
 }
 
 impl Pipeline {
-    /// Returns how long it took, or has taken at `now`.
+    /// Formats the duration of the pipeline; of a live one, the time until `now`.
     pub fn took(&self, live: bool, now: Timestamp) -> String {
         let until = if live { Some(now) } else { self.finished };
         match (self.started, until) {

@@ -1,4 +1,5 @@
-//! Jobs of a project, by pipeline and stage, with what can be done to them; on a wide screen the pipeline as a board.
+//! The jobs of a project by pipeline and stage, with actions on jobs and pipelines; on a wide screen the pipeline also
+//! as a board.
 
 mod job_query;
 mod lines;
@@ -31,16 +32,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// From this many columns the board stands beside the list.
+/// The minimum screen width in columns to show the board beside the list.
 const WIDE: u16 = 120;
-/// Pages that are looked through for a filter.
+/// The maximum number of pages that are searched with a filter.
 const FILTERED_PAGES: u32 = 10;
 const LIST: usize = 0;
 const BOARD: usize = 1;
 
 const TITLES: &[&str] = &["All", "Running", "Pending", "Failed", "Success", "Manual"];
 
-/// The statuses that a tab asks for; none means all.
+/// Returns the statuses that a tab requests; empty for all.
 fn statuses(tab: usize) -> &'static [Status] {
     match tab {
         1 => &[Status::Running],
@@ -52,7 +53,7 @@ fn statuses(tab: usize) -> &'static [Status] {
     }
 }
 
-/// The jobs of a project, or of one of its pipelines.
+/// The jobs of a project or of one of its pipelines.
 pub struct Jobs {
     project: Id,
     pipeline: Option<u64>,
@@ -65,14 +66,14 @@ pub struct Jobs {
     area: std::cell::Cell<Rect>,
     board: Board,
     panels: Panels,
-    /// The job that the board was led to last.
+    /// The job that list and board were last synchronized to.
     led: Option<u64>,
 }
 
 impl Jobs {
     fn scope(&self) -> Option<Vec<String>> {
         let words: Vec<String> = statuses(self.tab).iter().map(|s| s.as_str().to_owned()).collect();
-        // What is typed says more than the tab.
+        // A scope in the query overrides that of the tab.
         let words = if self.looked.scope.is_empty() { words } else { self.looked.scope.clone() };
         (!words.is_empty()).then_some(words)
     }
@@ -99,12 +100,12 @@ impl Jobs {
         }
     }
 
-    /// The request for the trigger jobs of the pipeline.
+    /// Returns the request for the trigger jobs of the pipeline.
     fn triggers(&self, pipeline: u64) -> ListPipelineBridges {
         pipelines::triggers(&self.project, pipeline, self.scope())
     }
 
-    /// The pipeline that started the one that is shown.
+    /// Returns the pipeline that started the shown one, if known.
     fn upstream<'a>(&self, view: &View<'a>) -> Option<&'a Pipeline> {
         let known = pipelines::known(view, &self.project, self.pipeline?).value?;
         pipelines::upstream(view, &self.project, known)
@@ -125,7 +126,7 @@ impl Jobs {
         self.board_focused() || view.size.0 >= WIDE && !self.panels.zoomed()
     }
 
-    /// The job under the cursor of the panel in focus.
+    /// Returns the job under the cursor of the focused panel.
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
         if self.board_focused() {
             let id = self.board.cursor()?;
@@ -137,7 +138,7 @@ impl Jobs {
         }
     }
 
-    /// The marked jobs, else the one under the cursor.
+    /// Returns the marked jobs, or the one under the cursor.
     fn targets<'a>(&self, view: &View<'a>) -> Vec<&'a Job> {
         if self.list.marked().is_empty() {
             return self.current(view).into_iter().collect();
@@ -165,7 +166,7 @@ impl Jobs {
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         let targets = self.targets(&cx.view);
         job_action.to(&self.project, &targets, cx);
-        // Where it is asked first, the marks stay until the answer.
+        // If the action needs confirmation, the marks stay until it is confirmed.
         if !job_action.asks() {
             self.list.clear_marks();
         }
@@ -182,7 +183,7 @@ impl Jobs {
         }
     }
 
-    /// The jobs whose traces are worth looking at together: the marked ones, else those that run.
+    /// Returns the jobs whose traces to show side by side: the marked ones, else the running ones.
     fn together(&self, view: &View) -> Vec<u64> {
         if !self.list.marked().is_empty() {
             let jobs = self.targets(view).into_iter().filter(|job| !job.is_trigger());
@@ -200,7 +201,7 @@ impl Jobs {
         self.current(view).and_then(|job| job.pipeline.as_ref()).map(|pipeline| pipeline.id).or(self.pipeline)
     }
 
-    /// Number, ref and status of the pipeline that is shown, or of the one whose job is selected.
+    /// Returns the ID, ref and status of the shown pipeline, or of the pipeline of the selected job.
     fn pipeline_facts(&self, view: &View) -> Option<(u64, String, Status)> {
         let known = self.pipeline.and_then(|id| pipelines::known(view, &self.project, id).value);
         if let Some(known) = known {
@@ -233,7 +234,7 @@ impl Jobs {
         }
     }
 
-    /// The board goes where the list is, or the list where the board is.
+    /// Moves the cursor of the panel without focus to the job selected in the focused one.
     fn lead(&mut self, view: &View) {
         if self.board_focused() {
             if let Some(id) = self.board.cursor().filter(|id| self.led != Some(*id)) {
@@ -250,7 +251,7 @@ impl Jobs {
         }
     }
 
-    /// The jobs among which earlier runs are looked for, where the list has none.
+    /// Returns the query for successful jobs whose durations are compared; `None` if the list itself contains them.
     fn history(&self) -> Option<ListJobs> {
         let scope = Some(vec![Status::Success.as_str().to_owned()]);
         (self.pipeline.is_some() || self.scope().is_some()).then(|| ListJobs { id: self.project.clone(), scope })
@@ -544,9 +545,9 @@ impl Pane for Jobs {
             wants.extend(pipeline_head::wants(view, &self.project, id, is_live));
             wants.extend(pipelines::want_triggers(view, &self.triggers(id), is_live));
         }
-        // What lives is asked for again as far down as it stands; where nothing does, nothing is.
+        // The pages up to the last live job are polled; without live jobs, nothing is.
         if let Some(row) = self.lines.last_live {
-            // Pages are of one size, but for the last: this is the page of the row, or the one after it.
+            // All pages but the last are of the same size, so this is the page of the row or the one after it.
             let rows = self.rows(view);
             let before = row * rows.pages() as usize / rows.len().max(1);
             wants.push(self.load(before as u32 + 1).every(PULSE).into());
@@ -572,7 +573,8 @@ impl Pane for Jobs {
             None => area,
         };
         if view.size.0 < WIDE {
-            // One at a time, on the whole width; the layout is still asked, so that no divider can be held.
+            // On a narrow screen one panel takes the whole width. The layout is still computed so that no divider
+            // reacts to the mouse.
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {
                 BOARD => self.board.draw(view, area, buf, &self.project, true),
@@ -691,7 +693,8 @@ impl Pane for Jobs {
             if looked.scope != self.looked.scope {
                 self.restart();
             }
-            // Each letter leaves other jobs: the first of them is looked at. When the filter ends, the cursor stays.
+            // Each typed character changes the matching jobs, so the first one is selected. When the filter is cleared,
+            // the cursor stays.
             if !text.is_empty() {
                 self.list.rewind();
                 self.led = None;

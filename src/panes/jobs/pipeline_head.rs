@@ -1,4 +1,4 @@
-//! What stands above the jobs of one pipeline: what is known of it and its tests, and what is wrong with its CI file.
+//! The header above the jobs of a pipeline: its facts, test summary and CI configuration errors.
 
 use crate::api::pipelines::{GetPipeline, Pipeline};
 use crate::api::test_reports::GetTestReportSummary;
@@ -12,12 +12,12 @@ use crate::ui::{glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Rows of a screen from which on there is room for it.
+/// The minimum height of the area in rows to draw the header.
 const LEAST: u16 = 10;
-/// Rows that an error takes at most.
+/// The maximum number of rows of an error.
 const ERROR_ROWS: usize = 2;
 
-/// Returns what it needs: each a request of its own, and none that the server does not have.
+/// Returns the requests for the header. Endpoints that the server does not support are left out.
 pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Want> {
     let mut wants = Vec::new();
     let known = pipelines::known(view, project, pipeline).value;
@@ -26,7 +26,7 @@ pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Wan
         let load = Load::one(&pipelines::whole(project, pipeline));
         wants.push(if is_live { load.every(PULSE).into() } else { load.into() });
     }
-    // Its tests are counted when it has finished.
+    // The test summary is requested when the pipeline has finished.
     if !is_live && known.is_some() && !view.store.is_unsupported::<GetTestReportSummary>() {
         wants.push(Load::one(&tests(project, pipeline)).into());
     }
@@ -34,12 +34,12 @@ pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Wan
     wants
 }
 
-/// The request for its tests in numbers.
+/// Returns the request for the test summary.
 fn tests(project: &Id, pipeline_id: u64) -> GetTestReportSummary {
     GetTestReportSummary { id: project.clone(), pipeline_id }
 }
 
-/// Returns what is known of its tests, in words; nothing where there are none.
+/// Returns the facts of the test summary; empty without tests.
 fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
     let summary = view.store.get(&tests(project, pipeline));
     let refused = summary.error.filter(|error| !matches!(error.fault, Fault::Unsupported(_)) && !error.is_missing());
@@ -66,7 +66,7 @@ fn test_facts(view: &View, project: &Id, pipeline: u64) -> Vec<(String, Role)> {
     facts
 }
 
-/// Returns what is known of a pipeline, in words.
+/// Returns the facts of a pipeline.
 fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Vec<(String, Role)> {
     let mut facts = vec![glyph::labeled(pipeline.status.as_str())];
     let mut fact = |words: String, role: Role| {
@@ -90,7 +90,7 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Vec<(String, Role)> 
     facts
 }
 
-/// Draws it at the top of `area`; returns what is left for the jobs.
+/// Draws the header at the top of `area`. Returns the remaining area.
 pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u64) -> Rect {
     let Some(known) = pipelines::known(view, project, pipeline).value.filter(|_| area.height >= LEAST) else {
         return area;

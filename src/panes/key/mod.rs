@@ -1,4 +1,4 @@
-//! Whose SSH key has a number: what servers write into their logs, looked up by administrators.
+//! Lookup of an SSH key and its owner by the key's ID, as found in server logs; for administrators.
 
 use crate::api::Known;
 use crate::api::users::{LookUpKey, SshKey};
@@ -19,14 +19,14 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The ID of a key, as it was typed.
+/// The typed ID of a key.
 struct KeyId(String);
 
-/// A key that is looked up.
+/// The pane that looks up a key.
 pub struct LookUp {
     number: Option<u64>,
     facts: Details,
-    /// Whether the number was asked for.
+    /// Whether the prompt for an ID was opened, or an ID was given.
     asked: bool,
 }
 
@@ -109,7 +109,7 @@ impl Pane for LookUp {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        // Somebody who is known not to be an administrator need not be refused first.
+        // A request is sent only for administrators; the server would refuse others.
         let may = forms::asks_as_administrator(view);
         self.query().filter(|_| may).map(|query| Load::one(&query).into()).into_iter().collect()
     }

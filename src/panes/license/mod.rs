@@ -1,4 +1,4 @@
-//! The license of the server, for administrators: to whom it was given, until when, and how much of it is used.
+//! The license of the server, for administrators: licensee, validity and used seats.
 
 use crate::api::Time;
 use crate::api::license::{AddLicense, GetLicense, License};
@@ -18,18 +18,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use staging_area::paths::{LocalPaths, ReadFile, file_key};
 
-/// A file, or the license itself, as it was typed.
+/// The typed path of a license file, or the pasted license.
 struct TypedLicense(String);
-/// No license is longer.
+/// The maximum size in bytes of a license file.
 const LONGEST: u64 = 256 * 1024;
-/// A pasted text of so many letters is the license itself rather than the path of its file.
+/// The minimum length in bytes of a pasted license; a shorter text is the path of a file.
 const TEXT: usize = 200;
-/// Columns of the bar of seats.
+/// The width in columns of the bar of used seats.
 const BAR: usize = 30;
-/// Days before the end from which on it is said loudly.
+/// The number of days before expiry from which the remaining days are shown as a warning.
 const SOON: i64 = 30;
 
-/// The license.
+/// The license pane.
 #[derive(Default)]
 pub struct LicensePane {
     facts: Details,
@@ -104,7 +104,7 @@ impl LicensePane {
         cx.act(Action::Open(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
     }
 
-    /// Shows what would be sent, and sends it on a yes.
+    /// Asks for confirmation to install `license`.
     fn offer(license: &str, cx: &mut Cx) {
         let license = license.trim().to_owned();
         if license.is_empty() {
@@ -196,7 +196,7 @@ impl Pane for LicensePane {
         match answer.take() {
             Ok(TypedLicense(text)) if text.trim().len() >= TEXT => LicensePane::offer(&text, cx),
             Ok(TypedLicense(file)) if !file.trim().is_empty() => {
-                // Another reading of the same path is another result.
+                // Each reading of a file needs its own key, even if the path is the same.
                 self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());
                 self.reading = Some(file);
             }

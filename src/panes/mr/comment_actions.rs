@@ -1,4 +1,4 @@
-//! Writing, changing and deleting notes of a merge request, and sending reviews.
+//! Writing, editing and deleting notes of a merge request, resolving threads, and submitting reviews.
 
 use super::{Mr, Tab};
 use crate::api::decisions::{Approvals, Approve};
@@ -25,10 +25,10 @@ use crate::parts::{list, review};
 use crate::store::Write;
 use crate::ui::text;
 
-/// Why nothing can be done with threads.
+/// The reason why thread commands are disabled.
 const NO_THREADS: &str = "this server has no threads";
 
-/// The point of an image, as it was typed.
+/// The typed coordinates of a point in an image.
 pub(super) struct PointTyped(String);
 
 fn ask_for_point(path: &str, ImagePoint { width, height, x, y }: ImagePoint, cx: &mut Cx) {
@@ -36,10 +36,10 @@ fn ask_for_point(path: &str, ImagePoint { width, height, x, y }: ImagePoint, cx:
     cx.act(Action::Open(Box::new(Prompt::ask(label, format!("{x}, {y}"), PointTyped))));
 }
 
-/// What is under the cursor and was said: made for one key, and gone with it.
+/// The comment or draft under the cursor. It is built for a single key press and not stored.
 #[allow(clippy::large_enum_variant)]
 pub(super) enum Target {
-    /// What somebody said.
+    /// A note, or a comment on a commit.
     Said {
         note: Option<u64>,
         author: Option<User>,
@@ -57,7 +57,7 @@ impl Target {
     fn of(note: &Note) -> Target {
         let (spot, rest) = threads::place(note);
         let head = note.body.get(..note.body.len() - rest.len()).unwrap_or_default().to_owned();
-        // What was said of a commit has no number.
+        // The ID of a comment on a commit is not the ID of a note.
         let number = Some(note.id).filter(|_| note.noteable_type != COMMENT);
         Target::Said {
             note: number,
@@ -72,14 +72,13 @@ impl Target {
 }
 
 impl Mr {
-    /// Returns what notes are written on: by the project's path, so that what is kept is found again however one came
-    /// here.
+    /// Returns the merge request as drafts are stored for it: by the project's path, however the pane was opened.
     pub(super) fn thing(&self, view: &View) -> Noteable {
         let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
         Noteable::MergeRequest { project, iid: self.iid }
     }
 
-    /// The same as it is asked for here.
+    /// Returns the merge request with the project ID that this pane uses in requests.
     pub(super) fn here(&self) -> Noteable {
         Noteable::MergeRequest { project: self.project.clone(), iid: self.iid }
     }
@@ -124,7 +123,7 @@ impl Mr {
         self.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
     }
 
-    /// Returns what a reaction would be to: the note under the cursor, else the request itself.
+    /// Returns the reactions to the note under the cursor, else to the merge request.
     pub(super) fn reactions(&self, view: &View) -> Result<Reactions, Disabled> {
         if self.tab == Tab::Overview && self.conversation.under() == UnderCursor::System {
             return Err("nobody reacts to what the system noted".into());
@@ -155,12 +154,12 @@ impl Mr {
         }
     }
 
-    /// Returns whether a comment can be written on what is under the cursor of the changes.
+    /// Returns whether a comment can be added to the lines under the cursor of the changes, or why not.
     pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {
         self.can_place_at(self.changes.anchor(), view)
     }
 
-    /// Returns whether other lines can be suggested there.
+    /// Returns whether a suggestion can be made for these lines, or why not.
     pub(super) fn can_suggest(&self, view: &View) -> Result<(), Disabled> {
         self.can_place_at(self.changes.anchor_to_change(), view)
     }
@@ -172,7 +171,7 @@ impl Mr {
         if head.is_empty() {
             return Err("the head commit of these changes is unknown".into());
         }
-        // Between the arrival of newer changes and their lines being there, numbers are those of older ones.
+        // When newer changes have arrived but are not laid out yet, the line numbers are those of the older ones.
         if !self.is_current(view) {
             return Err("the changes are still loading".into());
         }
@@ -187,13 +186,13 @@ impl Mr {
         Ok(())
     }
 
-    /// Opens the composer on the request as a whole.
+    /// Opens the composer for a comment on the merge request.
     pub(super) fn comment(&mut self, cx: &mut Cx) {
         let on = self.thing(&cx.view);
         self.desk.comment(on, CommentPlace::default(), "", cx);
     }
 
-    /// Opens the composer on a thread on the request as a whole.
+    /// Opens the composer for a new thread on the merge request.
     pub(super) fn start_thread(&mut self, cx: &mut Cx) {
         let on = self.thing(&cx.view);
         let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
@@ -205,7 +204,7 @@ impl Mr {
         if self.here().has_threads(view) { Ok(()) } else { Err(NO_THREADS.into()) }
     }
 
-    /// The thread under the cursor, where the server has threads: its ID, and whether it is resolved, if it can be.
+    /// Returns the ID of the thread under the cursor and, if it is resolvable, whether it is resolved.
     fn thread(&self, view: &View) -> Option<(String, Option<bool>)> {
         let Some(Target::Said { discussion: Some(id), .. }) = self.target(view) else { return None };
         let notes = self.notes(view);
@@ -225,14 +224,14 @@ impl Mr {
         }
     }
 
-    /// Resolves the thread under the cursor, or reopens it.
+    /// Resolves or reopens the thread under the cursor.
     pub(super) fn resolve(&mut self, cx: &mut Cx) {
         let Some((discussion, Some(resolved))) = self.thread(&cx.view) else { return };
         let write = self.here().resolve(discussion, !resolved);
         write.into_iter().for_each(|write| cx.act(Action::Send(write)));
     }
 
-    /// The thread that a comment on these lines starts.
+    /// Returns the thread that a comment on these lines starts; `None` on servers without threads.
     fn new_thread(&self, anchor: &CommentAnchor, view: &View) -> Option<DraftThread> {
         if !self.here().has_threads(view) {
             return None;
@@ -242,8 +241,8 @@ impl Mr {
         Some(DraftThread::New { position: Some(position), commit_id: self.scope.commit().map(str::to_owned) })
     }
 
-    /// Opens the composer on the marked lines, else on the line, the file or the point of an image under the cursor;
-    /// `suggests` puts the text of the lines in, to be changed.
+    /// Opens the composer for the marked lines, else for the line, file or image point under the cursor. `suggests`
+    /// inserts the lines as a suggestion.
     pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
         let anchor = if suggests { self.changes.anchor_to_change() } else { self.changes.anchor() };
         let Some(anchor) = anchor else { return };
@@ -254,7 +253,7 @@ impl Mr {
         }
     }
 
-    /// Opens the composer on the point of an image that was named, or on all of it.
+    /// Opens the composer for the typed point of an image, or for the whole image if none was typed.
     pub(super) fn comment_on_point(&mut self, PointTyped(text): PointTyped, cx: &mut Cx) {
         let Some((anchor, image)) = self.changes.anchor().zip(self.changes.image_point()) else { return };
         let point = image.read(text.trim());
@@ -298,7 +297,8 @@ impl Mr {
             return self.desk.comment(on, place, "", cx);
         }
         let begin = review::answer_to(&body, author.as_ref());
-        // What is answered quotes the lines already. A note that cannot name its place answers the request.
+        // A reply quotes the comment, which quotes the lines already. If the position cannot be written into a note,
+        // the reply goes to the merge request.
         let spot = spot.map(|spot| DiffPosition { quote: Vec::new(), ..spot }).filter(|spot| spot.head().is_some());
         let on = self.thing(&cx.view);
         self.desk.comment(on, spot.into(), &begin, cx);

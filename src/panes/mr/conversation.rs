@@ -1,9 +1,9 @@
-//! The overview of a merge request as one document: facts, description, and what people said, in order.
+//! The overview of a merge request as one document: facts, description, and all comments in order.
 //!
-//! Notes are rendered off the loop, a hundred at a time and only those around the window. What follows one another is
-//! gathered into units: what the system noted in a row is one line that opens, and what people said of the same lines
-//! stands together where the first of them spoke. Rows are found by sums that are made again after an update, so that a
-//! frame costs what is seen of it.
+//! Notes are rendered in the background, in chunks of a hundred and only near the viewport. Consecutive notes form
+//! units: consecutive system notes are folded into one line, and notes of one thread or on the same lines are shown
+//! together where the first of them was written. Row offsets are prefix sums that are recomputed after an update, so
+//! that drawing a frame costs only what is visible.
 
 mod lines;
 
@@ -29,43 +29,43 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Notes that are rendered together.
+/// The number of notes rendered together.
 const CHUNK: usize = 100;
-/// Computations of this document that are asked for at once.
+/// The maximum number of chunks rendered concurrently.
 const AT_ONCE: usize = 2;
-/// Columns left of the text: a bar along the note under the cursor.
+/// The width of the gutter in columns; it shows a bar along the note under the cursor.
 const GUTTER: u16 = 2;
-/// Notes in sight whose reactions are read, at most.
+/// The maximum number of visible notes whose reactions are loaded.
 const REACTED: usize = 16;
-/// Rows between description and notes.
+/// The number of rows between the description and the notes.
 const BETWEEN: usize = 2;
-/// Lines of the code that a thread is about, at most.
+/// The maximum number of quoted code lines of a thread.
 const QUOTED: usize = 4;
-/// Lines of a draft, at most.
+/// The maximum number of lines shown of a draft.
 const DRAFTED: usize = 6;
 
-/// What the document is made of, as it is known.
+/// The loaded data that the document is built from.
 pub struct Content<'a> {
     pub facts: Facts<'a>,
-    /// Names the description; another one whenever its text is.
+    /// A key that changes with the text of the description.
     pub identity: String,
-    /// What the notes are on.
+    /// The merge request.
     pub on: Noteable,
-    /// The versions of the request, where a thread is of an older one.
+    /// The versions of the merge request, loaded if a thread belongs to an older one.
     pub versions: Rows<'a, Version>,
     pub notes: Rows<'a, Note>,
-    /// What was said of its commits, as notes, oldest first, each with a name for what it says; and a number that is
-    /// another one whenever they are others.
+    /// The comments on its commits, as notes, oldest first, each with a key of its text; and a number that changes with
+    /// them.
     pub comments: &'a [(String, Note)],
     pub comments_revision: u64,
-    /// What is written and not sent, with its key.
+    /// The unsent drafts with their keys.
     pub drafts: &'a [(String, Draft)],
 }
 
-/// From this index on, what was said of the commits.
+/// The index of the first comment on a commit; smaller indices are notes.
 const COMMENTS: usize = usize::MAX / 2;
 
-/// Returns what was said, by its index among the notes, or behind them among the comments.
+/// Returns the note at an index or, from `COMMENTS` on, the comment on a commit.
 pub fn said<'a>(notes: &Rows<'a, Note>, comments: &'a [(String, Note)], index: usize) -> Option<&'a Note> {
     match index.checked_sub(COMMENTS) {
         Some(comment) => comments.get(comment).map(|(_, note)| note),
@@ -78,20 +78,20 @@ impl<'a> Content<'a> {
         said(&self.notes, self.comments, index)
     }
 
-    /// The comment at an index, with a name for what it says.
+    /// Returns the comment on a commit at an index, with the key of its text.
     fn comment(&self, index: usize) -> Option<&'a (String, Note)> {
         self.comments.get(index.checked_sub(COMMENTS)?)
     }
 
-    /// Returns whether the lines that a note of the server is on are not those of the changes any more.
+    /// Returns whether a note is on lines of an older version of the changes.
     fn is_outdated(&self, note: &Note, spot: &DiffPosition) -> bool {
         let refs = self.facts.merge_request.diff_refs.as_ref();
         let head = refs.and_then(|refs| refs.head_sha.as_deref()).filter(|_| note.position.is_some());
-        // One on a single commit stays with it.
+        // A note on a single commit never becomes outdated.
         note.commit_id.is_none() && head.is_some_and(|head| !spot.sha.is_empty() && head != spot.sha)
     }
 
-    /// Everything that was said, in the order of time.
+    /// Returns all notes and comments with their indices, in chronological order.
     fn all(&self) -> Vec<(usize, &'a Note)> {
         let when = |note: &Note| note.created_at.as_ref().and_then(Time::instant);
         let mut comments =
@@ -108,78 +108,79 @@ impl<'a> Content<'a> {
     }
 }
 
-/// What belongs together.
+/// A unit of the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unit {
-    /// What the system noted in a row, by the indices of the notes.
+    /// Consecutive system notes, by their indices.
     System { notes: Vec<usize>, open: bool },
-    /// A resolved thread in one line, by the indices of its notes.
+    /// A resolved thread folded into one line, by the indices of its notes.
     Resolved { notes: Vec<usize> },
-    /// What the user said.
+    /// A note or comment by a user.
     Note {
         note: usize,
-        /// The place that it is the first to speak of: above it stand its name and its lines.
+        /// The index of the note, if it is the first one on its lines: the position and the lines are shown above it.
         begins: Option<usize>,
-        /// Whether it answers the one before.
+        /// Whether the note is a reply to the one before it.
         answers: bool,
     },
 }
 
-/// What stands in a row.
+/// The content of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowKind {
     Head(usize),
     Description(usize),
     Between(usize),
-    /// The line of a unit.
+    /// A line of a unit.
     Unit(usize, usize),
-    /// The line of a draft.
+    /// A line of a draft.
     Draft(usize, usize),
     Tail,
 }
 
-/// What is under the cursor.
+/// The item under the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnderCursor {
-    /// What the user said, by its index; see [`said`].
+    /// A note or comment by a user, by its index; see [`said`].
     Note(usize),
-    /// Some notes of the system.
+    /// System notes.
     System,
     /// A draft, by its index.
     Draft(usize),
     Else,
 }
 
-/// Where the cursor stands, in terms that outlive a change of rows.
+/// The position of the cursor in terms that stay valid when rows change.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
     at: RowKind,
     note: u64,
 }
 
-/// A note that is being written: when it comes, it is gone to.
+/// A note being sent; when it arrives, the cursor moves to it.
 #[derive(Clone, Copy, Debug)]
 struct AwaitedNote {
-    /// The highest number of a note before; the new one's is higher.
+    /// The highest ID of a note before; that of the new note is higher.
     before: u64,
-    /// Whether all notes were known when that was found out.
+    /// Whether all notes were loaded when `before` was computed.
     whole: bool,
 }
 
-/// Bytes of notes that are rendered together; each of them gets as much as any other, and this much in any case.
+/// The maximum size in bytes of the notes of a chunk that is rendered, shared equally; and the minimum share of one
+/// note.
 const BODIES: usize = 8 << 20;
 const BODY: usize = 64 << 10;
 
-/// Some notes to render.
+/// The rendering of a chunk of notes.
 struct Render {
     key: String,
-    /// Empty for notes of the system, which are lines as they are.
+    /// The texts of the notes; empty for system notes, which are single lines without markup.
     bodies: Vec<String>,
     width: usize,
     theme: Theme,
 }
 
-/// The lines of some notes, in their order.
+/// The rendered lines of each note of a chunk.
 struct Rendered(Vec<Vec<DocLine<'static>>>);
 
 impl Derive for Render {
@@ -200,52 +201,52 @@ impl Derive for Render {
     }
 }
 
-/// Scrolling and layout of the document.
+/// The scroll state and layout of the document.
 #[derive(Default)]
 pub struct Conversation {
     scroll: DocState,
     more_pages: u32,
-    /// What the names of the chunks were made of.
+    /// The inputs of the keys of the chunks: revision, width and theme.
     named_for: (Revision, usize, String),
     chunks: Vec<String>,
     head: usize,
     description: usize,
     units: Vec<Unit>,
-    /// What the units were made of: the notes, and which of the system's are open.
+    /// The inputs of the units: the revisions of notes and comments, and the number of open units.
     united_for: (Revision, u64, usize),
-    /// The first of the system's notes of each row that is open.
+    /// The IDs of the first notes of units that are open.
     open: HashSet<u64>,
-    /// The first notes of the threads that are not resolved.
+    /// The indices of the first notes of unresolved threads.
     unresolved: Vec<usize>,
-    /// Whether a thread is of an older version of the changes.
+    /// Whether a thread belongs to an older version of the changes.
     has_outdated: bool,
-    /// The places that notes speak of, by the index of the note.
+    /// The positions that notes are on, by the index of the note.
     spots: HashMap<usize, DiffPosition>,
-    /// The first row of each unit, counted from the first one's; one more behind them.
+    /// The first row of each unit, relative to the first unit, and the end of the last one.
     starts: Vec<usize>,
-    /// The first row of each draft, counted in the same way; one more behind them.
+    /// The first row of each draft, relative to the first unit, and the end of the last one.
     drafts: Vec<usize>,
     tail: bool,
     awaited: Option<AwaitedNote>,
-    /// The ID of the note to go to once it is known.
+    /// The ID of the note to go to once it is loaded.
     wanted: Option<u64>,
-    /// Comments of this request were on their way at the last update.
+    /// Whether comments on this merge request were being sent at the last update.
     posting: bool,
     area: Cell<Rect>,
 }
 
 impl Conversation {
-    /// Columns of text.
+    /// Returns the width of the text in columns.
     pub fn width(view: &View) -> usize {
         usize::from(sidebar::left(view).saturating_sub(GUTTER + 2)).min(rendered_markdown::MEASURE)
     }
 
-    /// Pages of notes that are needed for what is looked at.
+    /// Returns the number of pages of notes needed around the viewport.
     pub fn pages(&self) -> u32 {
         1 + self.more_pages
     }
 
-    /// Returns what has to be rendered for what is looked at.
+    /// Returns the rendering work for the description and the notes around the viewport.
     pub fn works(&self, view: &View, parts: &Content) -> Vec<Work> {
         let width = Conversation::width(view);
         let mut works = Vec::new();
@@ -256,7 +257,7 @@ impl Conversation {
         let around = self.scroll.at(self.len());
         let first = self.unit_near(around.saturating_sub(2 * height));
         let last = self.unit_near(around + 2 * height);
-        // A thread stands where it began: its notes may be of any chunk.
+        // A thread is shown where it started, so its notes may belong to any chunk.
         let mut chunks: Vec<usize> = Vec::new();
         for unit in self.units.get(first..=last).unwrap_or_default() {
             match unit {
@@ -283,12 +284,12 @@ impl Conversation {
         works
     }
 
-    /// Returns whether a thread is of an older version of the changes.
+    /// Returns whether a thread belongs to an older version of the changes.
     pub fn is_any_outdated(&self) -> bool {
         self.has_outdated
     }
 
-    /// Returns what reads the reactions to the request, and to the notes that are in sight.
+    /// Returns the requests for the reactions to the merge request and to the visible notes.
     pub fn reactions(&self, view: &View, parts: &Content) -> Vec<Want> {
         let top = self.scroll.top.get();
         let (first, last) = (self.unit_near(top), self.unit_near(top + self.scroll.height.get()));
@@ -301,14 +302,14 @@ impl Conversation {
         all.filter_map(|note| Reactions::to(parts.on.clone(), note).want(view)).collect()
     }
 
-    /// The unit at a row, or the one nearest to it.
+    /// Returns the unit at a row, or the nearest one.
     fn unit_near(&self, row: usize) -> usize {
         let row = row.saturating_sub(self.head + self.description + BETWEEN);
         let at = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
         at.min(self.units.len().saturating_sub(1))
     }
 
-    /// After an update: measures what came, keeps the cursor on its thing, asks for more near the end.
+    /// Updates the layout after new data arrived, keeps the cursor on its item, and requests more notes near the end.
     pub fn sync(&mut self, view: &View, parts: &Content) {
         let anchor = self.anchor(parts);
         let (notes, width) = (&parts.notes, Conversation::width(view));
@@ -331,7 +332,7 @@ impl Conversation {
         self.tail = notes.is_empty() && parts.comments.is_empty() || notes.more || notes.error.is_some();
         self.hold(anchor, parts);
 
-        // A comment that went out is gone to when it comes.
+        // After a comment was sent, the cursor moves to it when it arrives.
         let posting = parts.drafts.iter().any(|(key, _)| view.outbox.progress(key).is_some());
         if posting && !self.posting {
             self.await_note(notes);
@@ -347,13 +348,13 @@ impl Conversation {
         self.go_to_wanted(notes);
     }
 
-    /// Gathers the notes into units.
+    /// Groups the notes into units.
     fn unite(&mut self, parts: &Content) {
         self.spots.clear();
         let mut order: Vec<Vec<usize>> = Vec::new();
-        // The threads that there are, by path, side and last line.
+        // The threads on lines, by path, side and last line.
         let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
-        // The server's threads, by ID.
+        // The threads of the server, by ID.
         let mut by_id: HashMap<&str, usize> = HashMap::new();
         let mut run: Vec<usize> = Vec::new();
         let mut units: Vec<Option<Vec<usize>>> = Vec::new();
@@ -377,7 +378,7 @@ impl Conversation {
                 order.push(vec![index]);
                 continue;
             };
-            // Two threads of the server may be about the same lines.
+            // The server may have two threads on the same lines.
             if note.discussion_id.is_some() && note.position.is_some() {
                 self.spots.insert(index, spot);
                 units.push(None);
@@ -442,7 +443,7 @@ impl Conversation {
         for (index, unit) in self.units.iter().enumerate() {
             self.starts.push(row);
             row += match unit {
-                // A line stays empty before what the user said.
+                // System notes are followed by an empty line if a user's note or thread comes next.
                 Unit::System { notes, open } => {
                     let gap = !matches!(self.units.get(index + 1), Some(Unit::System { .. }) | None);
                     (if *open { notes.len() } else { 1 }) + usize::from(gap)
@@ -461,7 +462,7 @@ impl Conversation {
                         known = Some((chunk, made));
                     }
                     let made = known.and_then(|(_, made)| made?.0.get(note % CHUNK));
-                    // Its place, who and when, the text, and a line between.
+                    // The position, the heading, the text, and a line for reactions.
                     self.above(*begins) + 1 + made.map_or(1, Vec::len) + 1
                 }
             };
@@ -475,7 +476,7 @@ impl Conversation {
         self.drafts.push(row);
     }
 
-    /// Rows that name a place and quote its lines.
+    /// Returns the number of rows above a note that show its position and quoted lines.
     fn above(&self, begins: Option<usize>) -> usize {
         let quote = begins.and_then(|note| self.spots.get(&note)).map(|spot| spot.quote.len().min(QUOTED));
         quote.map_or(0, |quote| 1 + quote)
@@ -497,10 +498,10 @@ impl Conversation {
         }
     }
 
-    /// Brings the cursor back to what it was on, and what was in sight with it.
+    /// Moves the cursor back to the item it was on, and scrolls by the same number of rows.
     fn hold(&mut self, anchor: Option<Anchor>, parts: &Content) {
         let before = self.scroll.cursor;
-        // Who has not moved yet stays at the top, whatever comes in.
+        // A cursor at the top stays there, whatever arrives.
         let Some(anchor) = anchor.filter(|_| before > 0) else { return };
         let after = match anchor.at {
             RowKind::Unit(unit, line) => {
@@ -530,7 +531,7 @@ impl Conversation {
         let me = view.me().map(|me| me.id);
         let author = |note: &Note| note.author.as_ref().map(|author| author.id);
         let mine = |note: &Note| note.id > awaited.before && !note.system && author(note) == me;
-        // A reply stands in its thread, wherever that is.
+        // A reply is shown in its thread, which may be anywhere.
         let found = (0..notes.len()).rev().find(|index| notes.get(*index).is_some_and(mine));
         if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.awaited = None;
@@ -538,7 +539,7 @@ impl Conversation {
         }
     }
 
-    /// Goes to a note when it comes, unless the user has moved by then.
+    /// Goes to a note once it is loaded, unless the user moves first.
     pub fn want_note(&mut self, id: Option<u64>) {
         self.wanted = id;
     }
@@ -608,7 +609,7 @@ impl Conversation {
         Some(RowKind::Tail)
     }
 
-    /// Returns what is under the cursor.
+    /// Returns the item under the cursor.
     pub fn under(&self) -> UnderCursor {
         match self.at(self.scroll.at(self.len())) {
             Some(RowKind::Unit(unit, _)) => match self.units.get(unit) {
@@ -624,21 +625,21 @@ impl Conversation {
         }
     }
 
-    /// The index of the note under the cursor.
+    /// Returns the index of the note under the cursor.
     pub fn note(&self) -> Option<usize> {
         if let UnderCursor::Note(note) = self.under() { Some(note) } else { None }
     }
 
-    /// Returns whether a resolved thread in one line is under the cursor.
+    /// Returns whether a folded resolved thread is under the cursor.
     pub fn is_folded(&self) -> bool {
         let unit = self.at(self.scroll.at(self.len()));
         matches!(unit, Some(RowKind::Unit(unit, _)) if matches!(self.units.get(unit), Some(Unit::Resolved { .. })))
     }
 
-    /// Opens what is folded under the cursor, the system's notes or a resolved thread, or folds it.
+    /// Folds or unfolds the unit under the cursor: system notes or a resolved thread.
     pub fn toggle(&mut self, notes: &Rows<Note>) {
         let Some(RowKind::Unit(unit, _)) = self.at(self.scroll.at(self.len())) else { return };
-        // A thread is known by the note that begins it.
+        // A thread is identified by its first note.
         let begins = |unit: &usize| !matches!(self.units.get(*unit), Some(Unit::Note { answers: true, .. }));
         let Some(first) = (0..=unit).rev().find(begins).and_then(|unit| self.first_note(unit)) else { return };
         let Some(first) = notes.get(first).map(|note| note.id) else { return };
@@ -647,7 +648,7 @@ impl Conversation {
         }
     }
 
-    /// Goes to the next thread that is not resolved, or to the one before; to the next comment where all are.
+    /// Goes to the next or previous unresolved thread. If all are resolved, goes to the next or previous unit.
     pub fn turn_thread(&mut self, forward: bool) {
         let here = self.scroll.at(self.len());
         let rows = self.unresolved.iter().filter_map(|note| self.row_of_note(*note));
@@ -659,12 +660,12 @@ impl Conversation {
         }
     }
 
-    /// How many threads are not resolved.
+    /// Returns the number of unresolved threads.
     pub fn unresolved(&self) -> usize {
         self.unresolved.len()
     }
 
-    /// To the next thing that was said, or to the one before; to the first where none is under the cursor.
+    /// Goes to the next or previous unit or draft; backward from the first one, to the top.
     pub fn turn_note(&mut self, forward: bool) {
         let rows = (0..self.units.len()).filter_map(|unit| self.row_of(unit));
         let rows = rows.chain((0..self.drafts.len()).filter_map(|draft| self.row_of_draft(draft)));
@@ -682,7 +683,7 @@ impl Conversation {
         motion.scroll(&mut self.scroll, len);
     }
 
-    /// Puts the cursor where was clicked.
+    /// Moves the cursor to the clicked row.
     pub fn click(&mut self, row: u16) {
         let len = self.len();
         let line = row.checked_sub(self.area.get().y).and_then(|y| self.scroll.line_at(y, len));
@@ -691,7 +692,7 @@ impl Conversation {
         }
     }
 
-    /// Draws what is in sight.
+    /// Draws the visible lines.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, parts: &Content) {
         let facts = if sidebar::is_wide(view) { facts::beside(view, &parts.facts) } else { Vec::new() };
         let area = sidebar::draw(view, area, buf, &facts);
@@ -742,7 +743,7 @@ impl Conversation {
                 let spot = first.and_then(|(index, _)| self.spots.get(&index));
                 first.map(|(_, note)| lines::resolved(view, note, spot, notes.len(), width)).unwrap_or_default()
             }
-            // Below the text stand its reactions, if any.
+            // The last line of a note shows its reactions, if any.
             Some(Unit::Note { note, .. }) if line + 1 == self.height_of(unit) && *note < COMMENTS => {
                 let to = parts.said(*note).map(|note| Reactions::to(parts.on.clone(), Some(note.id)));
                 DocLine { spans: to.map(|to| to.line(view, width)).unwrap_or_default(), ..DocLine::default() }
@@ -788,7 +789,7 @@ impl Conversation {
     }
 }
 
-/// Names a chunk by the notes in it; one that was changed has another time.
+/// Returns the key of a chunk. It changes when a note of the chunk is edited.
 fn chunk_key(notes: &Rows<Note>, chunk: usize, named_for: &(Revision, usize, String)) -> String {
     let mut hasher = DefaultHasher::new();
     for index in chunk * CHUNK..(chunk + 1) * CHUNK {

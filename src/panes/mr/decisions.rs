@@ -1,4 +1,4 @@
-//! Approving a merge request, merging it, rebasing it, and calling it a draft or ready.
+//! Decisions on a merge request: approving, merging, rebasing, and toggling the draft state.
 
 use super::Mr;
 use crate::api::commits::DiffEntry;
@@ -21,10 +21,10 @@ use jiff::Timestamp;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// The files that the target branch changed as well, where both conflict.
+/// The files changed by both the merge request and the target branch, if they conflict.
 #[derive(Default)]
 pub(super) struct BothSides {
-    /// When the replies came that say so: what the target branch has, and what the request changes.
+    /// When the two replies that this was computed from were received: of the target branch and of the merge request.
     of: Option<(Option<Timestamp>, Option<Timestamp>)>,
     pub paths: Vec<String>,
 }
@@ -38,7 +38,7 @@ impl Mr {
         GetApprovalState { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
-    /// The rules of approval; only servers that say how many approvals are needed have some.
+    /// Returns the approval rules. Only servers that report the number of required approvals have them.
     pub(super) fn approval_rules<'a>(&self, view: &View<'a>) -> &'a [ApprovalRule] {
         let state = view.store.get(&self.approval_state_of()).value;
         state.and_then(|state| state.rules.as_deref()).unwrap_or_default()
@@ -49,7 +49,8 @@ impl Mr {
         has_rules.then(|| Load::one(&self.approval_state_of()).optional().into())
     }
 
-    /// What the target branch has that the request was not made on. Asked for where both conflict.
+    /// Returns the query for the changes of the target branch since the merge request was branched off; `None` without
+    /// a conflict.
     fn target_changes_of(&self, view: &View) -> Option<Compare> {
         let known = self.known(view).filter(|known| known.is_open())?;
         if !known.merge_status().is_some_and(merge_status::is_conflict) {
@@ -64,7 +65,7 @@ impl Mr {
         [Load::one(&compare), Load::one(&self.changes_of())].into_iter().map(|load| load.optional().into()).collect()
     }
 
-    /// After an update: the files that both branches changed since they parted. No server tells which of them conflict.
+    /// Updates the files that both branches changed since they diverged. The API does not tell which of them conflict.
     pub(super) fn sync_both_sides(&mut self, view: &View) {
         let theirs = self.target_changes_of(view).map(|compare| view.store.get(&compare));
         let ours = view.store.get(&self.changes_of());
@@ -93,7 +94,7 @@ impl Mr {
         view.store.get(&self.approvals_of()).value
     }
 
-    /// The merge request, where it is open; else why nothing can be decided.
+    /// Returns the merge request if it is open, else why no decision is possible.
     pub(super) fn undecided<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
         match self.known(view) {
             None => Err("the merge request is still loading".into()),
@@ -119,7 +120,7 @@ impl Mr {
         Ok(())
     }
 
-    /// Approves the head that is shown, or takes the approval back.
+    /// Approves the shown head commit, or revokes the approval.
     pub(super) fn approve(&mut self, cx: &mut Cx) {
         let Ok(known) = self.undecided(&cx.view) else { return };
         let (id, merge_request_iid) = (self.project.clone(), self.iid);
@@ -146,7 +147,7 @@ impl Mr {
         }
     }
 
-    /// Asks how to merge; where auto-merge is set, whether to cancel it.
+    /// Opens the merge form; if auto-merge is set, asks whether to cancel it.
     pub(super) fn merge(&mut self, cx: &mut Cx) {
         let Ok(known) = self.undecided(&cx.view) else { return };
         if is_auto_merged(known) {
@@ -157,7 +158,7 @@ impl Mr {
         self.merge_form(known, waits).open(cx);
     }
 
-    /// The form of a merge; `waits` where there is a pipeline to wait for.
+    /// Returns the merge form; `waits` if a running pipeline allows auto-merge.
     fn merge_form(&self, known: &MergeRequest, waits: bool) -> Form {
         let iid = self.iid;
         let yes = |on: Option<Option<bool>>| if on.flatten() == Some(true) { "yes" } else { "no" };
@@ -203,7 +204,7 @@ impl Mr {
         }
     }
 
-    /// Cancels auto-merge. Servers say in a successful reply that they could not.
+    /// Returns the action that cancels auto-merge. Servers report a failure in a successful reply.
     fn cancel_auto_merge(&self) -> Action {
         let iid = self.iid;
         let cancel = CancelAutoMerge { id: self.project.clone(), merge_request_iid: iid };
@@ -234,11 +235,11 @@ impl Mr {
         cx.act(App::confirm("Rebase", question, send));
     }
 
-    /// Marks it as a draft, or as ready: both are told by its title.
+    /// Marks the merge request as draft or as ready, by changing its title.
     pub(super) fn toggle_draft(&mut self, cx: &mut Cx) {
         let Ok(known) = self.undecided(&cx.view) else { return };
         let title = review::title(known);
-        // Servers that know of drafts call them so.
+        // Servers that send the field `draft` use the prefix `Draft`; older ones use `WIP`.
         let mark = if known.draft.is_some() { "Draft" } else { "WIP" };
         let (title, what) = match known.is_draft() {
             true => (title.to_owned(), format!("mark !{} as ready", self.iid)),
@@ -254,7 +255,7 @@ impl Mr {
     }
 }
 
-/// Returns whether it is merged as soon as its pipeline has succeeded.
+/// Returns whether auto-merge is set.
 fn is_auto_merged(known: &MergeRequest) -> bool {
     known.merge_when_pipeline_succeeds.flatten() == Some(true)
 }

@@ -1,4 +1,4 @@
-//! The facts of a merge request: above its description, or beside it where there is room.
+//! The facts of a merge request, shown above its description or in the sidebar.
 
 use crate::api::Known;
 use crate::api::decisions::{ApprovalRule, Approvals, Reviewer};
@@ -17,20 +17,20 @@ use crate::ui::{glyph, text};
 use ratatui::style::Style;
 use std::borrow::Cow;
 
-/// Columns of the names of facts.
+/// The width in columns of the labels of facts.
 const LABEL: usize = 13;
-/// People who took part, at most.
+/// The maximum number of participants and approvers listed.
 const PARTICIPANTS: usize = 30;
-/// Rules of approval, at most.
+/// The maximum number of approval rules listed.
 const RULES: usize = 20;
-/// Files that were changed on both sides, at most.
+/// The maximum number of files listed that were changed on both sides.
 const BOTH_SIDES: usize = 8;
-/// Lines that a title may take.
+/// The maximum number of lines of the title.
 const TITLE: usize = 3;
 
 type Span = (Cow<'static, str>, Style);
 
-/// What the lines are made of.
+/// The data that the lines are built from.
 pub struct Facts<'a> {
     pub merge_request: &'a MergeRequest,
     pub pipeline: Option<&'a PipelineBrief>,
@@ -38,15 +38,15 @@ pub struct Facts<'a> {
     pub participants: Rows<'a, User>,
     pub approvals: Option<&'a Approvals>,
     pub approval_rules: &'a [ApprovalRule],
-    /// Files that the target branch changed as well, where both conflict.
+    /// Files that the target branch changed as well, if there are conflicts.
     pub both_sides: &'a [String],
-    /// The labels of the project, which have colors.
+    /// The labels of the project, which define the colors.
     pub labels: Rows<'a, Label>,
-    /// How far the reviewers are, where the server says.
+    /// The review states of the reviewers, if the server provides them.
     pub reviewers: Rows<'a, Reviewer>,
 }
 
-/// Builds lines of `width` columns.
+/// A builder of lines that are `width` columns wide.
 struct Lines<'v> {
     view: View<'v>,
     width: usize,
@@ -62,7 +62,7 @@ impl Lines<'_> {
         self.lines.push(DocLine { spans, ..DocLine::default() });
     }
 
-    /// A fact of several pieces, over as many lines as they need; a piece is never broken.
+    /// Adds a fact of several pieces, wrapped between pieces; a piece is never broken.
     fn fact(&mut self, label: &str, pieces: Vec<Vec<Span>>) {
         if pieces.is_empty() {
             return;
@@ -85,7 +85,7 @@ impl Lines<'_> {
         self.line(line);
     }
 
-    /// Jobs by their stages, a line each.
+    /// Adds the jobs by stage, one per line.
     fn jobs(&mut self, jobs: &[&Job]) {
         for stage in ci::stages(jobs.iter().copied().enumerate()) {
             for (index, slot) in stage.jobs.iter().enumerate() {
@@ -105,7 +105,7 @@ impl Lines<'_> {
     }
 }
 
-/// The lines above the description, for `width` columns: what it is, and its facts where they do not stand beside it.
+/// Returns the lines above the description: the title and, without a sidebar, the facts.
 pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
     let mut lines = title(view, facts.merge_request, width);
     if !sidebar::is_wide(view) {
@@ -115,12 +115,12 @@ pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> 
     lines
 }
 
-/// The lines of the facts beside it: jobs have a line each.
+/// Returns the lines of the facts for the sidebar, with one line per job.
 pub fn beside(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
     about(view, facts, sidebar::WIDTH, true)
 }
 
-/// Its title, its state, its branches, and a line that stays empty.
+/// Returns the lines of title, state and branches, followed by an empty line.
 fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
     let mut out = Lines { view: *view, width, lines: Vec::new() };
     let (mark, word, role) = review::state(m);
@@ -172,7 +172,7 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.fact("Approvals", approved);
     let rules = facts.approval_rules.iter().take(RULES).map(|rule| approval_rule(&out, rule)).collect();
     out.fact("Rules", rules);
-    // The author and the assignees are named already.
+    // The author and the assignees are listed already.
     let named = |user: &&User| {
         m.author().is_none_or(|author| author.id != user.id) && m.assignees().iter().all(|named| named.id != user.id)
     };
@@ -215,7 +215,7 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.lines
 }
 
-/// The state of a review in words; unknown ones as the server wrote them.
+/// Returns the text of a review state; unknown states as sent by the server, `None` if there is no review.
 fn review_state(state: &str) -> Option<(String, Role)> {
     let (words, role) = match state {
         "" | "unreviewed" => return None,
@@ -229,7 +229,7 @@ fn review_state(state: &str) -> Option<(String, Role)> {
     Some((words, role))
 }
 
-/// A rule: its name, and how many of the approvals that it needs are there.
+/// Returns the spans of an approval rule: its name and the number of given and required approvals.
 fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
     let (mark, role) = if rule.approved {
         (glyph::or_word(glyph::done(), "approved:"), Role::Success)
@@ -247,7 +247,7 @@ fn approval_rule(out: &Lines, rule: &ApprovalRule) -> Vec<Span> {
     vec![out.span(format!("{mark} "), role), out.span(text::fit(&name, 40), Role::Text), out.span(count, Role::Dim)]
 }
 
-/// Who approved it, and how many approvals are missing where the server says so.
+/// Returns the approvers, and the number of missing approvals if the server provides it.
 fn approved(out: &Lines, approvals: &Approvals) -> Vec<Vec<Span>> {
     let one = |user: &User| {
         vec![
@@ -264,7 +264,7 @@ fn approved(out: &Lines, approvals: &Approvals) -> Vec<Vec<Span>> {
     pieces
 }
 
-/// Returns whether it can be merged, or what became of it.
+/// Returns whether the merge request can be merged, or when it was merged or closed.
 fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
     let mut pieces = Vec::new();
     let end = |by: Option<&crate::api::users::User>, at: Option<&crate::api::Time>, word: &str| {

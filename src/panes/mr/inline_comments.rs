@@ -1,4 +1,4 @@
-//! Threads and drafts beside the changes of a merge request: what they are made from, and their rows in the diff.
+//! Threads and drafts within the changes of a merge request: the data they are built from, and their rows in the diff.
 
 use super::Mr;
 use super::scope::Scope;
@@ -13,31 +13,32 @@ use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
 use crate::store::{Load, Revision, Rows, Want};
 
-/// The kind of a note that was said of a commit.
+/// The `noteable_type` of a note that is a comment on a commit.
 pub(super) const COMMENT: &str = "Commit";
 
-/// What was said of the commits, as notes that stand among the others, oldest first.
+/// The comments on commits as notes, oldest first.
 #[derive(Default)]
 pub(super) struct Comments {
-    /// What it was made of.
+    /// The commits and revisions that this was built from.
     of: Vec<(String, Revision)>,
-    /// Each with a name for what it says.
+    /// The notes, each with a key of its text.
     pub(super) said: Vec<(String, Note)>,
-    /// Another number whenever it was made again.
+    /// A number that changes with the notes.
     pub(super) revision: u64,
 }
 
-/// Returns which commits the comments are of, and which replies: another commit may have had as many.
+/// Returns the commits with the revisions of their comments. The SHA is needed because revisions alone do not identify
+/// the commits.
 fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, Revision)> {
     rows.iter().map(|(sha, rows)| (sha.clone(), rows.revision)).collect()
 }
 
-/// A comment of a commit as a note that names its place.
+/// Converts a comment on a commit to a note that names its position.
 fn as_note(sha: &str, comment: &CommitComment) -> Note {
     let (spot, rest) = threads::comment_place(sha, comment);
     let head = match spot.as_ref().and_then(DiffPosition::head) {
         Some(head) => head,
-        // Of the commit as a whole: its name stands above the text.
+        // A comment on the commit as a whole gets a heading with the SHA.
         None => format!("_of commit {}_\n\n", sha.get(..8).unwrap_or(sha)),
     };
     Note {
@@ -49,20 +50,20 @@ fn as_note(sha: &str, comment: &CommitComment) -> Note {
     }
 }
 
-/// Pages of notes that are read for the threads in the changes.
+/// The maximum number of pages of notes loaded for the threads in the changes.
 const NOTE_PAGES: u32 = 40;
-/// Commits whose comments are read for the threads in the changes.
+/// The maximum number of commits whose comments are loaded.
 const COMMENTED: usize = 10;
 
 impl Mr {
-    /// The comments of its newest commits.
+    /// Returns the lists of comments on the newest commits.
     pub(super) fn comments_of(&self, view: &View) -> Vec<ListCommitComments> {
         let commits = view.store.list(&self.commits_of());
         let newest = commits.iter().take(COMMENTED);
         newest.map(|commit| ListCommitComments { id: self.project.clone(), sha: commit.id.clone() }).collect()
     }
 
-    /// After an update: what was said of the commits, as notes that stand among the others.
+    /// Updates the comments on commits, if they changed.
     pub(super) fn sync_comments(&mut self, view: &View) {
         let rows = self.commented(view);
         let of = revisions(&rows);
@@ -72,7 +73,7 @@ impl Mr {
         let all = rows.iter().flat_map(|(sha, rows)| rows.iter().map(move |comment| (sha, comment)));
         let mut notes: Vec<Note> = all.map(|(sha, comment)| as_note(sha, comment)).collect();
         notes.sort_by_key(|note| note.created_at.as_ref().and_then(Time::instant));
-        // Numbers that tell them apart, from the end: those of notes begin at the start.
+        // These IDs count down from the maximum, so that they do not collide with those of notes.
         for (at, note) in notes.iter_mut().enumerate() {
             note.id = u64::MAX - at as u64;
         }
@@ -80,13 +81,13 @@ impl Mr {
         self.comments = Comments { of, said, revision: self.comments.revision + 1 };
     }
 
-    /// The known comments of its newest commits, each with its commit.
+    /// Returns the loaded comments on the newest commits, with the SHA of each commit.
     fn commented<'a>(&self, view: &View<'a>) -> Vec<(String, Rows<'a, CommitComment>)> {
         let lists = self.comments_of(view);
         lists.into_iter().map(|list| (list.sha.clone(), view.store.list(&list))).collect()
     }
 
-    /// The commit that the changes lead to; empty where the server does not say.
+    /// Returns the head commit of the loaded changes; empty if the server does not provide it.
     pub(super) fn head<'a>(&self, view: &View<'a>) -> &'a str {
         let reply = view.store.get(&self.changes_of()).value;
         let head = reply.and_then(|changed| {
@@ -96,7 +97,7 @@ impl Mr {
         head.unwrap_or_default()
     }
 
-    /// The commit that what is shown leads to: its new lines have their numbers there. Empty where that is not known.
+    /// Returns the head commit of the shown changes, to which their new line numbers refer; empty if unknown.
     pub(super) fn shown_head<'a>(&'a self, view: &View<'a>) -> &'a str {
         match &self.scope {
             Scope::All => self.head(view),
@@ -106,7 +107,7 @@ impl Mr {
         }
     }
 
-    /// Returns whether the old lines that are shown are those from before all of the changes.
+    /// Returns whether the old side of the shown changes is the base of the merge request.
     pub(super) fn is_whole(&self, view: &View) -> bool {
         match &self.scope {
             Scope::All => true,
@@ -115,14 +116,14 @@ impl Mr {
         }
     }
 
-    /// Returns whether the files that are shown are those of the last reply: a place is of the same commit as the lines
-    /// then.
+    /// Returns whether the shown files belong to the latest reply, so that positions and lines refer to the same
+    /// commit.
     pub(super) fn is_current(&self, view: &View) -> bool {
         !self.changes.files().is_empty()
             && self.input(view).is_some_and(|input| input.identity == self.changes.identity())
     }
 
-    /// Works with what the rows of comments in the changes are made from.
+    /// Calls `run` with the data that the comment rows of the diff are built from.
     fn with_source<T>(
         &self,
         view: &View,
@@ -155,13 +156,13 @@ impl Mr {
         })
     }
 
-    /// Returns what is said of these changes, all of it: threads stand where their lines are.
+    /// Returns the requests for all threads, drafts and reactions within the changes.
     pub(super) fn beside_wants(&self, view: &View) -> Vec<Want> {
         let notes = self.notes(view);
         let pages = if notes.more || !notes.known { notes.pages() + 1 } else { notes.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), 1).into()];
         wants.extend(self.here().load_conversation(view, pages.min(NOTE_PAGES)).map(Want::from));
-        // Comments of commits come once the changes and their threads are on the screen.
+        // Comments on commits are requested after the changes and their threads are shown.
         if notes.known && self.is_current(view) {
             wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
         }
@@ -174,7 +175,7 @@ impl Mr {
         wants
     }
 
-    /// After an update: the rows of comments are those of now.
+    /// Updates the comment rows of the diff.
     pub(super) fn sync_beside(&mut self, cx: &mut Cx) {
         let view = cx.view;
         if !self.is_current(&view) {

@@ -1,4 +1,4 @@
-//! One merge request: what it is and what people say of it, its commits, its changes, its pipelines.
+//! A merge request: overview with comments, commits, changes and pipelines.
 
 mod comment_actions;
 mod conversation;
@@ -45,11 +45,11 @@ use ratatui::layout::Rect;
 use scope::{Scope, SeenHeads};
 use std::time::Duration;
 
-/// How old what is shown of a pipeline that runs may get.
+/// The polling interval while a pipeline is running.
 const LIVE: Duration = Duration::from_secs(5);
-/// How old what is shown of a request that is being rebased may get.
+/// The polling interval while the merge request is being rebased.
 const REBASING: Duration = Duration::from_secs(2);
-/// How old what is shown of a request that is open may get: somebody may push to it, or answer.
+/// The polling interval of an open merge request: others may push to it or comment on it.
 const QUIET: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ const TABS: &[Tab] = &[Tab::Overview, Tab::Commits, Tab::Changes, Tab::Pipelines
 const NAMES: &[&str] = &["overview", "commits", "changes", "pipelines"];
 const TITLES: &[&str] = &["Overview", "Commits", "Changes", "Pipelines"];
 
-/// One merge request.
+/// A merge request.
 pub struct Mr {
     project: Id,
     iid: u64,
@@ -76,13 +76,13 @@ pub struct Mr {
     scope: Scope,
     seen: SeenHeads,
     pipelines: Pipelines,
-    /// What one is about to say.
+    /// The drafts of comments on it.
     desk: Drafts,
-    /// What is said, beside the changes.
+    /// The comments shown within the changes.
     margin: DiffComments,
     comments: Comments,
     both_sides: BothSides,
-    /// How many notes the request said that it has.
+    /// The number of notes in the last reply for the merge request.
     counted: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ impl Mr {
         ListPipelineJobs { id: self.project_of(view, pipeline), pipeline_id: pipeline.id, scope: None }
     }
 
-    /// The project that a pipeline runs in: for a request from a fork that may be the fork.
+    /// Returns the project that a pipeline runs in; for a merge request from a fork, that may be the fork.
     fn project_of(&self, view: &View, pipeline: &PipelineBrief) -> Id {
         let here = self.known(view).map(|known| known.project_id);
         match pipeline.project_id.filter(|id| *id > 0 && Some(*id) != here) {
@@ -120,7 +120,7 @@ impl Mr {
         }
     }
 
-    /// The place of its jobs.
+    /// Returns the place of a pipeline's jobs.
     fn jobs_place(&self, view: &View, pipeline: &PipelineBrief) -> Place {
         Place::new("jobs").project(self.project_of(view, pipeline)).item(pipeline.id)
     }
@@ -129,7 +129,7 @@ impl Mr {
         view.store.get(&self.of()).value
     }
 
-    /// The pipeline of its head: as it says itself, or else the latest of its list.
+    /// Returns the head pipeline of the merge request, else the latest one of its list.
     fn pipeline<'a>(&self, view: &View<'a>) -> Option<&'a PipelineBrief> {
         self.known(view)?.pipeline().or_else(|| view.store.list(&self.pipelines_of()).get(0))
     }
@@ -142,7 +142,7 @@ impl Mr {
         let merge_request = self.known(view)?;
         let pipeline = self.pipeline(view);
         let jobs: Vec<&Job> = match pipeline {
-            // The list of jobs has the latest first; stages are read from the first on.
+            // The list of jobs has the latest first; stages are derived from the first job on.
             Some(pipeline) => {
                 let rows = view.store.list(&self.jobs_of(view, pipeline));
                 let mut jobs: Vec<&Job> = (0..rows.len().min(40)).filter_map(|index| rows.get(index)).collect();
@@ -177,7 +177,7 @@ impl Mr {
         self.tab = tab;
     }
 
-    /// Enter: what is under the cursor.
+    /// Opens the item under the cursor.
     fn enter(&mut self, cx: &mut Cx) {
         match self.tab {
             Tab::Overview => {
@@ -189,7 +189,7 @@ impl Mr {
                     UnderCursor::Note(index) => {
                         let said = conversation::said(&notes, &self.comments.said, index);
                         if let Some(spot) = said.and_then(|note| threads::place(note).0) {
-                            // Its thread where that stands in the changes, else its line as it was.
+                            // Goes to the thread in the changes; if it is not shown there, to its line.
                             if !self.margin.go_to(&spot, &mut self.changes) {
                                 self.changes.show(FileLocation { line: spot.line(), old: spot.old, path: spot.path });
                             }
@@ -256,7 +256,7 @@ impl Mr {
         }
     }
 
-    /// To the next thread that is not resolved, or the one before; to any comment where all are.
+    /// Goes to the next or previous unresolved thread; if all are resolved, to the next or previous comment.
     fn turn_comment(&mut self, forward: bool) {
         match self.tab {
             Tab::Overview => self.conversation.turn_thread(forward),
@@ -288,7 +288,7 @@ impl Mr {
         }
     }
 
-    /// After an update: finds out whether somebody said something since.
+    /// Reloads the notes if the number of notes in the merge request changed.
     fn hear(&mut self, cx: &mut Cx) {
         let Some(known) = self.known(&cx.view) else { return };
         let notes = self.notes(&cx.view);
@@ -536,7 +536,8 @@ impl Pane for Mr {
     fn wants(&self, view: &View) -> Vec<Want> {
         let live = self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
         let polled = |load: Load| if live { load.every(LIVE) } else { load };
-        // Without it there is nothing else; it comes first so that a missing one is asked for once.
+        // The merge request comes first: everything else depends on it, and if it is missing, it is requested only
+        // once.
         let open = self.known(view).is_some_and(MergeRequest::is_open);
         let request = Load::one(&self.of());
         let rebasing = self.known(view).is_some_and(|known| known.rebase_in_progress == Some(true));
@@ -548,7 +549,7 @@ impl Pane for Mr {
         let mut wants: Vec<Want> = vec![request.into()];
         wants.push(Load::one(&self.approvals_of()).optional().into());
         if open && view.session.signed_in {
-            // By the path of the project, as drafts are kept.
+            // Drafts are stored by the path of the project.
             wants.extend(self.thing(view).list_draft_notes().map(|list| Load::list(&list, 1).optional().into()));
         }
         match self.tab {
@@ -564,7 +565,7 @@ impl Pane for Mr {
                 wants.extend(self.want_approval_rules(view));
                 wants.extend(self.want_target_changes(view));
                 wants.extend(self.conversation.is_any_outdated().then(|| self.want_versions()));
-                // For the number behind the title of their tab.
+                // The commits are needed for the count in the title of their tab, and for their comments.
                 wants.push(Load::list(&self.commits_of(), 1).into());
                 for list in self.comments_of(view) {
                     wants.push(Load::list(&list, 1).optional().into());
@@ -824,7 +825,7 @@ impl Pane for Mr {
     }
 }
 
-/// The last line of an area, and what is above it.
+/// Splits the last line from an area: returns that line, and the area above it.
 fn foot(area: Rect) -> (Rect, Rect) {
     let height = area.height.saturating_sub(1);
     (Rect { y: area.y + height, height: area.height - height, ..area }, Rect { height, ..area })

@@ -1,4 +1,4 @@
-//! The pipelines of a merge request, and beside them the one that is selected as a board.
+//! The pipelines of a merge request, and the selected one as a board.
 
 use super::LIVE;
 use crate::api::Id;
@@ -17,13 +17,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// How long a pipeline is rested on before its jobs are asked for.
+/// The delay after the selection moved before the jobs of a pipeline are fetched.
 const PAUSE: Duration = Duration::from_millis(120);
 const LIST: usize = 0;
 const BOARD: usize = 1;
 const ASKS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 2 }, PanelRequest { min: 50, weight: 3 }];
 
-/// The list and the board.
+/// The list of pipelines and the board of the selected one.
 pub struct Pipelines {
     list: Listing,
     board: Board,
@@ -37,17 +37,17 @@ impl Default for Pipelines {
 }
 
 impl Pipelines {
-    /// The pages of the list that are needed.
+    /// Returns the number of pages needed of the list.
     pub fn pages(&self) -> u32 {
         self.list.pages()
     }
 
-    /// The pipeline under the cursor.
+    /// Returns the pipeline under the cursor.
     pub fn selected<'a>(&self, rows: &Rows<'a, PipelineBrief>) -> Option<&'a PipelineBrief> {
         self.list.selected(rows)
     }
 
-    /// The place of the job under the cursor, while that is on the board; of a trigger job, of the pipeline that it
+    /// Returns the place of the job under the cursor of the focused board; for a trigger job, that of the pipeline it
     /// started.
     pub fn job_place(&self, view: &View, project: &Id) -> Option<Place> {
         let id = self.board.cursor().filter(|_| self.on_board())?;
@@ -61,23 +61,24 @@ impl Pipelines {
         self.panels.focus() == BOARD
     }
 
-    /// Returns whether a clock runs on it.
+    /// Returns whether a running clock is shown.
     pub fn ticks(&self, view: &View) -> bool {
         self.board.live && self.shows_board(view)
     }
 
-    /// The panes, for their keys and their rule.
+    /// Returns the panels.
     pub fn panels(&mut self) -> &mut Panels {
         &mut self.panels
     }
 
-    /// The jobs of the pipeline on the board, which runs in that project, where the board is seen.
+    /// Returns the request for the jobs of the pipeline on the board, while the board is visible. `project` is where
+    /// the pipeline runs.
     pub fn want(&self, view: &View, project: &Id) -> Option<Want> {
         let load = Load::list(&self.board.query(project).filter(|_| self.shows_board(view))?, 1).after(PAUSE);
         Some(if self.board.live { load.every(LIVE).into() } else { load.into() })
     }
 
-    /// Its trigger jobs, beside them.
+    /// Returns the request for its trigger jobs.
     pub fn want_triggers(&self, view: &View, project: &Id) -> Option<Want> {
         let triggers = self.board.triggers(project).filter(|_| self.shows_board(view))?;
         crate::parts::pipelines::want_triggers(view, &triggers, self.board.live)
@@ -88,7 +89,7 @@ impl Pipelines {
         places.get(BOARD).is_some_and(Option::is_some)
     }
 
-    /// After an update: the board shows what is selected. `project` is where that runs.
+    /// Shows the selected pipeline on the board. `project` returns the project that a pipeline runs in.
     pub fn sync(&mut self, view: &View, rows: &Rows<'_, PipelineBrief>, project: impl Fn(&PipelineBrief) -> Id) {
         self.list.sync(rows, |pipeline| pipeline.id.to_string());
         let selected = self.list.selected(rows);
@@ -101,7 +102,7 @@ impl Pipelines {
         }
     }
 
-    /// Moves the cursor; `true` where that opens what is under it.
+    /// Moves the cursor. Returns whether that opens the item under it.
     pub fn motion(&mut self, motion: Motion, len: usize) -> bool {
         match motion {
             _ if self.on_board() => {
@@ -116,7 +117,7 @@ impl Pipelines {
         false
     }
 
-    /// Returns what the pointer did; `true` where that opens what is under it.
+    /// Handles a pointer event. Returns whether it opens the item under it.
     pub fn pointer(&mut self, pointer: Pointer, len: usize) -> bool {
         if let Pointer::Press { column, row, double } = pointer
             && self.board.press(column, row)
@@ -131,14 +132,14 @@ impl Pipelines {
         opens
     }
 
-    /// From the board back to the list; whether it was there.
+    /// Moves the focus from the board to the list. Returns whether the board had it.
     pub fn escape(&mut self) -> bool {
         let inside = self.on_board();
         self.panels.set_focus(LIST);
         inside
     }
 
-    /// Draws both, or the one that has the keys where there is room for one.
+    /// Draws list and board, or the focused one if there is no room for both.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, PipelineBrief>, project: &Id) {
         self.board.hide();
         self.list.drawn_at(Rect::default());

@@ -1,4 +1,4 @@
-//! Which changes of a merge request are shown: all of them, those since one last looked, or those of one commit.
+//! The scope of the shown changes of a merge request: all, since the last view, between two versions, or of one commit.
 
 use super::versions::VersionEnd;
 use super::{Mr, Tab};
@@ -13,30 +13,30 @@ use crate::app::state::SeenChange;
 use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::store::{Load, Want};
 
-/// Pages of changed files of a commit that are asked for.
+/// The maximum number of pages of a commit's changed files.
 const PAGES: u32 = 20;
 
-/// What is shown of the changes.
+/// The scope of the shown changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     #[default]
     All,
-    /// From the head of another time to that of now.
+    /// From an earlier head, by its SHA, to the current one.
     Since(String),
     /// Between two versions.
     Versions { from: VersionEnd, to: VersionEnd },
-    /// Of one commit.
+    /// Of one commit, by its SHA.
     Commit(String),
 }
 
-/// The head when one last looked, and the one before it.
+/// The heads that the user has seen.
 #[derive(Default)]
 pub struct SeenHeads {
-    /// The head that was taken note of.
+    /// The head recorded as seen.
     noted: Option<String>,
-    /// The one before it, from which one can look.
+    /// The head seen before it, the start of [`Scope::Since`].
     before: Option<String>,
-    /// The head for which changes were asked for again, so that a server that lags behind is asked once.
+    /// The head for which the changes were reloaded, so that a server that lags behind is asked only once.
     renewed: Option<String>,
 }
 
@@ -46,7 +46,7 @@ fn head(merge_request: &MergeRequest) -> Option<&str> {
 }
 
 impl Scope {
-    /// The commit whose changes are shown, where it is a single one.
+    /// Returns the SHA if the scope is a single commit.
     pub(super) fn commit(&self) -> Option<&str> {
         match self {
             Scope::Commit(sha) => Some(sha),
@@ -56,7 +56,7 @@ impl Scope {
 }
 
 impl Mr {
-    /// The head of the request, as it says itself.
+    /// Returns the head commit as reported by the merge request.
     pub(super) fn request_head<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         head(self.known(view)?)
     }
@@ -66,7 +66,7 @@ impl Mr {
         Some(Compare { id: self.project.clone(), from: from.to_owned(), to, straight: Some(true) })
     }
 
-    /// The comparison that has what is shown, where it is neither all nor a commit.
+    /// Returns the comparison that contains the shown changes; `None` for all changes or a single commit.
     fn comparison_of(&self, view: &View) -> Option<Compare> {
         match &self.scope {
             Scope::Since(from) => self.since_of(view, from),
@@ -82,7 +82,7 @@ impl Mr {
         GetCommitDiff { id: self.project.clone(), sha: sha.to_owned() }
     }
 
-    /// The requests of what is shown.
+    /// Returns the requests for the shown changes.
     pub(super) fn scope_wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), self.commits.pages()).into()];
         match &self.scope {
@@ -99,13 +99,13 @@ impl Mr {
         wants
     }
 
-    /// Returns what is shown, once it is known.
+    /// Returns the shown changes, once they are loaded.
     pub(super) fn input(&self, view: &View) -> Option<Input> {
         match &self.scope {
             Scope::All => {
                 let reply = view.store.get(&self.changes_of());
                 let changed = reply.arc()?;
-                // The same ends have the same changes: asked for again, they are not read again.
+                // Changes with the same base and head are equal: when they are loaded again, they are not parsed again.
                 let refs = changed.diff_refs.as_ref();
                 let ends = refs.and_then(|refs| Some((refs.base_sha.as_deref()?, refs.head_sha.as_deref()?)));
                 let files = changed.changes.as_ref().and_then(Option::as_ref).map_or(0, Vec::len);
@@ -132,7 +132,7 @@ impl Mr {
         }
     }
 
-    /// Returns why what is shown could not be asked for.
+    /// Returns the error of the last request for the shown changes.
     pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
         match &self.scope {
             Scope::All => view.store.get(&self.changes_of()).error,
@@ -143,7 +143,7 @@ impl Mr {
         }
     }
 
-    /// Returns what is shown, if it is not all.
+    /// Returns a description of the scope, unless it is all changes.
     pub(super) fn scope_words(&self, view: &View) -> Option<String> {
         let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
         match &self.scope {
@@ -163,12 +163,12 @@ impl Mr {
         }
     }
 
-    /// The versions between which the shown changes lie.
+    /// Returns the revisions on both sides of the shown changes.
     fn revisions(&self, view: &View) -> Option<Revisions> {
         let merge_request = self.known(view)?;
         let project = self.project.clone();
         let head = match (&self.scope, self.head(view)) {
-            // The diff that is shown may be older than what the request says of itself.
+            // The shown diff may be older than the head reported by the merge request.
             (Scope::All, shown) if !shown.is_empty() => shown.to_owned(),
             _ => head(merge_request)?.to_owned(),
         };
@@ -189,8 +189,8 @@ impl Mr {
         })
     }
 
-    /// The commits between which the lines that are shown have their numbers: the server takes a place from there to
-    /// the changes as they are. Nothing where one of them is not known.
+    /// Returns the commits that the shown line numbers refer to; the server maps a position from there to the current
+    /// changes. `None` if one of them is unknown.
     pub(super) fn shown_refs(&self, view: &View) -> Option<DiffRefs> {
         let head = Some(self.shown_head(view)).filter(|head| !head.is_empty())?;
         let between = |from: &str| {
@@ -213,19 +213,19 @@ impl Mr {
         }
     }
 
-    /// After an update: tells the changes where whole files are, and takes note of the head that is looked at.
+    /// Updates the revisions and the viewed files of the changes, and records the shown head as seen.
     pub(super) fn scope_sync(&mut self, cx: &mut Cx) {
         if self.tab != Tab::Changes {
             return;
         }
         let view = cx.view;
         self.changes.set_revisions(self.revisions(&view));
-        // What was kept is there once it is known who is signed in.
+        // The saved state is available once the account is known.
         if view.session.signed_in && view.me().is_none() {
             return;
         }
         let request = format!("{}!{}", self.project, self.iid);
-        // What was viewed of a part says nothing of the whole.
+        // Each scope has its own viewed files.
         let under = match &self.scope {
             Scope::All => request.clone(),
             Scope::Since(from) => format!("{request} since {from}"),
@@ -234,7 +234,7 @@ impl Mr {
         };
         self.changes.keep_under(&view, &under);
         self.renew(cx);
-        // Seen is what was on the screen, not what the request says that it has by now.
+        // Only a head whose changes were shown counts as seen, not a newer one reported by the merge request.
         let head = self.head(&view);
         if head.is_empty() || self.seen.noted.as_deref() == Some(head) {
             return;
@@ -247,10 +247,10 @@ impl Mr {
         cx.act(Action::Seen(SeenChange::Head { merge_request: request, sha: head.to_owned() }));
     }
 
-    /// Asks for the changes again where the request says that it has another head than they lead to.
+    /// Reloads the changes if the merge request reports another head than theirs.
     fn renew(&mut self, cx: &mut Cx) {
         let (Some(now), shown) = (self.request_head(&cx.view), self.head(&cx.view)) else { return };
-        // The branch of one that is done may go on without it.
+        // The source branch of a merged or closed merge request may move on.
         if !self.known(&cx.view).is_some_and(MergeRequest::is_open) {
             return;
         }
@@ -264,7 +264,7 @@ impl Mr {
         cx.say(Tone::Warning, format!("The branch has moved to {short}: reloading its changes."));
     }
 
-    /// All changes, or only those since one last looked.
+    /// Toggles between all changes and those since the last view.
     pub(super) fn switch_since(&mut self, cx: &mut Cx) {
         self.scope = match (&self.scope, &self.seen.before) {
             (Scope::All, Some(before)) => Scope::Since(before.clone()),
@@ -275,12 +275,12 @@ impl Mr {
         }
     }
 
-    /// The commit from which its changes are taken, if the server says.
+    /// Returns the base commit of the changes, if the server provides it.
     pub(super) fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         self.known(view)?.diff_refs.as_ref()?.base_sha.as_deref()
     }
 
-    /// All changes by a comparison of both ends, which may hold what the server left out.
+    /// Shows all changes by comparing base and head, which may contain files that the server left out.
     pub(super) fn compare_ends(&mut self, cx: &mut Cx) {
         if let Some(base) = self.base(&cx.view) {
             self.scope = Scope::Since(base.to_owned());
@@ -296,7 +296,7 @@ impl Mr {
         }
     }
 
-    /// Esc: back to all changes; `false` where they are shown.
+    /// Returns to all changes. Returns whether another scope was shown.
     pub(super) fn leave_scope(&mut self) -> bool {
         std::mem::take(&mut self.scope) != Scope::All
     }
@@ -309,9 +309,9 @@ impl Mr {
         }
     }
 
-    /// The next commit alone, or the one before; past the ends all changes.
+    /// Shows the next or previous commit; past either end, all changes.
     pub(super) fn turn_commit(&mut self, forward: bool, cx: &mut Cx) {
-        // The list has the newest first; they are read from the oldest on.
+        // The list has the newest commit first; stepping forward goes from the oldest to the newest.
         let ids: Vec<&str> = cx.view.store.list(&self.commits_of()).iter().map(|commit| commit.id.as_str()).collect();
         let at = match &self.scope {
             Scope::Commit(sha) => ids.iter().position(|id| id == sha),

@@ -1,4 +1,4 @@
-//! Applying suggestions: by the server, where it knows them, else as a commit of ours.
+//! Applying suggestions: with the suggestions API where available, else with a commit created by labscope.
 
 use super::Mr;
 use super::comment_actions::Target;
@@ -16,11 +16,11 @@ use crate::parts::review::threads;
 use crate::store::Write;
 use crate::ui::text::sanitize;
 
-/// Why there is nothing to apply.
+/// The reason why suggestion commands are disabled.
 const NONE: &str = "there is no suggestion under the cursor";
 
 impl Mr {
-    /// The suggestions under the cursor, with the project and branch to commit them to.
+    /// Returns the suggestions under the cursor, with the project and branch to commit them to.
     fn suggestions(&self, view: &View) -> Result<(Id, String, Vec<Change>), Disabled> {
         self.can_speak(view)?;
         let found = match self.target(view) {
@@ -51,7 +51,7 @@ impl Mr {
         Ok((project, known.source_branch().to_owned(), changes))
     }
 
-    /// The suggestions under the cursor that the server knows.
+    /// Returns the suggestions under the cursor that have an ID on the server.
     fn known_suggestions(&self, view: &View) -> Vec<Suggestion> {
         match self.target(view) {
             Some(Target::Said { suggestions, .. }) => suggestions,
@@ -72,7 +72,7 @@ impl Mr {
         }
     }
 
-    /// Asks whether to apply suggestions by `write`.
+    /// Asks for confirmation to apply suggestions with `write`.
     fn ask_to_apply(&self, count: usize, write: Write, cx: &mut Cx) {
         let Some(known) = self.known(&cx.view) else { return };
         let branch = sanitize(known.source_branch());
@@ -81,7 +81,7 @@ impl Mr {
         cx.act(App::confirm("Apply suggestions", question, Action::Send(write)));
     }
 
-    /// The suggestions of all threads that are not resolved, which can be applied.
+    /// Returns the IDs of the suggestions in unresolved threads that can be applied.
     fn all_suggestions(&self, view: &View) -> Vec<u64> {
         let open = |note: &&Note| note.resolved != Some(true);
         let all = self.notes(view).iter().filter(open).flat_map(|note| note.suggestions.iter().flatten());
@@ -102,7 +102,7 @@ impl Mr {
         self.ask_to_apply(count, Write::new(&batch, "apply all suggestions"), cx);
     }
 
-    /// Applies the suggestions under the cursor; shows first what they make of their file where the commit is ours.
+    /// Applies the suggestions under the cursor. If labscope creates the commit, shows the resulting changes first.
     pub(super) fn apply(&mut self, cx: &mut Cx) {
         let known = self.known_suggestions(&cx.view);
         if !known.is_empty() {
@@ -115,7 +115,7 @@ impl Mr {
         }
         match self.suggestions(&cx.view) {
             Ok((project, branch, mut changes)) => {
-                // An answer does not repeat the lines that it is about: those of its thread do.
+                // A reply does not repeat the quoted lines; those of its thread are used.
                 let notes = self.notes(&cx.view);
                 for change in changes.iter_mut().filter(|change| change.spot.quote.is_empty()) {
                     let places = notes.iter().filter_map(|note| threads::place(note).0);
@@ -125,7 +125,7 @@ impl Mr {
                     }
                 }
                 cx.act(Action::Open(Box::new(ApplySuggestions::new(project, branch, changes))));
-                // The branch may have moved since it was last read.
+                // The branch may have moved since it was loaded.
                 cx.act(Action::Refresh);
             }
             Err(why) => cx.say(Tone::Warning, format!("Cannot apply it: {why}.")),

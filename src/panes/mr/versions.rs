@@ -1,4 +1,4 @@
-//! Comparing versions of a merge request: two are chosen one after the other, and the changes between them are shown.
+//! Comparison of two versions of a merge request, which are chosen one after the other.
 
 use super::Mr;
 use super::scope::Scope;
@@ -10,36 +10,36 @@ use crate::app::pane::{Cx, View};
 use crate::parts::list::{age, ago};
 use crate::store::{Load, Rows, Want};
 
-/// One end of a comparison.
+/// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VersionEnd {
-    /// The commit.
+    /// The SHA of the commit.
     pub sha: String,
-    /// `base`, `version 2`.
+    /// The displayed name, for example `base` or `version 2`.
     pub name: String,
-    /// Its place among the versions, oldest first; 0 for the base.
+    /// The number of the version, from 1 (oldest); 0 for the base.
     number: usize,
 }
 
-/// The end that was chosen first.
+/// The answer of the first picker.
 pub(super) struct From(VersionEnd);
 
-/// Both ends.
+/// The answer of the second picker: both sides.
 pub(super) struct Both(VersionEnd, VersionEnd);
 
-/// The versions to choose from: those behind `from`, or all with the base.
+/// The source of the version picker: the versions after `from`, or all versions and the base.
 struct Versions {
     list: ListMergeRequestVersions,
     from: Option<VersionEnd>,
 }
 
-/// Returns the versions with their numbers: the newest first, the oldest is number 1.
+/// Returns the versions with their numbers, newest first; the oldest is number 1.
 fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (usize, &'a Version)> {
     let count = versions.len();
     versions.iter().enumerate().map(move |(at, version)| (count - at, version))
 }
 
-/// Returns which version has that head; nothing while not all are known.
+/// Returns the number of the version with that head; `None` unless all versions are loaded.
 pub(super) fn number_of(versions: &Rows<Version>, sha: &str) -> Option<usize> {
     let found = numbered(versions).find(|(_, version)| version.head_commit_sha.as_deref() == Some(sha));
     found.map(|(number, _)| number).filter(|_| !versions.more)
@@ -70,10 +70,10 @@ impl Source for Versions {
         let versions = view.store.list(&self.list);
         let count = versions.len();
         let after = self.from.as_ref().map_or(0, |from| from.number + 1);
-        // The list has the newest first, and so has the choice.
+        // The picker lists the newest first, like the reply.
         let ends = numbered(&versions).filter_map(|(number, version)| {
             let sha = version.head_commit_sha.clone()?;
-            // There is nothing behind the latest to compare it with.
+            // The latest version has none after it to compare with.
             let is_offered = if self.from.is_some() { number >= after } else { number < count };
             is_offered.then(|| {
                 let end = VersionEnd { sha, name: format!("version {number}"), number };
@@ -97,12 +97,12 @@ impl Mr {
         ListMergeRequestVersions { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
-    /// Returns what reads the versions, where a thread is of an older one.
+    /// Returns the request for the versions.
     pub(super) fn want_versions(&self) -> Want {
         Load::list(&self.versions_of(), 1).optional().into()
     }
 
-    /// The heads of the versions with their numbers, once all are known.
+    /// Returns the heads of the versions with their numbers, once all are loaded.
     pub(super) fn version_heads(&self, view: &View) -> Vec<(String, usize)> {
         let versions = view.store.list(&self.versions_of());
         let head = |(number, version): (usize, &Version)| Some((version.head_commit_sha.clone()?, number));
@@ -121,17 +121,17 @@ impl Mr {
         cx.act(Action::Open(Box::new(Picker::of(title, source, &cx.view))));
     }
 
-    /// Asks between which versions to compare.
+    /// Opens the picker for the first side.
     pub(super) fn compare_versions(&mut self, cx: &mut Cx) {
         self.choose_version("Compare from", None, cx);
     }
 
-    /// The first version was chosen.
+    /// Opens the picker for the second side.
     pub(super) fn compare_from(&mut self, From(from): From, cx: &mut Cx) {
         self.choose_version(&format!("Compare {} with", from.name), Some(from), cx);
     }
 
-    /// Both are chosen.
+    /// Shows the changes between the chosen sides.
     pub(super) fn show_between(&mut self, Both(from, to): Both) {
         self.scope = Scope::Versions { from, to };
     }

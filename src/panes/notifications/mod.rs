@@ -1,4 +1,4 @@
-//! What one is told by mail: everywhere, in each group, in each project.
+//! The notification settings of the user: global, per group and per project.
 
 use crate::api::groups::{Group, ListGroups};
 use crate::api::notifications::{
@@ -29,12 +29,12 @@ const TITLES: &[&str] = &["Everywhere", "Groups", "Projects"];
 const EVERYWHERE: usize = 0;
 const GROUPS: usize = 1;
 const PROJECTS: usize = 2;
-/// How long a row is in sight before its level is asked for.
+/// The delay before the levels of visible rows are fetched.
 const PAUSE: Duration = Duration::from_millis(120);
-/// Rows whose levels are asked for at once.
+/// The maximum number of rows whose levels are fetched.
 const MOST: usize = 40;
 
-/// The settings.
+/// The notification settings.
 pub struct Notifications {
     tab: usize,
     groups: Listing,
@@ -43,7 +43,7 @@ pub struct Notifications {
     facts: Details,
 }
 
-/// What is known of the settings of one place.
+/// The loaded settings, global or of one group or project, and the error of the last request.
 struct Settings<'a> {
     value: Option<&'a NotificationSettings>,
     error: Option<&'a Error>,
@@ -79,7 +79,7 @@ impl Notifications {
         }
     }
 
-    /// Number and name of the group or project under the cursor.
+    /// Returns the ID and path of the group or project under the cursor.
     fn current(&self, view: &View) -> Option<(Id, String)> {
         match self.tab {
             GROUPS => self.groups.selected(&self.groups(view)).map(|g| (Id::from(g.id), g.full_path.clone())),
@@ -100,7 +100,7 @@ impl Notifications {
         Settings { value: reply.value, error: reply.error }
     }
 
-    /// The settings of the rows in sight.
+    /// Returns the requests for the settings of the visible rows.
     fn seen(&self, view: &View) -> Vec<Want> {
         let list = if self.tab == PROJECTS { &self.projects } else { &self.groups };
         let rows = list.state.height().max(usize::from(view.size.1)).min(MOST);

@@ -1,4 +1,4 @@
-//! What is done to runners: edited, paused, let serve a project or no longer, removed.
+//! Actions on runners: editing, pausing, enabling and disabling them for projects, and removing them.
 
 use super::{Runners, Scope, kind};
 use crate::api::runners::{DeleteRunner, DisableRunner, EnableRunner, GetRunner, ListRunners, Runner, UpdateRunner};
@@ -13,12 +13,12 @@ use crate::app::pane::{Cx, View};
 use crate::store::{Load, Want, Write};
 use crate::ui::text;
 
-/// A runner as a sentence names it.
+/// Returns the name of a runner as used in messages.
 fn name(runner: &Runner) -> String {
     format!("runner #{} {}", runner.id, text::sanitize(&runner.label()))
 }
 
-/// The projects that a runner serves, as far as one may see them.
+/// Returns the paths of the projects that a runner is enabled in, as far as they are visible.
 fn projects(runner: &Runner) -> Vec<&str> {
     runner.projects.known().into_iter().flatten().map(|project| project.path_with_namespace.as_str()).collect()
 }
@@ -40,7 +40,7 @@ impl Runners {
         cx.act(Action::Send(write.undone_by("runners.pause", undo)));
     }
 
-    /// Everything that the server lets one change of a runner.
+    /// Opens a form with all editable fields of a runner.
     pub(super) fn edit(&mut self, cx: &mut Cx) {
         let Some(runner) = self.current(&cx.view) else { return };
         let (id, title) = (runner.id, name(runner));
@@ -77,8 +77,8 @@ impl Runners {
         cx.act(App::confirm("Remove", question, Action::Send(write)));
     }
 
-    /// Lets a runner serve a project: of a project's own list one of those that one may choose from, else the selected
-    /// one in a project that is asked for.
+    /// Enables a runner in a project: on the tab of a project, opens a picker of the available runners; else asks for
+    /// the project to enable the selected runner in.
     pub(super) fn enable(&mut self, cx: &mut Cx) {
         if let (Scope::Project, Some(project)) = (self.scope(), self.source.project.clone()) {
             let title = format!("Enable in {}", text::sanitize(project.as_str()));
@@ -108,7 +108,7 @@ impl Runners {
         }
     }
 
-    /// Ends the service to the current project, else to one of those that it serves.
+    /// Disables the selected runner in the current project, else in one of its projects that is chosen.
     pub(super) fn disable(&mut self, cx: &mut Cx) {
         let Some(runner) = self.current(&cx.view) else { return };
         let served: Vec<String> = projects(runner).into_iter().map(str::to_owned).collect();
@@ -145,7 +145,7 @@ impl Runners {
     }
 }
 
-/// The runners that may yet be enabled in a project.
+/// The runners that can be enabled in a project.
 struct AvailableRunners {
     project: Id,
 }
@@ -153,7 +153,7 @@ struct AvailableRunners {
 impl Source for AvailableRunners {
     fn wants(&self, view: &View, _typed: &str) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![Load::list(&ListRunners::default(), 1).into()];
-        // The list does not say which projects a runner serves.
+        // The list does not include the projects of a runner, so the details are loaded.
         let all = view.store.list(&ListRunners::default());
         wants.extend(all.iter().take(50).map(|runner| Load::one(&GetRunner { id: runner.id }).into()));
         wants

@@ -8,7 +8,7 @@ use crate::parts::columns::{Columns, Field};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 
-/// Lists leave most facts out: what only the details say is sorted by nobody.
+/// The columns. The list reply omits most fields, so columns that need the details cannot be sorted.
 pub(super) const COLUMNS: Columns<Runner> = Columns {
     place: "runners",
     fields: &[
@@ -32,7 +32,7 @@ pub(super) const COLUMNS: Columns<Runner> = Columns {
     order: None,
 };
 
-/// A row of the list.
+/// Returns a row of the list.
 pub(super) fn row(view: &View, runner: &Runner) -> Row {
     let (sign, word, role) = status(runner);
     let version = runner.version.known().cloned().unwrap_or_default();

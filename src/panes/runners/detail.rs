@@ -1,4 +1,4 @@
-//! The panel beside a list of runners: the facts of the selected one, above the jobs that it does.
+//! The panel beside the list of runners: the details of the selected runner, and its jobs.
 
 use super::RunnerSource;
 use crate::api::jobs::Job;
@@ -19,13 +19,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// What the jobs of a runner are asked by; the first means all.
+/// The statuses by which the jobs of a runner are filtered; empty for all.
 const STATUSES: &[&str] = &["", "running", "success", "failed", "canceled"];
 
-/// What the selected runner does.
+/// The details and jobs of the selected runner.
 pub struct RunnerDetail {
     jobs: Listing,
-    /// Which of its jobs are listed: an index in [`STATUSES`].
+    /// The status of the listed jobs: an index in [`STATUSES`].
     status: usize,
 }
 
@@ -34,7 +34,7 @@ impl RunnerDetail {
         STATUSES.get(self.status).copied().unwrap_or_default()
     }
 
-    /// Lists its jobs of another status.
+    /// Lists the jobs of the next status.
     pub fn next_status(&mut self, cx: &mut Cx) {
         self.status = (self.status + 1) % STATUSES.len();
         self.jobs.restart();
@@ -54,7 +54,7 @@ impl RunnerDetail {
     }
 }
 
-/// Returns how many of the jobs that are listed run, as far as the server says.
+/// Returns the number of running jobs in the list; 0 if the server refuses it.
 fn running(rows: &Rows<'_, Job>) -> usize {
     if rows.refused().is_some() { 0 } else { rows.iter().filter(|job| job.status.is_running()).count() }
 }
@@ -151,10 +151,10 @@ impl Detail<RunnerSource> for RunnerDetail {
     }
 }
 
-/// Columns of the labels.
+/// The width of the labels in columns.
 const LABEL: usize = 11;
 
-/// Draws the facts that fit; gives what is left below them.
+/// Draws the facts that fit. Returns the remaining area below them.
 fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rect {
     let text_of = |field: &Option<Option<String>>| field.known().cloned().unwrap_or_default();
     let flag = |field: &Option<Option<bool>>, yes: &str, no: &str| match field.known() {

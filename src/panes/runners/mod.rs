@@ -1,4 +1,4 @@
-//! Runners: of a project, one's own, or all of the server; beside them what the selected one does.
+//! Runners: of a project, of the user, or all of the server; and the details and jobs of the selected one.
 
 mod actions;
 mod columns;
@@ -25,10 +25,10 @@ use columns::COLUMNS;
 use detail::RunnerDetail;
 use query::RunnerQuery;
 
-/// Runners whose details are asked for at once: the lists leave most facts out.
+/// The maximum number of rows whose details are loaded: the lists leave most fields out.
 const DETAILED: usize = 20;
 
-/// Which runners are listed.
+/// The scope of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Project,
@@ -39,10 +39,10 @@ enum Scope {
 const IN_PROJECT: &[&str] = &["Project", "Mine", "All"];
 const EVERYWHERE: &[&str] = &["Mine", "All"];
 
-/// The tags of a runner, as they were typed.
+/// The tags of a runner, as typed.
 struct TypedTags(String);
 
-/// The runners of a project, one's own, or all.
+/// The runners of a project, of the user, or all.
 pub struct RunnerSource {
     project: Option<Id>,
 }
@@ -50,7 +50,7 @@ pub struct RunnerSource {
 /// The list of runners.
 pub type Runners = ListPane<RunnerSource>;
 
-/// Glyph, word and role of a runner's status: what the user told it goes before whether it can be reached.
+/// Returns glyph, word and role of a runner's status. That it is paused takes precedence over whether it is online.
 fn status(runner: &Runner) -> (&'static str, String, Role) {
     let word = match runner.status.as_str() {
         _ if runner.is_paused() => "paused",
@@ -62,7 +62,7 @@ fn status(runner: &Runner) -> (&'static str, String, Role) {
     (sign, word.replace('_', " "), role)
 }
 
-/// Whom it serves, in one word.
+/// Returns the type of a runner: `group`, `shared` or `specific`.
 fn kind(runner: &Runner) -> &'static str {
     match runner.runner_type.as_deref() {
         Some("group_type") => "group",
@@ -71,7 +71,7 @@ fn kind(runner: &Runner) -> &'static str {
     }
 }
 
-/// The same runner with everything that is known of it.
+/// Returns the details of a runner, if loaded, else the listed row.
 fn detailed<'a>(view: &View<'a>, listed: &'a Runner) -> &'a Runner {
     view.store.get(&GetRunner { id: listed.id }).value.unwrap_or(listed)
 }
@@ -174,7 +174,8 @@ impl ListSource for RunnerSource {
         Filter::Query(query::grammar(self.scope(input.tab)))
     }
 
-    /// Tags stand in the details, which come one after the other: each that comes may fit.
+    /// Filters the rows. Tags are part of the details, which load one by one, so the filter is reapplied when more are
+    /// loaded.
     fn narrow(pane: &mut Runners, rows: &Rows<'_, Runner>, view: &View) {
         let asked = pane.source.read(&pane.shown_input());
         let mut words = asked.narrows();

@@ -1,5 +1,4 @@
-//! What is typed to find runners, taken apart: the scope that the server is asked for, and what its answer is narrowed
-//! to.
+//! The parsed query for runners: the scope requested from the server, and the filters applied to its reply.
 
 use super::{Scope, kind, status};
 use crate::api::runners::Runner;
@@ -32,31 +31,31 @@ const STATUS: Term = Term::new(
 );
 const TAG: Term = Term::new("tag", "tag", ValueKind::Text, "a tag that it has");
 
-/// A query of runners.
+/// A parsed query for runners.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunnerQuery {
-    /// What the server is asked for.
+    /// The scope requested from the server.
     pub scope: Option<String>,
-    /// What the answer is narrowed to: the words without a key, and those of the other keys.
+    /// The filters applied to the reply: words without a key, and values of the other keys.
     words: Vec<String>,
     kind: Option<String>,
     status: Option<String>,
     tags: Vec<String>,
 }
 
-/// Returns what may be typed: the scopes are those that the server knows of the list at hand.
+/// Returns the grammar of the query. The available scopes depend on the list.
 pub fn grammar(scope: Scope) -> Grammar {
     let terms = match scope {
         Scope::All => ALL,
         Scope::Mine => MINE,
         Scope::Project => PROJECT,
     };
-    // Words without a key are looked for in what the server answers.
+    // Words without a key are searched in the loaded rows.
     Grammar::new(terms, Some("words"), None)
 }
 
 impl RunnerQuery {
-    /// Takes `text` apart; what is wrong with it is left out.
+    /// Parses `text`; invalid parts are left out.
     pub fn read(text: &str, scope: Scope) -> RunnerQuery {
         let grammar = grammar(scope);
         let mut asked = RunnerQuery::default();
@@ -82,7 +81,7 @@ impl RunnerQuery {
         asked
     }
 
-    /// Names what the answer is narrowed to; empty where all of it is meant.
+    /// Returns a key of the filters applied to the reply; empty without filters.
     pub fn narrows(&self) -> String {
         if (&self.kind, &self.status) == (&None, &None) && self.words.is_empty() && self.tags.is_empty() {
             return String::new();
@@ -90,7 +89,7 @@ impl RunnerQuery {
         format!("{:?} {:?} {:?} {:?}", self.words, self.kind, self.status, self.tags)
     }
 
-    /// Returns whether a runner is one of those that are looked for.
+    /// Returns whether a runner matches the query.
     pub fn fits(&self, runner: &Runner) -> bool {
         let tags: Vec<String> = runner.tags().iter().map(|tag| tag.to_lowercase()).collect();
         let name = runner.label().to_lowercase();

@@ -1,4 +1,4 @@
-//! A hit of a search: what its row says, and its text with what was found in color.
+//! A search result: its row in the list, and its text with highlighted matches.
 
 use crate::api::search::Hit;
 use crate::api::{Known, Time};
@@ -13,16 +13,18 @@ use crate::ui::{glyph, text};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Lines of a hit that are shown.
+/// The maximum number of lines of a result's text.
 const LINES: usize = 400;
-/// Columns of a line that are shown.
+/// The maximum number of columns of a line.
 const COLUMNS: usize = 1_000;
-/// Columns of the line that stands in the list.
+/// The maximum number of columns of the matching line in the list.
 const ROW_COLUMNS: usize = 300;
-/// Bytes of a text that are looked through for that line. Servers cut what they find to a few lines; some do not.
+/// The maximum number of bytes searched for that line. Most servers send only a few lines of a match, but some send
+/// more.
 const LOOKED_AT: usize = 16 * 1024;
 
-/// What, its number, its words, whose, when.
+/// Returns the cells of a row and a time: the result with its number, its title or matching line, its author, and when
+/// it was updated.
 pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<Time>) {
     let dim = |words: &str| Cell::from((words.to_owned(), Role::Dim));
     let state = |word: &str| {
@@ -97,7 +99,7 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<T
     }
 }
 
-/// Names a hit among those of its kind.
+/// Returns a key of a hit, unique among those of its kind.
 pub(super) fn key(hit: &Hit) -> String {
     let number = match hit {
         Hit::Blob(b) => return format!("{} {}:{} {}", b.project_id, b.r#ref, b.filename, b.startline),
@@ -114,7 +116,7 @@ pub(super) fn key(hit: &Hit) -> String {
     number.to_string()
 }
 
-/// The web page of a hit, if it names one.
+/// Returns the web page of a hit, if the reply contains it.
 pub(super) fn page_of(hit: &Hit) -> Option<String> {
     let url = match hit {
         Hit::Project(project) => Some(&project.web_url),
@@ -129,7 +131,7 @@ pub(super) fn page_of(hit: &Hit) -> Option<String> {
     url.filter(|url| !url.is_empty()).cloned()
 }
 
-/// Returns what stands over the text of a hit.
+/// Returns the title above the text of a hit.
 pub(super) fn title(hit: &Hit) -> String {
     match hit {
         Hit::Blob(b) => {
@@ -147,7 +149,7 @@ pub(super) fn title(hit: &Hit) -> String {
     }
 }
 
-/// The text of a hit, and the number of its first line where it is a part of a file.
+/// Returns the text of a hit and, for a part of a file, the number of its first line.
 fn words(hit: &Hit) -> (Option<u64>, Cow<'_, str>) {
     match hit {
         Hit::Blob(b) => (Some(b.startline.max(1)), b.data.as_str().into()),
@@ -163,7 +165,7 @@ fn words(hit: &Hit) -> (Option<u64>, Cow<'_, str>) {
     }
 }
 
-/// What is made of a hit's text, which begins at the line `first` where it is a part of a file.
+/// The rendering of a hit's text. For a part of a file, `first` is the number of its first line.
 struct HitText {
     key: String,
     first: Option<u64>,
@@ -186,7 +188,7 @@ impl Derive for HitText {
     }
 }
 
-/// Returns the key of the lines of a hit's text; `None` where it has no text.
+/// Returns the key of the rendered text; `None` if the hit has no text.
 pub(super) fn text_key(view: &View, hit: &Hit, filter_text: &str, width: usize) -> Option<String> {
     let (first, words) = words(hit);
     if words.trim().is_empty() {
@@ -197,14 +199,14 @@ pub(super) fn text_key(view: &View, hit: &Hit, filter_text: &str, width: usize) 
     Some(format!("what a hit says {:x} in {width} columns, {}", hasher.finish(), view.theme.name))
 }
 
-/// Makes the lines with that key.
+/// Returns the work that renders the text with that key.
 pub(super) fn text_work(view: &View, hit: &Hit, filter_text: &str, width: usize, key: String) -> Work {
     let (first, words) = words(hit);
     let (words, filter_text) = (words.into_owned(), filter_text.to_owned());
     Work::new(HitText { key, first, words, filter_text, width, theme: view.theme.clone() })
 }
 
-/// The lines of a hit's text, with what was looked for in color.
+/// Returns the lines of a hit's text with highlighted matches.
 fn lines(theme: &Theme, first: Option<u64>, words: &str, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
     let mut lines = Vec::new();
     for (index, line) in words.lines().take(LINES).enumerate() {
@@ -225,14 +227,15 @@ fn lines(theme: &Theme, first: Option<u64>, words: &str, filter_text: &str, widt
     lines
 }
 
-/// A line in pieces, with whether each is what was looked for; case does not matter.
+/// Splits a line into pieces, with whether each is a match, ignoring case.
 fn marked(line: &str, filter_text: &str) -> Vec<(String, bool)> {
     let whole = filter_text.trim().to_lowercase();
     let words: Vec<String> = whole.split_whitespace().map(str::to_owned).collect();
     let mut pieces: Vec<(String, bool)> = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
-        // Letters whose lower case is of another length are met one by one, so that no cut falls inside a letter.
+        // Characters are compared one by one, because the lower case of a character may have another length, and a cut
+        // must not fall inside a character.
         let begins = |rest: &str, word: &str| {
             let mut letters = rest.char_indices();
             let mut wanted = word.chars();
@@ -257,7 +260,8 @@ fn marked(line: &str, filter_text: &str) -> Vec<(String, bool)> {
     pieces
 }
 
-/// The line that holds what was looked for, and how many lines stand before it.
+/// Returns the first line that contains the search text, else the first line that is not blank; and the number of lines
+/// before it.
 pub(super) fn found_line<'a>(text: &'a str, filter_text: &str) -> (usize, &'a str) {
     let text = text::start(text, LOOKED_AT);
     let filter_text = filter_text.trim().to_lowercase();

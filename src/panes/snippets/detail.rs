@@ -1,4 +1,4 @@
-//! The panel beside a list of snippets: the text of the selected one, its notes, and its details.
+//! The panel beside the list of snippets: text, notes and details of the selected one.
 
 use super::SnippetSource;
 use super::text::SnippetView;
@@ -17,18 +17,18 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Titles of the tabs.
+/// The titles of the tabs.
 pub const TABS: &[&str] = &["Text", "Notes", "Details"];
 const TEXT: usize = 0;
-/// The tab of the notes.
+/// The index of the notes tab.
 pub const NOTES: usize = 1;
 const DETAILS: usize = 2;
 
-/// What is shown of the selected snippet.
+/// The detail panel of the selected snippet.
 pub struct SnippetDetail {
     tab: usize,
     text: SnippetView,
-    /// What people say of it.
+    /// The notes on the snippet.
     pub notes: Notes,
     details: Details,
 }

@@ -1,4 +1,4 @@
-//! Snippets of a project: a list beside the text, the notes and the details of the selected one.
+//! The snippets of a project, and text, notes and details of the selected one.
 
 mod detail;
 mod text;
@@ -80,7 +80,8 @@ impl Snippets {
         self.tab() == NOTES && self.on_detail()
     }
 
-    /// `e` and `D` mean the note among the notes, else the snippet.
+    /// Returns whether `e` and `D` can act: on the note under the cursor if the notes have the focus, else on the
+    /// snippet.
     fn may_change(&self, view: &View) -> Result<(), Disabled> {
         self.may_write(view)?;
         if self.on_note() { self.detail.notes.has_own(view) } else { Ok(()) }
@@ -252,7 +253,7 @@ impl ListSource for SnippetSource {
 
     fn changed(pane: &mut Snippets, cx: &mut Cx) {
         pane.show(pane.tab());
-        // On every tab: a note is begun, and drafts are listed, from all of them.
+        // The notes are updated on every tab, because notes can be written and drafts listed from all of them.
         pane.detail.notes.changed(cx);
     }
 

@@ -1,4 +1,4 @@
-//! The text of a snippet, with the colors of its language.
+//! The text of a snippet with syntax highlighting and search.
 
 use crate::api::snippets::{GetSnippetText, Snippet};
 use crate::api::{Id, Raw};
@@ -15,10 +15,10 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Before the text under a moving cursor is asked for.
+/// The delay before the text of the snippet under a moving cursor is fetched.
 const PATIENCE: Duration = Duration::from_millis(80);
 
-/// Tells text from other bytes.
+/// Detects whether the bytes are text.
 struct DetectText {
     key: String,
     raw: Arc<Raw>,
@@ -36,7 +36,7 @@ impl Derive for DetectText {
     }
 }
 
-/// Works out the colors of some lines.
+/// Highlights some lines.
 struct Color {
     key: String,
     highlighter: Arc<Highlighter>,
@@ -55,7 +55,7 @@ impl Derive for Color {
     }
 }
 
-/// Looks through the lines.
+/// Searches the lines.
 struct SearchText {
     key: String,
     text: Arc<code::Text>,
@@ -74,12 +74,12 @@ impl Derive for SearchText {
     }
 }
 
-/// Shows the text of one snippet at a time.
+/// The view of a snippet's text.
 #[derive(Default)]
 pub struct SnippetView {
-    /// The snippet, and another name whenever its text is another one.
+    /// The shown snippet, and an identity that changes with the snippet's metadata.
     of: Option<(GetSnippetText, String)>,
-    /// The file's name, which tells the language.
+    /// The file name, which determines the language.
     file: String,
     highlighter: Option<(String, Arc<Highlighter>)>,
     doc: DocState,
@@ -87,7 +87,7 @@ pub struct SnippetView {
 }
 
 impl SnippetView {
-    /// Shows this snippet.
+    /// Shows a snippet. The scroll position is kept if it is the same one.
     pub fn show(&mut self, project: &Id, snippet: Option<&Snippet>) {
         let of = snippet.map(|snippet| {
             let get = GetSnippetText { id: project.clone(), snippet_id: snippet.id };
@@ -106,7 +106,8 @@ impl SnippetView {
         }
     }
 
-    /// Another name for another text: what came is newer than what is said of it.
+    /// Returns the key of the text. It also depends on the received reply, because the text may be newer than the
+    /// metadata.
     fn name(&self, view: &View) -> Option<String> {
         let (get, name) = self.of.as_ref()?;
         let known = view.store.get(get);
@@ -166,17 +167,17 @@ impl SnippetView {
         }
     }
 
-    /// Seeks something else, from the top.
+    /// Sets the search text.
     pub fn seek(&mut self, query: &str) {
         self.query = query.to_owned();
     }
 
-    /// Returns whether it is not known yet where the filter_text text is.
+    /// Returns whether the search has not finished.
     pub fn is_searching(&self, view: &View) -> bool {
         self.of.is_some() && self.found(view).is_none()
     }
 
-    /// To the next match, or to the one before, around the ends; `false` where there is none.
+    /// Goes to the next or previous match, wrapping around. Returns whether there is one.
     pub fn seek_next(&mut self, forward: bool, view: &View) -> bool {
         let Some(found) = self.found(view).filter(|found| !found.matches.is_empty()) else { return false };
         let at = self.doc.cursor;
@@ -192,7 +193,7 @@ impl SnippetView {
         true
     }
 
-    /// Moves; `false` where a move to the left leaves the text.
+    /// Moves the cursor. Returns `false` if moving left leaves the text.
     pub fn motion(&mut self, motion: Motion, view: &View) -> bool {
         let len = self.text(view).map_or(0, |text| text.len());
         match motion {
@@ -202,7 +203,7 @@ impl SnippetView {
         true
     }
 
-    /// Returns how much it is, and in which language.
+    /// Returns the title facts: number of matches and lines, size, and language.
     pub fn facts(&self, view: &View) -> String {
         let mut facts = Vec::new();
         if !self.query.is_empty() {

@@ -1,4 +1,4 @@
-//! The text of a snippet in the editor: sent when it is saved, and kept until the server has it.
+//! Editing of a snippet's text: it is sent when saved, and kept locally until the server has received it.
 
 use crate::api::Id;
 use crate::api::snippets::{GetSnippetText, Snippet, UpdateSnippet};
@@ -7,19 +7,19 @@ use crate::app::overlay::editor::{Document, Editor, Origin};
 use crate::app::pane::{Cx, View};
 use crate::store::{Load, Want, Write, digest};
 
-/// The text of one snippet.
+/// The text of a snippet, as a document for the editor.
 struct SnippetText {
     get: GetSnippetText,
     name: String,
     key: String,
 }
 
-/// Names a text.
+/// Returns a name of a text that changes with its content.
 fn name_of(bytes: &[u8]) -> String {
     format!("text {:016x}", digest(bytes))
 }
 
-/// Opens the text of a snippet in an editor.
+/// Opens the text of a snippet in the built-in editor, or in `$EDITOR` if `outside`.
 pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
     let get = GetSnippetText { id: project.clone(), snippet_id: snippet.id };
     let name = snippet.file_name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| snippet.title.clone());
@@ -28,7 +28,7 @@ pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
     let document = Box::new(SnippetText { get, name, key });
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
-    // What is changed is the text of now, not that of when it was first looked at.
+    // Reloads the text, so that the edit starts from the current version.
     cx.act(Action::Renew(vec![fresh]));
 }
 

@@ -1,4 +1,4 @@
-//! What the branch has now at the paths of what is staged, and where that is another thing than was changed.
+//! Checks staged changes against the branch: what it has at their paths now, and the resulting conflicts.
 
 use crate::api::Endpoint;
 use crate::api::repository::{EntryKind, ListTree};
@@ -6,15 +6,15 @@ use crate::app::pane::View;
 use crate::parts::staging_area::{Change, Kind, StagingKey};
 use crate::store::{Load, Want};
 
-/// Pages of a folder that are looked through for a file.
+/// The maximum number of pages of a folder that are searched for a file.
 const PAGES: u32 = 100;
 
-/// What is at a path of the branch.
+/// The state of a path on the branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchFile {
-    /// Nobody knows yet.
+    /// The state is not loaded yet.
     Asked,
-    /// It cannot be found out: the server does not say, or the folder is too large.
+    /// The state cannot be determined: the request failed, or the folder is too large.
     Unknown,
     Nothing,
     Blob(String),
@@ -22,21 +22,21 @@ pub enum BranchFile {
     Other,
 }
 
-/// Why a change cannot be made as it is.
+/// The reason why a change cannot be committed as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conflict {
-    /// The file has another content than it was made from: that blob.
+    /// The file was changed; its current blob.
     Changed(String),
-    /// The file is gone.
+    /// The file was deleted.
     Gone,
-    /// There is a file where a new one is to be: that blob.
+    /// A file exists at the path of a new one; its blob.
     Exists(String),
-    /// There is a folder where a file is to be.
+    /// A folder exists at the path of a file.
     Folder,
 }
 
 impl Conflict {
-    /// Their side, if it is a text.
+    /// Returns the blob on the branch, if there is one.
     pub fn blob(&self) -> Option<&str> {
         match self {
             Conflict::Changed(blob) | Conflict::Exists(blob) => Some(blob),
@@ -44,7 +44,7 @@ impl Conflict {
         }
     }
 
-    /// In words, of a path on a branch.
+    /// Describes the conflict, as the end of a sentence about the path.
     pub fn words(&self, kind: Kind, branch: &str) -> String {
         match self {
             Conflict::Changed(_) => format!("has changed on {branch}"),
@@ -65,17 +65,17 @@ fn listing(desk: &StagingKey, path: &str) -> ListTree {
     }
 }
 
-/// The branch itself, which may be gone.
+/// Returns the request for the branch, which may be missing.
 pub fn branch(desk: &StagingKey) -> crate::api::branches::GetBranch {
     crate::api::branches::GetBranch { id: desk.project.clone(), branch: desk.branch.clone() }
 }
 
-/// Returns why the branch cannot be committed to, if it is known that it is not there.
+/// Returns whether the branch is known to be missing.
 pub fn branch_is_missing(view: &View, desk: &StagingKey) -> bool {
     view.store.error_of(&branch(desk).request()).is_some_and(crate::api::Error::is_missing)
 }
 
-/// Returns what is needed to know what is at `path`.
+/// Returns the request that determines the state of `path`.
 pub fn want(view: &View, desk: &StagingKey, path: &str) -> Want {
     let listing = listing(desk, path);
     let known = view.store.list(&listing).pages();
@@ -83,14 +83,14 @@ pub fn want(view: &View, desk: &StagingKey, path: &str) -> Want {
     Load::list(&listing, (known + u32::from(more)).clamp(1, PAGES)).into()
 }
 
-/// Returns what is at `path`, as far as is known.
+/// Returns the state of `path`, as far as it is loaded.
 pub fn there(view: &View, desk: &StagingKey, path: &str) -> BranchFile {
     let rows = view.store.list(&listing(desk, path));
     if let Some(entry) = rows.iter().find(|entry| entry.path == path) {
         return if entry.r#type == EntryKind::Blob { BranchFile::Blob(entry.id.clone()) } else { BranchFile::Other };
     }
     match rows.error {
-        // Without its folder there is no file. Servers say the same of a branch that is not there.
+        // A missing folder means that the file does not exist. Servers give the same reply if the branch is missing.
         Some(error) if error.is_missing() && !branch_is_missing(view, desk) => BranchFile::Nothing,
         Some(_) => BranchFile::Unknown,
         None if !rows.known => BranchFile::Asked,
@@ -100,15 +100,15 @@ pub fn there(view: &View, desk: &StagingKey, path: &str) -> BranchFile {
     }
 }
 
-/// A change beside what the branch has.
+/// The result of checking a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What is where the change comes from.
+    /// The state of the path that the change is based on.
     pub source: BranchFile,
     pub clash: Option<Conflict>,
 }
 
-/// Compares a change with the branch.
+/// Checks a change against the branch.
 pub fn check(view: &View, desk: &StagingKey, change: &Change) -> Check {
     let source = there(view, desk, change.source());
     let clash = match (change.kind, &source) {

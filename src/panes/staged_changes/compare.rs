@@ -1,4 +1,4 @@
-//! What a staged change does, as a diff: from the file it was made of, or from what others made of it in the meantime.
+//! The diff of a staged change, against the file it is based on or against the current file on the branch.
 
 use super::check::Conflict;
 use crate::api::Raw;
@@ -15,20 +15,20 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes of a side beyond which no diff is made.
+/// The maximum size in bytes of a side for which a diff is computed.
 const LARGEST: usize = 4 << 20;
-/// How long a diff may take before it is made coarser.
+/// The time after which a diff falls back to a coarser result.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Which two of the three states of a file are compared.
+/// The two of the three states of a file that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// What I do to the file as it was; where others changed it in the meantime, to the file as it is now.
+    /// From the file on the branch, as it is now, to mine.
     #[default]
     Best,
-    /// What I do to the file as it was.
+    /// From the file that my change is based on to mine.
     Mine,
-    /// What others did to the file as it was.
+    /// From the file that my change is based on to the file on the branch.
     Theirs,
 }
 
@@ -40,7 +40,7 @@ enum FileState {
     Staged,
 }
 
-/// The two states that are compared, older first.
+/// Returns the two compared states, older first.
 fn halves(change: &Change, clash: Option<&Conflict>, side: Side) -> (FileState, FileState) {
     let base = change.base.clone().map_or(FileState::Nothing, FileState::Blob);
     let mine = match (change.kind, &change.content) {
@@ -63,12 +63,12 @@ fn raw(desk: &StagingKey, sha: &str) -> GetRawBlob {
     GetRawBlob { id: desk.project.clone(), sha: sha.to_owned() }
 }
 
-/// The bytes of a blob, if they are known.
+/// Returns the content of a blob, if it is loaded.
 pub fn blob(view: &View, desk: &StagingKey, sha: &str) -> Option<Arc<Raw>> {
     view.store.get(&raw(desk, sha)).arc()
 }
 
-/// Returns what is needed for the bytes of a blob.
+/// Returns the request for the content of a blob.
 pub fn want_blob(desk: &StagingKey, sha: &str) -> Want {
     Load::one(&raw(desk, sha)).into()
 }
@@ -91,7 +91,7 @@ impl Bytes {
     }
 }
 
-/// Makes the diff of a change.
+/// Computes the diff of a change.
 struct Compare {
     key: String,
     entry: DiffEntry,
@@ -121,7 +121,7 @@ impl Derive for Compare {
     }
 }
 
-/// A change, as it is compared.
+/// A change with its two compared states.
 pub struct Pair<'a> {
     desk: &'a StagingKey,
     change: &'a Change,
@@ -135,14 +135,14 @@ impl<'a> Pair<'a> {
         Pair { desk, change, old, new }
     }
 
-    /// Another name for another diff.
+    /// Returns a key that identifies the diff.
     pub fn key(&self) -> String {
         let revision = self.change.content.as_ref().map_or(0, |content| content.revision);
         let (desk, path) = (self.desk.key("diff"), &self.change.path);
         format!("{desk} {revision} {} {:?} {:?} {path}", self.change.source(), self.old, self.new)
     }
 
-    /// The bytes of a side; `None` if they are still to come. What cannot be read any more counts as nothing.
+    /// Returns the content of a side; `None` while it is loading. Content that cannot be loaded counts as empty.
     fn bytes(&self, view: &View, half: &FileState) -> Option<Bytes> {
         Some(match half {
             FileState::Nothing => Bytes::Nothing,
@@ -159,7 +159,7 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// Returns what is needed for the diff.
+    /// Returns the requests and work for the diff, unless it is computed.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let key = self.key();
         if !view.store.lacks(&key) {
@@ -180,7 +180,7 @@ impl<'a> Pair<'a> {
         wants
     }
 
-    /// The entry without its diff.
+    /// Returns the entry without its diff.
     fn entry(&self) -> DiffEntry {
         DiffEntry {
             old_path: self.change.source().to_owned(),
@@ -192,7 +192,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The diff, once it is made.
+    /// Returns the diff, if it is computed.
     pub fn made(&self, view: &View) -> Option<DiffEntry> {
         view.store.result::<DiffEntry>(&self.key()).cloned()
     }

@@ -1,4 +1,4 @@
-//! What becomes of a change of a file that others changed in the meantime: mine, theirs, or both together.
+//! Resolving conflicts of staged changes: keep mine, take theirs, or merge both.
 
 use super::check::{BranchFile, Conflict};
 use super::{StagedAnswer, StagedChanges, compare};
@@ -36,14 +36,14 @@ impl StagedChanges {
         }
     }
 
-    /// Returns what a change is made from when it is made from what the branch has now.
+    /// Returns the base of a change that is rebased onto the current state of the branch.
     fn theirs(&self, desk: &StagingKey, change: &Change, clash: &Conflict, view: &View) -> Base {
         let blob = clash.blob().map(str::to_owned);
         let last_commit = blob.as_ref().and_then(|_| last_commit(view, &desk.project, &desk.branch, change.source()));
         Base { blob, last_commit }
     }
 
-    /// The change is made on top of what the branch has now.
+    /// Resolves the conflict by rebasing the change onto the current state of the branch.
     pub(super) fn keep_mine(&mut self, cx: &mut Cx) {
         let (Some(desk), Some((change, clash))) = (self.desk(&cx.view), self.clash()) else { return };
         let (change, base) = (change.clone(), self.theirs(&desk, change, clash, &cx.view));
@@ -68,7 +68,7 @@ impl StagedChanges {
         cx.say(Tone::Good, words);
     }
 
-    /// A move onto a file that is there: one file goes, the other one gets its content.
+    /// Resolves a move onto an existing file: the source is deleted, and the target gets its content.
     fn move_over(&self, desk: &StagingKey, change: &Change, base: Base, cx: &mut Cx) {
         let content = match &change.content {
             Some(content) => desk.bytes(&cx.view, content),
@@ -88,7 +88,7 @@ impl StagedChanges {
         }
     }
 
-    /// The change is dropped, after a question.
+    /// Asks for confirmation to discard the change.
     pub(super) fn take_theirs(&mut self, cx: &mut Cx) {
         let Some((change, clash)) = self.clash() else { return };
         let path = sanitize(&change.path);
@@ -101,7 +101,7 @@ impl StagedChanges {
         cx.act(App::confirm("Take theirs", question, Action::answer(StagedAnswer::Drop(change.path.clone()))));
     }
 
-    /// Merges both; the editor opens on the text when it is made.
+    /// Starts a merge of both sides. The editor opens when it is done.
     pub(super) fn merge(&mut self, cx: &mut Cx) {
         let (Some(desk), Some((change, clash))) = (self.desk(&cx.view), self.clash()) else { return };
         let Some(theirs) = clash.blob() else { return };
@@ -110,7 +110,7 @@ impl StagedChanges {
         self.merging = Some(merging);
     }
 
-    /// After an update: opens the editor on what was merged.
+    /// Opens the editor with the merged text, once the merge is done.
     pub(super) fn merged(&mut self, desk: &StagingKey, cx: &mut Cx) {
         let Some(merging) = &self.merging else { return };
         let Some(merged) = cx.view.store.result::<Option<Merged>>(&merging.key(desk)) else { return };
@@ -135,16 +135,16 @@ impl StagedChanges {
         self.merging = None;
     }
 
-    /// Returns whether what the branch has at the source of a change is known.
+    /// Returns whether the branch is known to have a file at the source of a change.
     pub(super) fn is_seen(&self, index: usize) -> bool {
         self.checks.get(index).is_some_and(|check| matches!(check.source, BranchFile::Blob(_)))
     }
 }
 
-/// A merge that is on its way.
+/// A merge in progress.
 pub struct Merging {
     change: Change,
-    /// The blob that the branch has.
+    /// The blob on the branch.
     theirs: String,
     branch: String,
 }
@@ -174,14 +174,14 @@ impl Merging {
     }
 }
 
-/// Both sides of a file as one text, to be edited.
+/// The merged text, as a document for the editor.
 struct MergedText {
     desk: StagingKey,
     path: String,
     key: String,
     text: String,
     base: Base,
-    /// What came of the merge.
+    /// A note on the result of the merge.
     words: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is staged for a branch: its changes beside their diffs, what others did in the meantime, and the commit.
+//! The changes staged for a branch: their diffs, conflicts with the branch, and the commit.
 
 mod check;
 mod compare;
@@ -30,32 +30,32 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// What was chosen, or typed.
+/// The answer of a prompt, picker or confirmation.
 enum StagedAnswer {
-    /// The change of that path goes.
+    /// Discards the change of that path.
     Drop(String),
     DropAll,
-    /// The new branch that is committed to; empty for the one at hand.
+    /// The new branch to commit to; empty for the current branch.
     Onto(String),
-    /// `Name <mail>`; empty for the user.
+    /// The author as `Name <mail>`; empty for the user.
     Author(String),
     /// The branch whose staged changes are shown.
     Branch(String),
 }
 
-/// The list of a branch.
+/// The changes staged for a branch.
 pub struct StagedChanges {
     project: Id,
     git_ref: Option<String>,
-    /// The list as it was read last, and what was read.
+    /// The stored changes as they were last read, and the parsed result.
     raw: String,
     staging: Result<Staging, String>,
-    /// Each change beside the branch, in the order of the list.
+    /// The check of each change, in the order of the list.
     checks: Vec<Check>,
     side: Side,
     changes: Changes,
     input: Option<Input>,
-    /// The server was asked again for what the branch has: what is known from before may be old.
+    /// Whether the state of the branch was requested again; before that, cached replies may be outdated.
     asked: bool,
     merging: Option<Merging>,
 }
@@ -73,7 +73,7 @@ impl StagedChanges {
         self.staging.as_ref().map(|staging| staging.changes.as_slice()).unwrap_or_default()
     }
 
-    /// The change under the cursor, and where it stands in the list.
+    /// Returns the change under the cursor and its index.
     fn current(&self) -> Option<(usize, &Change)> {
         let path = self.changes.spot().map(|spot| spot.path);
         let is_it = |change: &Change| path.as_deref().is_none_or(|path| change.path == path || change.source() == path);
@@ -172,12 +172,12 @@ impl StagedChanges {
 
     fn pair<'a>(&'a self, desk: &'a StagingKey, index: usize, change: &'a Change) -> Pair<'a> {
         let clash = self.checks.get(index).and_then(|check| check.clash.as_ref());
-        // Only where both sides changed the file are there two sides to look from.
+        // Other sides can be selected only if there is a conflict.
         let side = if clash.is_some() { self.side } else { Side::Best };
         Pair::new(desk, change, clash, side)
     }
 
-    /// Gathers the diffs, as soon as all of them are made.
+    /// Collects the diffs once all of them are computed.
     fn gather(&mut self, view: &View, desk: &StagingKey) {
         let pairs: Vec<Pair> = self.list().iter().enumerate().map(|(i, change)| self.pair(desk, i, change)).collect();
         let identity = pairs.iter().map(Pair::key).collect::<Vec<_>>().join("\n");
@@ -191,7 +191,7 @@ impl StagedChanges {
         }
     }
 
-    /// Returns what stands above the changes.
+    /// Returns the lines above the changes.
     fn head(&self, view: &View, desk: &StagingKey) -> Vec<Vec<(String, Role)>> {
         let mut lines = Vec::new();
         let Ok(staging) = &self.staging else { return lines };
@@ -351,7 +351,7 @@ impl Pane for StagedChanges {
             if change.kind != Kind::Create || self.checks.get(index).is_some_and(|check| check.clash.is_some()) {
                 wants.push(Load::list(&history(&desk.project, &desk.branch, change.source()), 1).into());
             }
-            // A move is sent with its content.
+            // A move is committed with its content.
             if let (Kind::Move, None, Some(base)) = (change.kind, &change.content, &change.base) {
                 wants.push(compare::want_blob(&desk, base));
             }
@@ -401,7 +401,7 @@ impl Pane for StagedChanges {
             let before = refused(&self.staging);
             self.raw = raw.to_owned();
             self.staging = desk.read(&cx.view);
-            // A commit was refused: what the branch has is another thing than is known.
+            // A refused commit means that the cached state of the branch is outdated.
             self.asked &= before || !refused(&self.staging);
         }
         if !self.asked && !self.list().is_empty() {
@@ -490,7 +490,7 @@ impl Pane for StagedChanges {
     }
 }
 
-/// `Name <mail>` taken apart; nothing for the user who commits.
+/// Parses `Name <mail>`; `None` if empty.
 fn author(typed: &str) -> Result<Option<(String, String)>, String> {
     if typed.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The commit of what is staged: what is sent, and what follows on the answer.
+//! The commit of the staged changes: the request, and the handling of its reply.
 
 use super::StagedChanges;
 use super::check::BranchFile;
@@ -17,7 +17,7 @@ use crate::ui::text::{self, sanitize};
 use std::rc::Rc;
 
 impl StagedChanges {
-    /// Returns whether a commit can be made of the list, or why not.
+    /// Returns whether the changes can be committed, or why not.
     pub(super) fn can_commit(&self, view: &View) -> Result<(), Disabled> {
         let staging = self.staging.as_ref().map_err(|why| Disabled::from(why.clone()))?;
         if staging.changes.is_empty() {
@@ -35,7 +35,7 @@ impl StagedChanges {
         Ok(())
     }
 
-    /// The changes as they are sent.
+    /// Returns the commit actions of the changes.
     fn actions(&self, view: &View, desk: &StagingKey, changes: &[Change]) -> Result<Vec<CommitAction>, String> {
         let action = |(index, change): (usize, &Change)| -> Result<CommitAction, String> {
             let path = sanitize(&change.path);
@@ -50,7 +50,7 @@ impl StagedChanges {
                         StagedFile::Text(text.to_owned())
                     })
                 }
-                // Servers differ in whether a move may come without its content.
+                // Some servers require the content of a moved file, so it is always sent.
                 (None, Kind::Move) => {
                     let base = change.base.as_deref().unwrap_or_default();
                     let raw = compare::blob(view, desk, base);
@@ -64,7 +64,8 @@ impl StagedChanges {
                 Some(StagedFile::Base64(text, _)) => (Some(text), Some("base64".to_owned())),
                 None => (None, None),
             };
-            // Where the branch is seen to have what the change was made of, its last commit is the one to hold on to.
+            // If the branch has the file, the commit is pinned to the file's last commit there; else to the one
+            // recorded with the change.
             let seen = self.is_seen(index);
             let last = || last_commit(view, &desk.project, &desk.branch, change.source());
             let last_commit_id = match change.kind {
@@ -83,7 +84,7 @@ impl StagedChanges {
         changes.iter().enumerate().map(action).collect()
     }
 
-    /// Opens the composer of the message.
+    /// Opens the composer for the commit message.
     pub(super) fn commit(&mut self, cx: &mut Cx) {
         let (Some(desk), Ok(staging)) = (self.desk(&cx.view), &self.staging) else { return };
         let changes = staging.changes.clone();
@@ -118,12 +119,12 @@ impl StagedChanges {
     }
 }
 
-/// `1 file`, `3 files`.
+/// Formats a number of files: `1 file`, `3 files`.
 fn files(len: usize) -> String {
     format!("{} file{}", text::count(len as u64), if len == 1 { "" } else { "s" })
 }
 
-/// Returns what the message says before anybody wrote one.
+/// Returns the default commit message.
 fn message(changes: &[Change]) -> String {
     match changes {
         [change] => match change.kind {
@@ -136,7 +137,7 @@ fn message(changes: &[Change]) -> String {
     }
 }
 
-/// After the answer: the list loses what was committed, or remembers why it was not.
+/// Returns the handler of the reply: it removes the committed changes from the list, or records the error.
 fn follow(desk: StagingKey, sent: Vec<Change>, branch: String) -> FollowUp {
     let is_new = branch != desk.branch;
     Rc::new(move |outcome, cx| match outcome {
@@ -153,7 +154,7 @@ fn follow(desk: StagingKey, sent: Vec<Change>, branch: String) -> FollowUp {
             let stats =
                 commit.stats.known().map(|s| format!(": +{} −{}", s.additions, s.deletions)).unwrap_or_default();
             cx.say(Tone::Good, format!("Committed {} to {}{stats}", sanitize(commit.short()), sanitize(&branch)));
-            // Of a branch that is new, a merge request is what comes next; Esc leaves it.
+            // After a commit to a new branch, the form for a merge request opens; Esc closes it.
             if is_new {
                 forms::merge_request::create(&desk.project, Some(&branch), Some(&desk.branch), &cx.view).open(cx);
             }

@@ -1,4 +1,4 @@
-//! Profile and projects of a user, as they are drawn.
+//! Drawing of the profile and the projects of a user.
 
 use super::{LEFT, RIGHT, UserPane};
 use crate::api::Known;

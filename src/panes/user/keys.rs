@@ -1,4 +1,4 @@
-//! Keys of a user: a list beside what the selected one is.
+//! The SSH or GPG keys of a user: a list, and the details of the selected key.
 
 use crate::api::users::{
     DeleteGpgKey, DeleteKey, DeleteUserKey, GetGpgKey, GetKey, GetUserGpgKey, GpgKey, ListGpgKeys, ListKeys,
@@ -25,25 +25,25 @@ use ratatui::layout::Rect;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// How long the cursor rests on a key before it is read alone.
+/// The delay after the selection moved before the details of a key are fetched.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Lines of a key's text that are shown.
+/// The maximum number of lines of a key's text.
 const LINES: usize = 24;
 
-/// A key as a server lists it.
+/// A key as listed by the server.
 pub trait Listed: Send + Sync + Sized + 'static {
     const FAMILY: Family;
     fn rows<'a>(view: &View<'a>, whose: &KeyOwner) -> Rows<'a, Self>;
     fn load(whose: &KeyOwner, pages: u32) -> Load;
-    /// The key alone, where the interface has a way to read it.
+    /// Returns the request for a single key, if the API has one.
     fn alone(whose: &KeyOwner, id: u64) -> Option<Load>;
-    /// Returns what removes it, where the interface has a way to.
+    /// Returns the request that removes the key, if the API has one.
     fn removal(whose: &KeyOwner, id: u64, what: String) -> Option<Write>;
     fn id(&self) -> u64;
     fn title(&self) -> &str;
     fn text(&self) -> &str;
     fn created(&self) -> Option<&Time>;
-    /// Returns what only keys of its family have: names and texts.
+    /// Returns facts that only keys of this family have: names and texts.
     fn more(&self, view: &View) -> Vec<(&'static str, String)>;
 }
 
@@ -157,7 +157,7 @@ impl Listed for GpgKey {
 pub struct Keys<K> {
     pub list: Listing,
     pub facts: Details,
-    /// What each key is, by its number, and the revision of the list that was looked at.
+    /// The parsed keys by ID, and the revision of the list that they were parsed from.
     known: HashMap<u64, Result<PublicKey, String>>,
     looked: Option<Revision>,
     kind: std::marker::PhantomData<fn() -> K>,
@@ -177,24 +177,24 @@ impl<K: Listed> Default for Keys<K> {
 }
 
 impl<K: Listed> Keys<K> {
-    /// The key under the cursor.
+    /// Returns the key under the cursor.
     pub fn current<'a>(&self, view: &View<'a>, whose: &KeyOwner) -> Option<&'a K> {
         self.list.selected(&K::rows(view, whose))
     }
 
-    /// Returns what it is, if that could be read.
+    /// Returns the parsed key, if it is valid.
     fn read(&self, key: &K) -> Option<&PublicKey> {
         self.known.get(&key.id())?.as_ref().ok()
     }
 
-    /// A name by which the user knows it.
+    /// Returns the displayed name of a key: its title, its comment, or its ID.
     pub fn name(&self, key: &K) -> String {
         let known = self.read(key).map(|known| known.comment.as_str()).unwrap_or_default();
         let name = if key.title().is_empty() { known } else { key.title() };
         if name.is_empty() { format!("#{}", key.id()) } else { sanitize(name).into_owned() }
     }
 
-    /// Returns what there is to copy of the key under the cursor.
+    /// Returns the copyable texts of the key under the cursor.
     pub fn copies(&self, view: &View, whose: &KeyOwner) -> Vec<(&'static str, String)> {
         let Some(key) = self.current(view, whose) else { return Vec::new() };
         let mut copies = vec![("key", key.text().to_owned())];
@@ -304,7 +304,7 @@ impl<K: Listed> Keys<K> {
         self.facts.hide();
     }
 
-    /// Moves in the panel that has the focus.
+    /// Moves the cursor of the focused panel.
     pub fn motion(&mut self, motion: Motion, view: &View, whose: &KeyOwner, panels: &mut Panels) {
         match (panels.focus(), motion) {
             (0, Motion::Right) => panels.set_focus(1),
@@ -316,7 +316,7 @@ impl<K: Listed> Keys<K> {
     }
 }
 
-/// Marks the key under the cursor, or no longer.
+/// Toggles the mark of the key under the cursor, and moves to the next one.
 pub fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &KeyOwner) {
     if let Some(key) = keys.current(view, whose) {
         keys.list.state.toggle_mark(key.id().to_string());
@@ -324,7 +324,7 @@ pub fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &KeyOwner) {
     keys.list.motion(Motion::Down, keys.list.len(&K::rows(view, whose)));
 }
 
-/// Asks before the keys that are marked, or the one under the cursor, are removed.
+/// Returns the action that asks for confirmation to remove the marked keys, or the one under the cursor.
 pub fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &KeyOwner) -> Option<Action> {
     let rows = K::rows(view, whose);
     let mut meant: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();

@@ -1,4 +1,4 @@
-//! A user, or oneself: profile beside projects, SSH and GPG keys; what administrators do about an account.
+//! A user or the current user: profile, projects, SSH and GPG keys, and actions for administrators.
 
 mod draw;
 mod keys;
@@ -35,11 +35,11 @@ const GPG: usize = 2;
 
 /// A user.
 pub struct UserPane {
-    /// Oneself.
+    /// Whether the pane shows the current user.
     own: bool,
-    /// Number or user name of another.
+    /// The ID or username of another user.
     who: Id,
-    /// Seen as the user sees it: by acting as the user.
+    /// Whether the profile is requested as that user (`sudo`).
     acting: bool,
     tab: usize,
     panels: Panels,
@@ -55,7 +55,7 @@ impl UserPane {
         ListUsers { username: Some(self.who.as_str().to_owned()), ..ListUsers::default() }
     }
 
-    /// The number of the user, once known.
+    /// Returns the ID of the user, once it is known.
     fn id(&self, view: &View) -> Option<u64> {
         match self.own {
             true => view.me().map(|me| me.id),
@@ -107,7 +107,7 @@ impl UserPane {
 
     fn whose(&self, view: &View) -> Option<KeyOwner> {
         let id = if self.own { None } else { Some(self.id(view)?) };
-        // Somebody who opened themselves by name has the same keys.
+        // The current user may have opened their own account by name; the keys are the same.
         let Some(id) = id.filter(|id| view.me().is_none_or(|me| me.id != *id)) else { return Some(KeyOwner::Own) };
         let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
         Some(KeyOwner::Of(id, name))
@@ -140,7 +140,7 @@ impl UserPane {
         self.projects.selected(&self.rows(view)).filter(|_| self.tab == PROFILE && self.panels.focus() == RIGHT)
     }
 
-    // ---- what is done
+    // ---- actions
 
     fn enter(&mut self, cx: &mut Cx) {
         match (self.tab, self.panels.focus()) {
@@ -181,7 +181,7 @@ impl UserPane {
 
     fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
-        // Who one is, servers say to administrators in full: nothing said means no.
+        // Servers send the current user's `is_admin` to administrators only, so its absence means no.
         if self.own && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
             return Err("for administrators only; edit your account in the browser".into());
         }

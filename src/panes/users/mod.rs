@@ -1,4 +1,4 @@
-//! The users of a server, asked for by a typed query, beside what is known of the selected one.
+//! The users of a server, filtered by a query, and the details of the selected user.
 
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::api::{Known, Time};
@@ -22,14 +22,15 @@ use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use jiff::Timestamp;
 
-/// The tabs, and what each adds to the query.
+/// The titles of the tabs, and the parameter that each sets in the query.
 const TABS: &[(&str, &str)] = &[("Active", "active"), ("Blocked", "blocked"), ("External", "external"), ("All", "")];
 const TITLES: &[&str] = &["Active", "Blocked", "External", "All"];
 fn at(time: &Option<Option<Time>>) -> Option<Timestamp> {
     time.known().and_then(Time::instant)
 }
 
-/// Only administrators may have the server sort; a query says `sort:` for that.
+/// The columns. Only loaded rows are sorted, because the server sorts for administrators only; they can use `sort:` in
+/// the query.
 const COLUMNS: Columns<Profile> = Columns {
     place: "users",
     fields: &[

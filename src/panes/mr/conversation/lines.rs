@@ -1,4 +1,4 @@
-//! The lines of the overview's document, each as it is drawn.
+//! The lines of the overview document.
 
 use super::{Content, DRAFTED, QUOTED};
 use crate::api::notes::Note;
@@ -15,12 +15,12 @@ use std::borrow::Cow;
 
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
-/// The description, if any.
+/// Returns the description, unless it is blank.
 pub fn description<'a>(parts: &Content<'a>) -> Option<&'a str> {
     parts.facts.merge_request.description.as_deref().filter(|text| !text.trim().is_empty())
 }
 
-/// A line of the description.
+/// Returns a line of the description.
 pub fn of_description(view: &View, parts: &Content, index: usize, width: usize) -> DocLine<'static> {
     if description(parts).is_none() {
         return DocLine::new("No description.", view.theme.style(Role::Dim));
@@ -31,7 +31,7 @@ pub fn of_description(view: &View, parts: &Content, index: usize, width: usize) 
     }
 }
 
-/// The rule above what was said.
+/// Returns the divider above the notes: the numbers of notes, unresolved threads and drafts.
 pub fn between(view: &View, parts: &Content, unresolved: usize, width: usize) -> DocLine<'static> {
     let (theme, notes) = (view.theme, &parts.notes);
     let count = list::count(notes, notes.len(), None).unwrap_or_default();
@@ -56,7 +56,7 @@ pub fn between(view: &View, parts: &Content, unresolved: usize, width: usize) ->
     line
 }
 
-/// Returns what stands behind the notes that are known.
+/// Returns the line below the loaded notes: an error, that there are none, or that more are loading.
 pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
     let theme = view.theme;
     match notes.error {
@@ -69,16 +69,16 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
     }
 }
 
-/// How the lines of a thread stand to the changes of now.
+/// The relation of a thread's position to the current changes.
 pub struct Standing {
     pub outdated: bool,
-    /// The version that they are of, if it is known.
+    /// The version that the position belongs to, if known.
     pub version: Option<usize>,
     /// The point in an image.
     pub point: Option<(u64, u64)>,
 }
 
-/// The lines that a thread is about: their name, and what they say.
+/// Returns a line of the position of a thread: its name, then the quoted code lines.
 pub fn place(view: &View, spot: &DiffPosition, line: usize, standing: &Standing) -> DocLine<'static> {
     let theme = view.theme;
     let Some(quoted) = line.checked_sub(1) else {
@@ -108,7 +108,7 @@ pub fn place(view: &View, spot: &DiffPosition, line: usize, standing: &Standing)
     DocLine { spans, ..DocLine::default() }
 }
 
-/// Returns who said it, and when.
+/// Returns the heading of a note: author, age and flags.
 pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
     let theme = view.theme;
     let mut spans: Spans = Vec::new();
@@ -129,7 +129,7 @@ pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
     DocLine { spans, ..DocLine::default() }
 }
 
-/// A resolved thread in one line: who began it, about what, and how many comments it has.
+/// Returns the line of a folded resolved thread: author, position, start of the text, and number of comments.
 pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: usize, width: usize) -> DocLine<'static> {
     let theme = view.theme;
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
@@ -149,7 +149,7 @@ pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: us
     DocLine { spans, ..DocLine::default() }
 }
 
-/// Returns what the system noted.
+/// Returns the line of a system note.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
     let when = list::beside(age(view, note.created_at.as_ref()));
     let words = format!("{} {}{}{when}", glyph::open(), event(note), glyph::between());
@@ -162,7 +162,7 @@ fn event(note: &Note) -> String {
     format!("{author} {said}")
 }
 
-/// Returns what the system noted in a row, in one line: as much of it as there is room for.
+/// Returns the line of consecutive system notes, cut to the width.
 pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) -> DocLine<'static> {
     let of = |index: &usize| notes.get(*index);
     let Some(last) = run.last().and_then(of) else { return DocLine::default() };
@@ -185,7 +185,7 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
     DocLine::new(format!("{start}{}{end}", text::fit(&events, room)), view.theme.style(Role::Dim))
 }
 
-/// A line of a draft: how far it has come and where it belongs, then its text.
+/// Returns a line of a draft: its state and position, then its text.
 pub fn of_draft(view: &View, parts: &Content, draft: usize, line: usize, width: usize) -> DocLine<'static> {
     let theme = view.theme;
     let Some((key, draft)) = parts.drafts.get(draft) else { return DocLine::default() };
