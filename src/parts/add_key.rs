@@ -1,4 +1,4 @@
-//! Adding a key: asks for its file or its text, shows what key it is, and sends it only then.
+//! Adding a key: asks for its file or its text, shows the parsed key, and sends it only after confirmation.
 
 use crate::api::users::{AddGpgKey, AddKey, AddUserKey};
 use crate::app::action::{Action, Tone};
@@ -11,24 +11,24 @@ use crate::parts::staging_area::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::text::sanitize;
 
-/// The line that was typed, a file or the key itself, as the pane hears it.
+/// The line that was typed, a path or the key itself, as a message to the pane.
 pub struct TypedKey(pub String);
 
-/// Whose key it will be.
+/// The user who gets the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyOwner {
     Own,
-    /// Another user: number and user name. For administrators.
+    /// A different user, by ID and username; for administrators.
     Of(u64, String),
 }
 
-/// A key on its way from a file to the server.
+/// A key that is being added, from the prompt to the request.
 pub struct PendingKey {
     family: Family,
     whose: KeyOwner,
-    /// The path that is being read.
+    /// The path of the file that is being read.
     reading: Option<String>,
-    /// Another number for another reading.
+    /// A number that gives each read its own key.
     turn: u64,
 }
 
@@ -38,7 +38,7 @@ impl Default for PendingKey {
     }
 }
 
-/// Reads a key file; what it holds is judged there, so that nothing of a private key is known outside.
+/// A computation that reads and parses a key file off the event loop. The contents of a private key never leave it.
 struct ReadKey {
     family: Family,
     path: String,
@@ -71,7 +71,7 @@ impl Derive for ReadKey {
     }
 }
 
-/// Returns what the line makes of a text before it is shown.
+/// Checks a pasted text before the prompt displays it.
 fn take(text: &str) -> Accepted {
     match () {
         () if is_private(text) => Accepted::Refused(crate::domain::public_key::PRIVATE.into()),
@@ -81,7 +81,7 @@ fn take(text: &str) -> Accepted {
 }
 
 impl PendingKey {
-    /// Asks for the file, or for the key itself.
+    /// Opens a prompt for the path of the file, or for the key itself.
     pub fn ask(&mut self, family: Family, whose: KeyOwner, cx: &mut Cx) {
         (self.family, self.whose, self.reading) = (family, whose, None);
         let (label, begin) = match family {
@@ -92,7 +92,7 @@ impl PendingKey {
         cx.act(Action::Open(Box::new(prompt)));
     }
 
-    /// Takes what was answered.
+    /// Handles the answer to the prompt.
     pub fn answer(&mut self, TypedKey(text): TypedKey, cx: &mut Cx) {
         match () {
             () if is_private(&text) => cx.say(Tone::Bad, crate::domain::public_key::PRIVATE),
@@ -100,20 +100,20 @@ impl PendingKey {
             () if is_key(&text) => self.show(read(self.family, &text), cx),
             () if text.trim().is_empty() => {}
             () => {
-                // Another reading of the same path is another result.
+                // Reading the same path again must give a new result.
                 self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());
                 self.reading = Some(text);
             }
         }
     }
 
-    /// Returns what is to be read.
+    /// Returns the file to read.
     pub fn wants(&self) -> Option<Want> {
         let path = self.reading.clone()?;
         Some(Work::new(ReadKey { family: self.family, path, turn: self.turn }).into())
     }
 
-    /// After an update: goes on where the file was read.
+    /// Updates the state after a store update: shows the key once the file is read.
     pub fn changed(&mut self, cx: &mut Cx) {
         let Some(path) = &self.reading else { return };
         let made = cx.view.store.result::<Result<PublicKey, String>>(&key_of(self.family, path, self.turn));
@@ -150,7 +150,7 @@ fn open_ssh(form: Form, key: PublicKey, cx: &mut Cx) {
         .open(cx);
 }
 
-/// A GPG key has no title: it is shown, and a yes sends it.
+/// Asks for confirmation before sending a GPG key, which has no title to fill in.
 fn ask_gpg(key: PublicKey, cx: &mut Cx) {
     let write = Write::new(&AddGpgKey { key: key.text }, "add the GPG key");
     let mut things = vec![key.kind, key.fingerprint];

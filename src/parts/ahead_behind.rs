@@ -1,4 +1,4 @@
-//! How far apart two commits are: counted by the server, by comparing them both ways.
+//! The number of commits a ref is ahead of and behind another, from comparing the two in both directions on the server.
 
 use crate::api::endpoint::Request;
 use crate::api::repository::{Compare, Comparison};
@@ -11,17 +11,17 @@ use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, text};
 use std::sync::Arc;
 
-/// Columns of a side of the bar.
+/// The width of each side of the bar, in columns.
 const SIDE: usize = 3;
 
-/// What one comparison came to; its commits and diffs are not kept.
+/// The result of a comparison; its commits and diffs are not kept.
 struct CommitCount {
     commits: usize,
-    /// The server gave up before the end.
+    /// Whether the server timed out before the end.
     cut: bool,
 }
 
-/// The commits that `to` has and `from` has not.
+/// Returns the request for the commits that are in `to` but not in `from`.
 fn request(project: &Id, from: &str, to: &str) -> Request {
     query(project, from, to).request().read_as::<CommitCount>()
 }
@@ -43,7 +43,7 @@ fn load(project: &Id, from: &str, to: &str) -> Load {
     }
 }
 
-/// Returns how many commits `to` has that `from` has not, if it is known: the number, and whether there are more.
+/// Returns the number of commits that are in `to` but not in `from`, and whether there are more, if known.
 pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, bool)> {
     if from == to {
         return Some((0, false));
@@ -52,21 +52,21 @@ pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, 
     Some((counted.commits, counted.cut))
 }
 
-/// Returns what is still to be asked to know how far each of `tips` is ahead of `base` and behind it. What was asked
-/// once is known by its commits, and never asked again.
+/// Returns the requests that are missing to know how far each of `tips` is ahead of and behind `base`. Results are
+/// cached by commit and never requested again.
 pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item = &'a str>) -> Vec<Want> {
     let ways = tips.flat_map(|tip| [(base, tip), (tip, base)]);
     let unknown = ways.filter(|(from, to)| ahead(view, project, from, to).is_none());
     gradual::wants(view.store, unknown.map(|(from, to)| load(project, from, to)))
 }
 
-/// Returns what is still to be asked to know how many commits `to` has that `from` has not.
+/// Returns the request for the number of commits that are in `to` but not in `from`, unless it is known or failed.
 pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
     let failed = view.store.error_of(&request(project, from, to)).is_some();
     (!failed && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())
 }
 
-/// The cell of a commit beside the `base`: `3 ▐│█▌ 12`, behind at the left, ahead at the right.
+/// Returns the cell of a commit compared to `base`: `3 ▐│█▌ 12`, behind on the left, ahead on the right.
 pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
     let number_of = |(count, cut): (usize, bool)| match (count, cut) {
         (1000.., _) => "999+".to_owned(),

@@ -19,18 +19,18 @@ use std::cell::RefCell;
 const MIN_STAGE_WIDTH: u16 = 20;
 /// The maximum width of a stage.
 const MAX_STAGE_WIDTH: u16 = 34;
-/// The free rows below the board from which on it shows the details of a job.
+/// The minimum number of free rows below the board for the details of a job to be shown there.
 const MIN_DETAILS_HEIGHT: u16 = 8;
 
 /// The board of the selected pipeline.
 #[derive(Debug, Default)]
 pub struct Board {
-    /// The pipeline.
+    /// The ID of the pipeline.
     pub pipeline: Option<u64>,
     stages: Vec<Stage>,
     made_of: Option<(u64, Revision)>,
     cursor: Option<u64>,
-    /// Whether one of its jobs can change without a request, so that it has to be polled.
+    /// Whether a job can change without user action, so that the pipeline has to be polled.
     pub live: bool,
     /// The durations of earlier runs of the selected job, oldest first.
     earlier: Vec<f64>,
@@ -41,18 +41,18 @@ pub struct Board {
 }
 
 impl Board {
-    /// The request that lists the jobs of the pipeline.
+    /// Returns the request for the jobs of the pipeline.
     pub fn query(&self, project: &Id) -> Option<ListPipelineJobs> {
         Some(ListPipelineJobs { id: project.clone(), pipeline_id: self.pipeline?, scope: None })
     }
 
-    /// Returns the jobs that are loaded.
+    /// Returns the loaded jobs, including trigger jobs.
     pub fn rows<'a>(&self, view: &View<'a>, project: &Id) -> Option<Rows<'a, Job>> {
         let jobs = view.store.list(&self.query(project)?);
         Some(pipelines::with_triggers(view, jobs, &self.triggers(project)?))
     }
 
-    /// The request for its trigger jobs.
+    /// Returns the request for the trigger jobs of the pipeline.
     pub fn triggers(&self, project: &Id) -> Option<ListPipelineBridges> {
         Some(pipelines::triggers(project, self.pipeline?, None))
     }
@@ -81,7 +81,7 @@ impl Board {
         self.made_of = now;
         self.live = rows.iter().any(ci::moves);
         self.stages = ci::stages(rows.iter().enumerate());
-        // Of a job that was retried, only the newest run is shown.
+        // Only the newest run of a retried job is shown.
         for stage in &mut self.stages {
             stage.jobs.retain(|slot| !slot.older);
         }
@@ -170,7 +170,7 @@ impl Board {
             return;
         }
         let (x, y) = self.cursor_position().unwrap_or_default();
-        // Jobs of other stages on the same line would be read as one.
+        // In accessible mode only one stage is shown, because jobs of several stages on one line would be read as one.
         let fit = if glyph::words() { 1 } else { usize::from(body.width / MIN_STAGE_WIDTH) };
         let fit = fit.clamp(1, self.stages.len().max(1));
         let width = (body.width / fit as u16).min(if glyph::words() { body.width } else { MAX_STAGE_WIDTH });

@@ -1,4 +1,4 @@
-//! The beginning of the way to a place of a project or a group.
+//! The first breadcrumbs of a project or a group.
 
 use crate::api::Id;
 use crate::app::pane::Breadcrumb;
@@ -6,12 +6,12 @@ use crate::app::place::Place;
 use crate::ui::glyph;
 use crate::ui::theme::Role;
 
-/// The project, its group dim: `acme / rocket-ui`; nothing if there is no project.
+/// Returns the breadcrumbs of a project, its group dimmed: `acme / rocket-ui`; empty without a project.
 pub fn project(project: Option<&Id>) -> Vec<Breadcrumb> {
     way(project, |id| Place::new("files").project(id))
 }
 
-/// The group, those above it dim: `acme / tools`; nothing if there is no group.
+/// Returns the breadcrumbs of a group, its parents dimmed: `acme / tools`; empty without a group.
 pub fn group(group: Option<&Id>) -> Vec<Breadcrumb> {
     way(group, |id| Place::new("groups").group(id))
 }
@@ -28,7 +28,7 @@ fn way(id: Option<&Id>, place: fn(Id) -> Place) -> Vec<Breadcrumb> {
     }
 }
 
-/// The ref at hand: `⎇ main`.
+/// Returns the breadcrumb of a ref: `⎇ main`.
 pub fn git_ref(project: &Id, name: &str) -> Breadcrumb {
     let short = super::project::short_ref(name);
     let place = Place::new("files").project(project.clone()).at(name);

@@ -1,5 +1,4 @@
-//! What changed, file by file: a tree of files beside their diffs. Shared by the places of a merge request, of a
-//! commit, and of a comparison.
+//! Changed files: a tree of files beside their diffs. Used for merge requests, commits and comparisons.
 
 mod anchor;
 mod expansion;
@@ -34,80 +33,80 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The panel of the list of files.
+/// The index of the panel with the file list.
 const FILES: usize = 0;
-/// The panel of the diffs.
+/// The index of the panel with the diffs.
 const DIFF: usize = 1;
-/// Columns from which the sides stand beside each other by themselves.
+/// The minimum width at which the sides are shown side by side by default, in columns.
 const WIDE: u16 = 116;
-/// Rows that a list above a diff has at least: enough to say that no file matches.
+/// The minimum number of rows of a list above a diff: enough to say that no file matches.
 const MIN_ROWS: usize = 3;
 const ASKS: [PanelRequest; 2] = [PanelRequest { min: 28, weight: 1 }, PanelRequest { min: 50, weight: 3 }];
 
-/// Where the diff of a file stands, for links and copies.
+/// A location in a diff, for links and for copying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileLocation {
-    /// The file's name now, or before it was deleted.
+    /// The current path of the file, or its path before it was deleted.
     pub path: String,
     /// The line in the new file, or else in the old one, from 1.
     pub line: Option<u32>,
-    /// Whether it is the old one.
+    /// Whether `line` is in the old file.
     pub old: bool,
 }
 
-/// The list of files and their diffs: selection, scrolling, search.
+/// The state of the file list and the diffs: selection, scrolling, search.
 #[derive(Default)]
 pub struct Changes {
     panels: Panels,
     list: ListState,
     scroll: DocState,
-    /// The name of what `doc` was made of, and how many of its parts.
+    /// The identity of the input of `doc`, and the number of its parts that are included.
     identity: String,
     parts: usize,
-    /// Counts files that were put in the place of others.
+    /// The number of times a file was replaced by an expanded version.
     replaced: u32,
     doc: Option<DiffDoc>,
-    /// The files that fit the filter, and the rows of their tree.
+    /// The indices of the files that match the filter, and the rows of their tree.
     shown: Vec<usize>,
     nodes: Vec<Node>,
-    /// Folders of the tree that are folded.
+    /// The folded folders of the tree.
     folders: BTreeSet<String>,
     filter: String,
     query: String,
     found: Option<Found>,
-    /// Where the search began: the first match is looked for from there.
+    /// The position where the search started, from which the first match is searched.
     origin: (usize, Option<usize>),
-    /// A match is still to be gone to, once it is known where it is.
+    /// Whether to move to a match once the search is finished.
     jump: bool,
-    /// A place is still to be gone to, once the files are read.
+    /// The location to move to once its file is parsed.
     wanted: Option<FileLocation>,
     areas: Shared<[Rect; 2]>,
-    /// The row in each line of the diff's panel, as of the last draw.
+    /// The row on each line of the diff panel in the last draw.
     drawn: RefCell<Vec<usize>>,
-    /// Columns of the rows of insets, as of the last draw.
+    /// The width of the inset rows in the last draw, in columns.
     inset_columns: Shared<usize>,
-    /// The columns that both panels have, if that is not the whole screen.
+    /// The width of both panels together, if they do not use the whole screen.
     width: Option<u16>,
-    /// Something beside it has the focus.
+    /// Whether another panel beside them has the focus.
     aside: bool,
-    /// What is set in between the lines, and its revision.
+    /// The rows inserted between the lines, and their revision.
     insets: (u64, Arc<Vec<Inset>>),
-    /// The files that have some of them.
+    /// The paths of the files with insets.
     commented: HashSet<String>,
-    /// The file and the line where a range of marked lines begins; it ends at the cursor.
+    /// The file and the line where the marked range starts; it ends at the cursor.
     mark: Option<(usize, usize)>,
-    /// How the sides stand, if the user chose it.
+    /// The layout of the sides, if the user chose one.
     layout: Option<Layout>,
-    /// Long lines go on below.
+    /// Whether long lines are wrapped.
     wrap: bool,
-    /// Whitespace alone is no change.
+    /// Whether whitespace changes are ignored.
     without_spaces: bool,
     revisions: Option<Revisions>,
     ask: Option<expansion::ExpandRequest>,
-    /// Pictures that are being drawn, and those that are shown.
+    /// The images that are being drawn, and those that are shown.
     pictures: Option<Pictures>,
     shown_pictures: Vec<(Inset, Arc<DrawnPictures>)>,
-    /// Why something could not be shown.
+    /// The error message below the diff.
     trouble: Option<String>,
     viewed: ViewedFiles,
     viewed_now: usize,
@@ -116,30 +115,30 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// The panels are made when they are first needed: their number is no default.
+    /// Creates the panels on first use, since `Default` cannot set their number.
     fn made(&mut self) {
         if !std::mem::replace(&mut self.ready, true) {
             self.panels = Panels::new(2);
         }
     }
 
-    /// The name of what is shown, with how it is read.
+    /// Returns the identity of the input, with the way in which it is parsed.
     fn name(&self, input: &Input) -> String {
         let how = if self.without_spaces { ", whitespace ignored" } else { "" };
         format!("{}{how}", input.identity)
     }
 
-    /// Everything as it stands, for work on all files.
+    /// Returns all files in their current state, for computations on all of them.
     fn whole(&self, doc: &DiffDoc) -> AllFiles {
         AllFiles { identity: self.whole_name(), files: doc.shared_files() }
     }
 
-    /// Names the files as they stand: another one whenever any of them is, by what was expanded too.
+    /// Returns a name for all files in their current state. It changes whenever one of them does, also by expansion.
     pub fn whole_name(&self) -> String {
         format!("{}, {} parts, {} others", self.identity, self.parts, self.replaced)
     }
 
-    /// Returns what has to be worked out for what is looked at.
+    /// Returns the computations that the visible part needs.
     pub fn wants(&self, view: &View, input: Option<&Input>) -> Vec<Want> {
         let Some(input) = input else { return Vec::new() };
         let parse = |part: usize| {
@@ -166,19 +165,20 @@ impl Changes {
         wants
     }
 
-    /// The rows that were drawn last.
+    /// Returns the range of rows that were drawn last.
     fn in_sight(&self, doc: &DiffDoc) -> Range<usize> {
         let top = self.scroll.top.get();
         top..(top + self.scroll.height.get()).min(doc.len())
     }
 
-    /// The rows around the cursor: wherever the window goes with it, it lies in these.
+    /// Returns the rows around the cursor, which include any viewport that contains it.
     fn near(&self, view: &View, doc: &DiffDoc) -> Range<usize> {
         let (at, height) = (self.scroll.at(doc.len()), usize::from(view.size.1));
         at.saturating_sub(height)..(at + height).min(doc.len())
     }
 
-    /// After an update: takes what was worked out, keeps list and diff at the same file.
+    /// Updates the state after a store update: takes finished results, and keeps the list and the diff at the same
+    /// file.
     pub fn sync(&mut self, view: &View, input: Option<&Input>) {
         self.made();
         self.take_look(view);
@@ -214,7 +214,7 @@ impl Changes {
     }
 
     fn take(&mut self, name: String, files: Vec<Arc<FileDiff>>) {
-        // The same line of the same file, where a newer reply still has it.
+        // Stay on the same line of the same file, if the newer reply still has it.
         let spot = self.wanted.take().or_else(|| self.spot());
         let first = self.doc.is_none();
         let side = self.doc.as_ref().map(DiffDoc::side).unwrap_or_default();
@@ -226,7 +226,7 @@ impl Changes {
         (self.identity, self.parts) = (name, 1);
         self.fold_viewed(&mut doc, 0);
         if let Some(spot) = spot {
-            // What is not there may come with the next part.
+            // A location that is missing here may be in the next part.
             self.wanted = (!self.go_to_spot(&mut doc, &spot, first)).then_some(spot);
         }
         self.doc = Some(doc);
@@ -234,7 +234,7 @@ impl Changes {
         self.follow_diff();
     }
 
-    /// Goes to a file and line, where the document has the file.
+    /// Moves to a file and line; returns `false` if the document does not have the file.
     fn go_to_spot(&mut self, doc: &mut DiffDoc, spot: &FileLocation, first: bool) -> bool {
         let Some(file) = doc.files().iter().position(|file| file.path() == spot.path) else { return false };
         if !first || spot.line.is_some() {
@@ -247,7 +247,7 @@ impl Changes {
         true
     }
 
-    /// More parts, behind the files that are there.
+    /// Appends further parsed parts to the document.
     fn take_parts(&mut self, view: &View) {
         let before = self.parts;
         while let Some(files) = view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&self.identity, self.parts)) {
@@ -255,7 +255,7 @@ impl Changes {
             let from = doc.files().len();
             doc.extend(files.clone());
             self.fold_viewed(&mut doc, from);
-            // Whoever moved on in the meantime stays there.
+            // If the user has moved in the meantime, the cursor stays there.
             if let Some(spot) = self.wanted.take()
                 && !(self.scroll.cursor == 0 && self.go_to_spot(&mut doc, &spot, false))
             {
@@ -271,7 +271,7 @@ impl Changes {
         }
     }
 
-    /// What was viewed needs no room.
+    /// Folds the viewed files, from index `from` on.
     fn fold_viewed(&self, doc: &mut DiffDoc, from: usize) {
         if self.viewed.is_empty() {
             return;
@@ -281,8 +281,8 @@ impl Changes {
         doc.fold_all(viewed, true);
     }
 
-    /// Lays the sides as the width asks for, or as the user chose; the cursor stays on its line. The width is that of
-    /// the next draw: what was drawn last may have been of another size, or of nothing yet.
+    /// Sets the layout that fits the width, or that the user chose; the cursor stays on its line. The width is that of
+    /// the next draw, because the last one may have had another size, or there may have been none yet.
     fn arrange(&mut self, view: &View) {
         let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
         let diff = self.panels.places(whole, &ASKS).get(DIFF).copied().flatten();
@@ -299,7 +299,7 @@ impl Changes {
         self.scroll.top.set(now.saturating_sub(above));
     }
 
-    /// What was worked out in the meantime is taken piece by piece.
+    /// Takes the finished colors around the cursor, piece by piece.
     fn take_colors(&mut self, view: &View) {
         let Some(doc) = &mut self.doc else { return };
         let height = self.scroll.height.get().max(usize::from(view.size.1));
@@ -309,7 +309,7 @@ impl Changes {
             let revision = doc.files().get(piece.0).map_or(0, |file| file.revision);
             match view.store.result::<HunkStyles>(&colors_key(&self.identity, piece, revision)) {
                 Some(styles) => doc.insert(piece, styles.clone()),
-                // What is not there yet is passed over: that of another hunk may be.
+                // A piece that is not ready is skipped, because one of another hunk may be.
                 None => {
                     let row = doc.row(Place::Hunk { file: piece.0, hunk: piece.1 });
                     let Some(next) = row.and_then(|row| doc.next_hunk(row.max(from))) else { break };
@@ -319,21 +319,21 @@ impl Changes {
         }
     }
 
-    /// Goes to a file and line, now or once they are known.
+    /// Moves to a file and line, now or once they are known.
     pub fn show(&mut self, spot: FileLocation) {
         self.made();
         self.panels.set_focus(DIFF);
-        // What was parsed is taken again, from the store.
+        // This makes the next update take the parsed files from the store again.
         self.identity.clear();
         self.wanted = Some(spot);
     }
 
-    /// Says between which versions the changes lie, so that whole files can be found.
+    /// Sets the revisions that the changes lie between, so that whole files can be found.
     pub fn set_revisions(&mut self, revisions: Option<Revisions>) {
         self.revisions = revisions;
     }
 
-    /// Draws both panels, or what stands where there is nothing to show.
+    /// Draws both panels, or a placeholder if there is nothing to show.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, input: Option<&Input>, error: Option<&Error>) {
         let Some(input) = input else {
             return match error {
@@ -367,7 +367,8 @@ impl Changes {
         }
     }
 
-    /// Where the list stands alone and is short, the diff of its file stands below it.
+    /// Returns the areas of the panels where only the list has room: if it is short, the diff of its file goes below
+    /// it.
     fn stacked(&self, area: Rect) -> (Option<Rect>, Option<Rect>) {
         let rows = 1 + self.nodes.len().max(MIN_ROWS);
         let height = u16::try_from(rows).ok().filter(|height| *height <= area.height / 2);
@@ -409,7 +410,7 @@ impl Changes {
         *self.drawn.borrow_mut() = diff::draw(buf, body, doc, &self.scroll, &look);
     }
 
-    /// The file and the section under the cursor, and what is to know of them.
+    /// Returns the title of the diff panel: the file and the section under the cursor on the left, facts on the right.
     fn title(&self, doc: &DiffDoc) -> (String, String) {
         let row = self.row();
         let at = self.file();
@@ -427,7 +428,7 @@ impl Changes {
         (left, facts.join(glyph::between()))
     }
 
-    /// Returns what the search found, in few words; `None` if nothing is sought.
+    /// Returns a summary of the search, or `None` without a query.
     fn matches(&self, doc: &DiffDoc) -> Option<String> {
         if self.query.is_empty() {
             return None;
@@ -444,7 +445,7 @@ impl Changes {
         })
     }
 
-    /// Returns where the cursor is, as the search counts: the file, and a line of it.
+    /// Returns the position of the cursor in the terms of a search: the file, and a line of it.
     fn key(&self, doc: &DiffDoc) -> (usize, Option<usize>) {
         let row = self.row();
         match doc.place(row) {
@@ -467,22 +468,22 @@ impl Changes {
         self.scroll.at(self.len())
     }
 
-    /// The file at the cursor of the diff.
+    /// Returns the index of the file at the cursor of the diff.
     fn file(&self) -> Option<usize> {
         self.doc.as_ref()?.place(self.row()).map(Place::file)
     }
 
-    /// Returns whether there are changes to look at.
+    /// Returns whether the changes are loaded.
     pub fn is_here(&self) -> bool {
         self.doc.is_some()
     }
 
-    /// Returns what a command is about, or why there is nothing: `none`, once the changes are here.
+    /// Returns the target of a command, or the reason why there is none: `none` once the changes are loaded.
     pub fn need<T>(&self, here: Option<T>, none: &'static str) -> Result<T, Disabled> {
         here.ok_or(if self.is_here() { none } else { "the changes are still loading" }.into())
     }
 
-    /// The file and line under the cursor.
+    /// Returns the file and line under the cursor.
     pub fn spot(&self) -> Option<FileLocation> {
         let doc = self.doc.as_ref()?;
         let place = doc.place(self.row())?;
@@ -495,40 +496,40 @@ impl Changes {
         Some(FileLocation { path: file.path().to_owned(), line: line.and_then(|line| line.new().or(line.old())), old })
     }
 
-    /// The text of the line under the cursor, if it is a line of a file.
+    /// Returns the text of the line under the cursor, if it is a line of a file.
     pub fn line_text(&self) -> Option<String> {
         let doc = self.doc.as_ref()?;
         let row = self.row();
         matches!(doc.place(row)?, Place::Line { .. }).then(|| doc.text(row).into_owned())
     }
 
-    /// Returns whether all that the reply holds is read.
+    /// Returns whether all parts of the reply are parsed.
     pub fn has_all(&self, input: &Input) -> bool {
         self.parts >= input.entries.parts()
     }
 
-    /// The files as they are shown, parsed.
+    /// Returns the parsed files in their current state.
     pub fn files(&self) -> &[Arc<FileDiff>] {
         self.doc.as_ref().map(DiffDoc::files).unwrap_or_default()
     }
 
-    /// Names what is shown: another one whenever that is.
+    /// Returns the identity of the input that is shown; it changes whenever that does.
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// Both panels.
+    /// Returns both panels.
     pub fn panels(&mut self) -> &mut Panels {
         self.made();
         &mut self.panels
     }
 
-    /// Says how many columns there are for both panels, where they stand beside something else.
+    /// Sets the width of both panels together, in columns, if they share the screen with another panel.
     pub fn set_width(&mut self, width: u16) {
         self.width = Some(width);
     }
 
-    /// Whether something beside it has the focus, so that it is drawn quietly.
+    /// Sets whether another panel beside them has the focus, so that they are drawn without it.
     pub fn set_aside(&mut self, aside: bool) {
         self.aside = aside;
     }

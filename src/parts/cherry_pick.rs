@@ -1,4 +1,4 @@
-//! Cherry-picking: one commit, or several in order, onto a branch; stops at the first that does not fit.
+//! Cherry-picks one commit, or several in order, to a branch; stops at the first that fails.
 
 use crate::api::Id;
 use crate::api::commits::{CherryPick, Commit};
@@ -11,26 +11,26 @@ use crate::store::Write;
 use crate::ui::text::{head, sanitize};
 use std::rc::Rc;
 
-/// The branch that commits are to be picked to, as it is answered.
+/// The branch to cherry-pick to, as the answer of a picker.
 pub struct PickTo(pub String);
 
-/// Commits that a question names.
+/// The maximum number of commits that a question names.
 const NAMED: usize = 6;
 
-/// What is to be picked: hash and title, in the order in which it is to be applied.
+/// The hashes and titles of the commits to cherry-pick, in the order in which they are applied.
 pub type PickedCommits = Vec<(String, String)>;
 
-/// A commit as it is picked.
+/// Returns the hash and the title of a commit.
 pub fn pick_of(commit: &Commit) -> (String, String) {
     (commit.id.clone(), commit.title.clone())
 }
 
-/// Asks for the branch.
+/// Returns the action that asks for the branch.
 pub fn ask(project: &Id, view: &View) -> Action {
     Refs::pick("Cherry-pick to", project, view, |name| Action::answer(PickTo(name.to_owned())))
 }
 
-/// `commit 1a2b3c4d`, `3 commits`.
+/// Returns a short name for the commits: `commit 1a2b3c4d`, `3 commits`.
 fn count(picks: &[(String, String)]) -> String {
     match picks {
         [(sha, _)] => format!("commit {}", head(sha, 8)),
@@ -38,7 +38,7 @@ fn count(picks: &[(String, String)]) -> String {
     }
 }
 
-/// With the branch at hand, asks whether it is meant, naming every commit that is named in a question.
+/// Asks for confirmation before picking to `branch`, with the names of the first commits.
 pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
     if picks.is_empty() {
         return cx.say(Tone::Info, "No commit is selected.");
@@ -57,7 +57,7 @@ pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
     cx.act(App::confirm(title, question, send));
 }
 
-/// The pick at `at`, and then the one after it.
+/// Returns the action that picks the commit at `at` and then those after it.
 fn next(project: Id, picks: Rc<[(String, String)]>, branch: String, at: usize) -> Action {
     let Some((sha, _)) = picks.get(at) else {
         return Action::Say(Tone::Good, format!("Picked {} to {}", count(&picks), sanitize(&branch)));
@@ -78,7 +78,7 @@ fn next(project: Id, picks: Rc<[(String, String)]>, branch: String, at: usize) -
     Action::SendThen(None, write, then)
 }
 
-/// Says how far it came and why no further, and offers to look at the commit that does not fit.
+/// Reports how many commits were picked and why it stopped, and offers to open the commit that failed.
 fn stopped(project: &Id, picks: &[(String, String)], branch: &str, at: usize, why: &str, cx: &mut Cx) {
     let (sha, title) = picks.get(at).cloned().unwrap_or_default();
     let done = match at {

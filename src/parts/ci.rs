@@ -1,4 +1,4 @@
-//! What the panes of jobs share: how a job looks, in which order jobs stand, what can be done with one.
+//! Functions that all views of jobs share: appearance, order and actions.
 
 use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob, Status};
 use crate::api::{Id, Time};
@@ -18,17 +18,17 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// How often what runs is asked for again.
+/// The interval at which running jobs are polled.
 pub const PULSE: Duration = Duration::from_secs(2);
 
-/// Returns whether a job may change by itself. Where a pipeline stands still, before a job started by hand, what comes
-/// after it was created and waits, for as long as nobody acts.
+/// Returns whether a job may change without user action. In a pipeline that waits for a manual job, the later jobs stay
+/// `created` until a user acts.
 pub fn moves(job: &Job) -> bool {
     let stands = job.pipeline.as_ref().is_some_and(|pipeline| !pipeline.status.is_live());
     job.status.is_live() && !(job.status == Status::Created && stands)
 }
 
-/// Something the user may do with a job.
+/// An action on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobAction {
     Retry,
@@ -49,12 +49,12 @@ impl JobAction {
         }
     }
 
-    /// Returns whether the user is asked first, since something is lost.
+    /// Returns whether the user has to confirm the action, because something is lost.
     pub fn asks(self) -> bool {
         matches!(self, JobAction::Cancel | JobAction::Erase)
     }
 
-    /// Returns whether the job's status allows it, or why not.
+    /// Returns whether the job's status allows the action, or the reason why not.
     pub fn can(self, job: &Job) -> Result<(), Disabled> {
         let word = status_word(&job.status);
         let refuse = |why: &str| Err(Disabled::Owned(format!("#{} is {word}: {why}", job.id)));
@@ -78,7 +78,7 @@ impl JobAction {
         }
     }
 
-    /// The change that it sends.
+    /// Returns the write for a job.
     fn write(self, project: &Id, job: &Job) -> Write {
         let (id, job_id) = (project.clone(), job.id);
         let what = format!("{} #{} {}", self.verb(), job.id, text::sanitize(&job.name));
@@ -91,7 +91,7 @@ impl JobAction {
         }
     }
 
-    /// Sends it: one write, or several one after the other, of each of which is seen what came of it.
+    /// Sends the writes: a single one directly, several as a batch that shows the result of each.
     fn send(self, writes: Vec<Write>, cx: &mut Cx) {
         if writes.len() > 1 {
             let title = format!("{} {} jobs", self.title(), writes.len());
@@ -112,8 +112,8 @@ impl JobAction {
         }
     }
 
-    /// Does it to those of `jobs` that allow it; asks first where something is lost: then the answer is a
-    /// [`Confirmed`].
+    /// Applies the action to those of `jobs` that allow it. If something is lost, the user is asked first; the answer
+    /// is a [`Confirmed`].
     pub fn to(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
         let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.can(job).is_ok()).collect();
         let writes: Vec<Write> = able.iter().map(|job| self.write(project, job)).collect();
@@ -136,30 +136,30 @@ impl JobAction {
     }
 }
 
-/// Refuses what only jobs with a runner have.
+/// Returns the reason why a trigger job has no runner, trace or artifacts.
 fn trigger_refusal(job: &Job) -> Result<(), Disabled> {
     Err(Disabled::Owned(format!("#{} only starts another pipeline: Enter opens that", job.id)))
 }
 
-/// Returns whether a job has a trace to look at, or why not.
+/// Returns whether a job has a trace, or the reason why not.
 pub fn has_trace(job: &Job) -> Result<(), Disabled> {
     if job.is_trigger() { trigger_refusal(job) } else { Ok(()) }
 }
 
-/// The user said yes to what was asked about some jobs.
+/// The message that the user confirmed an action on jobs.
 pub struct Confirmed {
     job_action: JobAction,
     writes: Vec<Write>,
 }
 
 impl Confirmed {
-    /// Sends it.
+    /// Sends the writes.
     pub fn send(self, cx: &mut Cx) {
         self.job_action.send(self.writes, cx);
     }
 }
 
-/// Returns what erasing takes away.
+/// Returns the first half of a sentence about what erasing deletes.
 fn losses(jobs: &[&Job]) -> String {
     let kept: Vec<String> = jobs
         .iter()
@@ -174,12 +174,12 @@ fn losses(jobs: &[&Job]) -> String {
     }
 }
 
-/// A status in words the user reads.
+/// Returns a status as it is displayed.
 pub fn status_word(status: &Status) -> String {
     status.as_str().replace('_', " ")
 }
 
-/// Glyph and role of a job: a failure that its pipeline forgives only warns.
+/// Returns the glyph and the role of a job: a failure that is allowed is only a warning.
 pub fn sign(job: &Job) -> (&'static str, Role) {
     if job.is_forgiven() {
         (glyph::or_word(glyph::warning(), "failure allowed"), Role::Warning)
@@ -188,7 +188,7 @@ pub fn sign(job: &Job) -> (&'static str, Role) {
     }
 }
 
-/// Glyph and word of a job's status.
+/// Returns the cell with the glyph and the name of a job's status.
 pub fn status_cell(job: &Job) -> Cell {
     Cell::from(match job.is_forgiven() {
         true => (format!("{} allowed", glyph::or_word(glyph::warning(), "failure")), Role::Warning),
@@ -200,11 +200,11 @@ fn instant(time: Option<&Time>) -> Option<Timestamp> {
     time.and_then(Time::instant)
 }
 
-/// Seconds that a job took, or has been running at `now`.
+/// Returns the duration of a job, or the time that it has been running at `now`, in seconds.
 pub fn seconds(job: &Job, now: Timestamp) -> Option<f64> {
     let started = instant(job.started_at.as_ref());
     if job.status.is_running() {
-        // By a clock of which nothing is known it may not have begun yet: then the server's own count tells.
+        // If the clock of the server is unknown, the job may seem not to have begun yet; use its own duration then.
         let since = started.map(|from| now.duration_since(from).as_secs_f64());
         return since.filter(|since| *since >= 0.0).or(job.duration).or(since.map(|_| 0.0));
     }
@@ -214,17 +214,17 @@ pub fn seconds(job: &Job, now: Timestamp) -> Option<f64> {
     })
 }
 
-/// The same in words; empty for what never ran.
+/// Returns the duration as text; empty if the job never ran.
 pub fn took(job: &Job, now: Timestamp) -> String {
     seconds(job, now).map(text::duration).unwrap_or_default()
 }
 
-/// The last thing that happened to it.
+/// Returns the time of the last event of a job.
 pub fn last(job: &Job) -> Option<&Time> {
     job.finished_at.as_ref().or(job.started_at.as_ref()).or(job.created_at.as_ref())
 }
 
-/// Returns what successful runs of the same job took, oldest first, as far as `rows` knows them.
+/// Returns the durations of successful runs of the same job among `rows`, oldest first, in seconds.
 pub fn earlier_durations<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp) -> Vec<f64> {
     let same = rows.filter(|other| other.name == job.name && other.status == Status::Success && other.id != job.id);
     let mut took: Vec<f64> = same.filter_map(|other| seconds(other, now)).take(20).collect();
@@ -232,20 +232,19 @@ pub fn earlier_durations<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now
     took
 }
 
-/// Returns how long a job took before, and how that went up and down in `room` columns; what comes first is the middle
-/// of it. `None` if nothing is known.
+/// Returns the median of earlier durations, and a chart of them in `room` columns. Returns `None` without durations.
 pub fn median_duration(before: &[f64], room: usize) -> Option<(String, String)> {
     let mut sorted = before.to_vec();
     sorted.sort_by(f64::total_cmp);
     let median = sorted.get(sorted.len() / 2).copied()?;
     let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
-    // From a little below the least: what matters is the difference. Where there is none, bars would say nothing.
+    // Bars start a little below the minimum, to show the differences. If there are hardly any, there is no chart.
     let apart: Vec<f64> = before.iter().map(|took| took - least * 0.9).collect();
     let chart = if most > least * 1.05 { chart::sparkline(&apart, room) } else { String::new() };
     Some((text::duration(median), chart))
 }
 
-/// The short hash of a job's commit.
+/// Returns the short SHA of a job's commit.
 pub fn short_sha(job: &Job) -> String {
     match (&job.commit, &job.pipeline) {
         (Some(commit), _) => commit.short().to_owned(),
@@ -254,12 +253,12 @@ pub fn short_sha(job: &Job) -> String {
     }
 }
 
-/// Returns when artifacts go, if they do.
+/// Returns when the artifacts expire, if they do.
 pub fn expiry(job: &Job) -> Option<Timestamp> {
     instant(job.artifacts_expire_at.as_ref())
 }
 
-/// The page of a job.
+/// Returns the URL of a job.
 pub fn url(view: &View, project: &Id, job: &Job) -> String {
     match job.web_url.as_ref().filter(|url| !url.is_empty()) {
         Some(url) => url.clone(),
@@ -267,45 +266,45 @@ pub fn url(view: &View, project: &Id, job: &Job) -> String {
     }
 }
 
-/// The most traces that are looked at together.
+/// The maximum number of traces that are shown together.
 pub const TOGETHER: usize = 6;
 
-/// The place of several traces.
+/// Returns the place that shows several traces.
 pub fn traces(project: &Id, ids: impl Iterator<Item = u64>) -> Place {
     let ids: Vec<String> = ids.take(TOGETHER).map(|id| id.to_string()).collect();
     Place::new("traces").project(project.clone()).item(ids.join(","))
 }
 
-/// A job as something to watch.
+/// Returns the job as an object to watch.
 pub fn watched(project: &Id, job: &Job) -> Watched {
     Watched::Job { project: project.clone(), id: job.id, name: job.name.clone() }
 }
 
-/// A project that is named by its number is asked for its path.
+/// Returns the request for the path of a project that is only known by its ID.
 pub fn want_path(project: &Id) -> Option<Want> {
     project.number().map(|_| super::project::want(project))
 }
 
-/// A job's place among those of its pipeline.
+/// The position of a job in its pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Which of the rows it is.
+    /// The index of the row.
     pub row: usize,
     /// [`Job::id`].
     pub id: u64,
-    /// A later run of the same job stands before it.
+    /// Whether a later run of the same job precedes it.
     pub older: bool,
 }
 
-/// The jobs of one pipeline by stage, in the order in which they run.
+/// A stage of a pipeline with its jobs, in the order in which they run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
     pub name: String,
     pub jobs: Vec<Slot>,
 }
 
-/// Puts the jobs of one pipeline in order: stages as they were made, in them jobs as they were made, of a job that ran
-/// again the newest run first.
+/// Sorts the jobs of one pipeline by stage and name, both in the order of creation. Of a retried job, the newest run
+/// comes first.
 pub fn stages<'a>(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Vec<Stage> {
     let mut all: Vec<(usize, &Job)> = jobs.collect();
     let mut stage_from: HashMap<&str, u64> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Lists whose columns the user chooses: what a list offers, what was chosen and kept, and who sorts.
+//! Configurable columns: the columns that a list offers, the user's saved choice, and sorting.
 
 use super::list::Listing;
 use crate::app::action::{Action, Tone};
@@ -10,17 +10,17 @@ use crate::ui::table::{Column, Row};
 use crate::ui::theme::Role;
 use std::cmp::Ordering;
 
-/// Who sorts by a column, and how.
+/// The way in which a column can be sorted.
 pub enum SortOrder<T> {
-    /// Nobody can.
+    /// The column cannot be sorted.
     No,
-    /// The server, by that word of its `order_by`.
+    /// The server sorts, by this value of `order_by`.
     Server(&'static str),
-    /// labscope, among what is loaded.
+    /// The loaded rows are sorted locally.
     Loaded(fn(&T, &T) -> Ordering),
 }
 
-/// Names under which earlier versions saved columns, and the names that took their place.
+/// Names under which earlier versions saved columns, and their current names.
 const RENAMED: &[(&str, &str)] = &[
     ("age", "updated"),
     ("age", "created"),
@@ -41,20 +41,20 @@ const RENAMED: &[(&str, &str)] = &[
     ("words", "message"),
 ];
 
-/// A column that a list offers. Its cell stands at the same index in the rows that the pane makes.
+/// A column that a list offers. Its cell has the same index in the rows that the pane returns.
 pub struct Field<T> {
-    /// Its name where columns are chosen; kept on disk.
+    /// The name of the column in the column chooser and in the saved settings.
     pub name: &'static str,
     pub column: Column,
     pub order: SortOrder<T>,
-    /// Shown where nothing was chosen.
+    /// Whether the column is shown by default.
     pub shown: bool,
-    /// The first click sorts the largest to the top: dates, the newest first.
+    /// Whether the first click sorts in descending order, as for dates.
     pub newest_first: bool,
 }
 
 impl<T> Field<T> {
-    /// A column that is shown, and that nobody sorts by.
+    /// Creates a column that is shown by default and cannot be sorted.
     pub const fn new(name: &'static str, column: Column) -> Field<T> {
         Field { name, column, order: SortOrder::No, shown: true, newest_first: false }
     }
@@ -64,48 +64,47 @@ impl<T> Field<T> {
         Field { name, column, order, shown, newest_first }
     }
 
-    /// Sorted by the server.
+    /// Makes the column sortable by the server.
     pub const fn server(self, word: &'static str) -> Field<T> {
         self.ordered(SortOrder::Server(word))
     }
 
-    /// Sorted among what is loaded.
+    /// Makes the column sortable among the loaded rows.
     pub const fn loaded(self, compare: fn(&T, &T) -> Ordering) -> Field<T> {
         self.ordered(SortOrder::Loaded(compare))
     }
 
-    /// Shown only where the user chose it.
+    /// Hides the column by default.
     pub const fn hidden(mut self) -> Field<T> {
         self.shown = false;
         self
     }
 
-    /// A date: the first click sorts the newest to the top.
+    /// Makes the first click sort in descending order, as for dates.
     pub const fn newest_first(mut self) -> Field<T> {
         self.newest_first = true;
         self
     }
 }
 
-/// What a list offers.
+/// The columns that a list offers.
 pub struct Columns<T: 'static> {
-    /// The name of the place, under which the choice is kept.
+    /// The name of the place, under which the choice is saved.
     pub place: &'static str,
     pub fields: &'static [Field<T>],
-    /// The column and direction (`true`: largest first) where nothing was chosen; nothing if the server has an order of
-    /// its own that no column says.
+    /// The default sort column and direction (`true`: descending); `None` if no column matches the server's own order.
     pub order: Option<(&'static str, bool)>,
 }
 
-/// What the server is to sort by, if that was chosen: the words of `order_by` and `sort`.
+/// The `order_by` and `sort` parameters of a request, if the user chose an order.
 pub type ServerOrder = Option<(&'static str, &'static str)>;
 
-/// What is shown now.
+/// The columns and the order that are in effect.
 pub struct ColumnState<T: 'static> {
     fields: &'static [Field<T>],
     shown: Vec<usize>,
     order: Option<(usize, bool)>,
-    /// The order is that where nothing was chosen, which the pane asks for in its own words.
+    /// Whether the order is the default, which the pane requests by its own parameters.
     standard: bool,
 }
 
@@ -123,7 +122,7 @@ impl<T: 'static> Columns<T> {
         self.fields.iter().any(|field| field.name == name)
     }
 
-    /// Returns what a column that was saved as `name` is called now.
+    /// Returns the current name of a column that was saved as `name`.
     fn current_name(&self, name: String) -> String {
         let renamed = RENAMED.iter().find(|(old, new)| *old == name && self.has(new));
         renamed.filter(|_| !self.has(&name)).map_or(name, |(_, new)| (*new).to_owned())
@@ -138,7 +137,7 @@ impl<T: 'static> Columns<T> {
         saved.filter(|choice| choice.columns.iter().any(|name| self.has(name))).unwrap_or_else(|| self.standard())
     }
 
-    /// Returns what is shown now.
+    /// Returns the columns and the order that are in effect.
     pub fn chosen(&self, view: &View) -> ColumnState<T> {
         let choice = self.choice(view);
         let index = |name: &String| self.fields.iter().position(|field| field.name == name);
@@ -153,7 +152,7 @@ impl<T: 'static> Columns<T> {
         view.settings.columns.contains_key(self.place)
     }
 
-    /// Lets one choose.
+    /// Opens the column chooser.
     pub fn open(&self, cx: &mut Cx) {
         let sorter = |order: &SortOrder<T>| match order {
             SortOrder::No => Sorter::Nobody,
@@ -170,7 +169,7 @@ impl<T: 'static> Columns<T> {
         cx.act(Action::Open(Box::new(list)));
     }
 
-    /// Sorts by the column `name`: in its usual direction, then in the other, then as the server has it.
+    /// Sorts by the column `name`: first in its usual direction, then in the other, then in the server's order.
     pub fn turn(&self, name: &str, cx: &mut Cx) {
         let mut choice = self.choice(&cx.view);
         let newest_first = self.fields.iter().any(|field| field.name == name && field.newest_first);
@@ -179,7 +178,7 @@ impl<T: 'static> Columns<T> {
         cx.act(Action::Settings(SettingsChange::Columns { place: self.place.to_owned(), choice }));
     }
 
-    /// Sorts by the column `index` of those that are shown, or says that it cannot be sorted.
+    /// Sorts by the column at `index` among those shown, or says that it cannot be sorted.
     pub fn sort_by(&self, index: usize, cx: &mut Cx) {
         let chosen = self.chosen(&cx.view);
         let Some(field) = chosen.shown.get(index).and_then(|index| self.fields.get(*index)) else { return };
@@ -191,7 +190,7 @@ impl<T: 'static> Columns<T> {
 }
 
 impl<T: 'static> ColumnState<T> {
-    /// The columns of the table.
+    /// Returns the columns of the table.
     pub fn columns(&self) -> Vec<Column> {
         let column = |index: &usize| {
             let column = self.fields.get(*index)?.column;
@@ -203,19 +202,19 @@ impl<T: 'static> ColumnState<T> {
         self.shown.iter().filter_map(column).collect()
     }
 
-    /// Of a row with a cell for each column that is offered, those that are shown.
+    /// Reduces a row with a cell for each offered column to the columns that are shown.
     pub fn row(&self, mut row: Row) -> Row {
         let mut cells = std::mem::take(&mut row.cells);
         row.cells = self.shown.iter().map(|i| cells.get_mut(*i).map(std::mem::take).unwrap_or_default()).collect();
         row
     }
 
-    /// As it is chosen, but in no order that it knows where `otherwise`: a query says another.
+    /// Returns the state without a sort order if `otherwise` is true, for a query that sets another one.
     pub fn unless(self, otherwise: bool) -> ColumnState<T> {
         ColumnState { order: self.order.filter(|_| !otherwise), ..self }
     }
 
-    /// Returns whether a column is among those that are shown.
+    /// Returns whether a column is shown.
     pub fn shows(&self, name: &str) -> bool {
         self.shown.iter().filter_map(|index| self.fields.get(*index)).any(|field| field.name == name)
     }
@@ -225,7 +224,7 @@ impl<T: 'static> ColumnState<T> {
         Some((self.fields.get(index)?, down))
     }
 
-    /// Returns what the server is to sort by, the words of `order_by` and `sort`, if that was chosen.
+    /// Returns the `order_by` and `sort` parameters of the request, if the user chose an order of the server.
     pub fn server(&self) -> ServerOrder {
         match self.field().filter(|_| !self.standard)? {
             (Field { order: SortOrder::Server(word), .. }, down) => Some((*word, if down { "desc" } else { "asc" })),
@@ -233,7 +232,7 @@ impl<T: 'static> ColumnState<T> {
         }
     }
 
-    /// Sorts what is loaded, where nobody else does.
+    /// Sorts the loaded rows, if the order is a local one.
     pub fn sort(&self, list: &mut Listing, rows: &Rows<'_, T>) {
         match self.field() {
             Some((Field { name, order: SortOrder::Loaded(compare), .. }, down)) => {
@@ -243,7 +242,7 @@ impl<T: 'static> ColumnState<T> {
         }
     }
 
-    /// Says so where rows that are not loaded are not sorted in.
+    /// Returns a breadcrumb that warns that only the loaded rows are sorted, if there are more.
     pub fn breadcrumb(&self, rows: &Rows<'_, T>) -> Option<Breadcrumb> {
         let (field, _) = self.field().filter(|(field, _)| matches!(field.order, SortOrder::Loaded(_)) && rows.more)?;
         Some(Breadcrumb::new(format!("sorted locally by {} (loaded rows)", field.name), Role::Warning))

@@ -1,4 +1,4 @@
-//! Everything that is known of a commit, line by line, with what each line leads to.
+//! The details of a commit, line by line, with the link target of each line.
 
 use super::commit_view::CommitView;
 use super::list::{age, ago, date};
@@ -13,10 +13,10 @@ use crate::store::Rows;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// Lines of a message that are shown.
+/// The maximum number of lines of a message that are shown.
 const MESSAGE: usize = 2_000;
 
-/// All of it, in at most `width` columns; nothing while the commit is not known.
+/// Writes the details in at most `width` columns; nothing while the commit is not loaded.
 pub fn write(details: &mut Details, shown: &CommitView, view: &View, width: usize) {
     details.clear();
     let Some(commit) = shown.commit(view).value else { return };
@@ -156,7 +156,7 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
     }
 }
 
-/// A time as a date with its age; the text of the server where it is no date.
+/// Returns a time as a date with its age, or the server's text if it is not a date.
 fn moment(view: &View, time: &Time) -> String {
     match age(view, Some(time)) {
         age if age.is_empty() => date(time),

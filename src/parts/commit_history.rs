@@ -1,4 +1,4 @@
-//! What is worked out of a list of commits off the loop, page by page as they arrive: its graph, and how busy it was.
+//! The graph and the activity chart of a list of commits, computed off the event loop, page by page as they arrive.
 
 use crate::api::commits::Commit;
 use crate::app::pane::View;
@@ -13,30 +13,30 @@ use std::sync::Arc;
 /// A page of the list with its part of the graph.
 struct GraphPage {
     commits: Arc<Vec<Commit>>,
-    /// Names this page and all before it.
+    /// A hash that identifies this page and all before it.
     chain: u64,
-    /// The commit of the whole list with which it begins.
+    /// The index of its first commit in the whole list.
     start: usize,
     laid: Option<Arc<PageLayout>>,
 }
 
-/// What is worked out of one page.
+/// The layout computed for one page.
 struct PageLayout {
     graph: Page,
-    /// Commits by week, counted from 1970.
+    /// The number of commits per week, counted from 1970.
     weeks: BTreeMap<i64, u32>,
 }
 
-/// What is worked out of a list, as far as it is.
+/// The graph and the activity of a list, as far as they are computed.
 #[derive(Default)]
 pub struct History {
     parts: Vec<GraphPage>,
     weeks: BTreeMap<i64, u32>,
-    /// The revision of the list that was looked at.
+    /// The revision of the list that was processed last.
     revision: Option<Revision>,
 }
 
-/// Pages to lay out, and where to begin.
+/// A computation that lays out pages of commits.
 struct Layout {
     key: String,
     after: Option<Arc<PageLayout>>,
@@ -72,7 +72,7 @@ fn weeks(commits: &[Commit]) -> BTreeMap<i64, u32> {
     weeks
 }
 
-/// Another number for other commits, or for the same after others.
+/// Returns a hash of the commits and of the pages before them.
 fn chain(before: u64, commits: &[Commit]) -> u64 {
     let mut hasher = DefaultHasher::new();
     before.hash(&mut hasher);
@@ -84,9 +84,8 @@ fn chain(before: u64, commits: &[Commit]) -> u64 {
 }
 
 impl History {
-    /// After an update: takes the pages of the list, keeps what is laid out of those that are as they were, and takes
-    /// what was laid out in the meantime. Costs something only where a reply came: a look at each page, and its
-    /// commits.
+    /// Processes the pages of the list and finished layouts after a store update. The layouts of unchanged pages are
+    /// kept. This is cheap unless a reply came: then it looks at each page and its commits.
     pub fn sync(&mut self, view: &View, rows: &Rows<'_, Commit>) {
         if self.revision.replace(rows.revision) != Some(rows.revision) {
             self.take((0..rows.pages() as usize).map_while(|index| rows.page(index)));
@@ -94,7 +93,7 @@ impl History {
         self.take_laid(view);
     }
 
-    /// The same for a list that has no pages.
+    /// Like [`History::sync`], for a list without pages.
     pub fn sync_page(&mut self, view: &View, commits: &Arc<Vec<Commit>>) {
         self.take(std::iter::once(commits.clone()));
         self.take_laid(view);
@@ -133,12 +132,12 @@ impl History {
         }
     }
 
-    /// Names the work from the part `from` to the end.
+    /// Returns the key of the layout from the part `from` to the end.
     fn key(&self, from: usize) -> Option<String> {
         self.parts.last().map(|last| format!("history {:x} from page {from}", last.chain))
     }
 
-    /// Returns what is to be laid out.
+    /// Returns the computation that lays out the remaining pages.
     pub fn wants(&self) -> Option<Want> {
         let from = self.parts.iter().position(|part| part.laid.is_none())?;
         let after = from.checked_sub(1).and_then(|i| self.parts.get(i)).and_then(|part| part.laid.clone());
@@ -152,8 +151,8 @@ impl History {
         part.laid.as_ref()?.graph.row(index - part.start)
     }
 
-    /// Returns how many commits each week brought, up to now, in at most `width` columns, and how far back that is: the
-    /// last year at most, or the whole of what is known where that ended before.
+    /// Returns a chart of the commits per week in at most `width` columns, and the time since its start: at most a
+    /// year, or less if the known commits span less.
     pub fn activity(&self, view: &View, width: usize) -> Option<(String, String)> {
         let (first, last) = (*self.weeks.keys().next()?, *self.weeks.keys().next_back()?);
         let now = view.now.as_second().div_euclid(WEEK);
@@ -164,7 +163,7 @@ impl History {
         Some((chart::sparkline(&counts, width), text::ago(back)))
     }
 
-    /// The cell of the commit `index` of the list, in at most `limit` lanes.
+    /// Returns the graph cell of the commit at `index` of the list, with at most `limit` lanes.
     pub fn cell(&self, index: usize, limit: usize) -> Cell {
         let pieces = self.row(index).map(|row| row.draw(limit)).unwrap_or_default();
         Cell { spans: pieces.into_iter().map(|(text, role)| (text.into(), role)).collect(), ..Cell::default() }

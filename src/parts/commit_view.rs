@@ -1,4 +1,4 @@
-//! One commit with what it changed: shown whole in its own place, and beside the list of commits.
+//! One commit with its changes, shown in a place of its own and beside the list of commits.
 
 use super::list::{self, age};
 use super::project;
@@ -17,22 +17,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// Pages of changed files that are asked for: more files than the user reads.
+/// The maximum number of pages of changed files that are requested: more files than anyone reads.
 const PAGES: u32 = 20;
 
-/// A commit: by a hash, a branch or a tag.
+/// A commit, by its hash, a branch or a tag.
 pub struct CommitView {
     pub project: Id,
     pub sha: String,
     pub changes: Changes,
-    /// The files of all pages, and the revision of the list that they are of.
+    /// The files of all pages, and the revision of the list that they come from.
     files: Option<(Revision, Input)>,
-    /// Waits until the selection rests.
+    /// The delay before requests, so that none are sent while the selection moves.
     delay: Duration,
 }
 
 impl CommitView {
-    /// Nothing of it is asked for yet.
+    /// Creates the view without requesting anything.
     pub fn new(project: &Id, sha: &str, delay: Duration) -> CommitView {
         CommitView { project: project.clone(), sha: sha.to_owned(), changes: Changes::default(), files: None, delay }
     }
@@ -49,32 +49,32 @@ impl CommitView {
         view.store.list(&self.diff())
     }
 
-    /// Branches and tags that hold it.
+    /// Returns the request for the branches and tags that contain the commit.
     pub fn refs_query(&self) -> ListCommitRefs {
         ListCommitRefs { id: self.project.clone(), sha: self.sha.clone(), r#type: None }
     }
 
-    /// Returns what machines said of it.
+    /// Returns the request for the commit's statuses.
     pub fn statuses_query(&self) -> ListCommitStatuses {
         ListCommitStatuses { id: self.project.clone(), sha: self.sha.clone(), ..ListCommitStatuses::default() }
     }
 
-    /// The merge requests that brought it.
+    /// Returns the request for the merge requests of the commit.
     pub fn merge_requests_query(&self) -> ListCommitMergeRequests {
         ListCommitMergeRequests { id: self.project.clone(), sha: self.sha.clone() }
     }
 
-    /// Its signature.
+    /// Returns the request for the commit's signature.
     pub fn signature_query(&self) -> GetCommitSignature {
         GetCommitSignature { id: self.project.clone(), sha: self.sha.clone() }
     }
 
-    /// The commit, as far as it is known.
+    /// Returns the commit, as far as it is loaded.
     pub fn commit<'a>(&self, view: &View<'a>) -> Remote<'a, Commit> {
         view.store.get(&self.query())
     }
 
-    /// The commit and its diff.
+    /// Returns the requests for the commit and its diff, and the computations on them.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let pages = (self.diff_rows(view).pages() + 1).min(PAGES);
         let mut wants = vec![
@@ -85,17 +85,17 @@ impl CommitView {
         wants
     }
 
-    /// The changed files under a name that is another one when they are.
+    /// Returns the changed files with their identity.
     pub fn input(&self) -> Option<Input> {
         self.files.as_ref().map(|(_, input)| input.clone())
     }
 
-    /// After an update: gathers the pages, and lets the changes take what was worked out.
+    /// Updates the state after a store update: collects the pages, and updates the changes.
     pub fn sync(&mut self, view: &View) {
         let rows = self.diff_rows(view);
         if rows.known && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
             let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
-            // A further page leaves the name as it is: what was parsed of the others stays.
+            // A further page does not change the identity, so that the parsed files are kept.
             let identity = format!("{} at {:?}", self.diff().request().line(), rows.since);
             self.files = Some((rows.revision, Input { identity, entries: Entries::Pages(pages) }));
         }
@@ -110,13 +110,13 @@ impl CommitView {
         self.changes.sync(view, input.as_ref());
     }
 
-    /// Draws what was changed.
+    /// Draws the changes.
     pub fn draw_changes(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let error = self.diff_rows(view).error;
         self.changes.draw(view, area, buf, self.input().as_ref(), error);
     }
 
-    /// Draws title, author and some of the message; gives what is left for the changes.
+    /// Draws the title, the author and a part of the message; returns the area that is left for the changes.
     pub fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer, body: usize) -> Rect {
         let Some(commit) = self.commit(view).value else {
             return Rect { y: area.y + area.height.min(2), height: area.height.saturating_sub(2), ..area };
@@ -133,7 +133,7 @@ impl CommitView {
         Rect { y, height: area.bottom().saturating_sub(y), ..area }
     }
 
-    /// Author, age, hash, how much, and what its pipeline came to.
+    /// Returns the facts below the title: author, age, SHA, line counts, pipeline status.
     fn facts(&self, view: &View, commit: &Commit) -> Pieces {
         let mut facts: Pieces = vec![(commit.author_name.clone(), Role::User)];
         let mut fact = |words: String, role: Role| {
@@ -156,13 +156,13 @@ impl CommitView {
         facts
     }
 
-    /// Its page, at the file under the cursor of the changes.
+    /// Returns the URL of the commit.
     pub fn url(&self, view: &View) -> String {
         let sha = self.commit(view).value.map_or(self.sha.as_str(), |c| &c.id);
         project::page(view, &self.project, &format!("/-/commit/{}", crate::api::endpoint::encode(sha)))
     }
 
-    /// Hash, title and page of the file, to copy.
+    /// Returns the texts to copy: SHA, title, message, and the path of the file under the cursor.
     pub fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
         let Some(commit) = self.commit(view).value else { return vec![("SHA", self.sha.clone())] };
         let mut copies = vec![("SHA", commit.id.clone()), ("short SHA", commit.short().to_owned())];

@@ -1,4 +1,4 @@
-//! Facts in lines: a name before each, and what each line leads to. Shared by the places of a commit and of a project.
+//! Facts as lines, each with a name and a link target. Shared by the places of a commit and of a project.
 
 use crate::app::action::Action;
 use crate::app::command::Motion;
@@ -11,34 +11,34 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// Columns of the names.
+/// The width of the names, in columns.
 const NAMES: usize = 11;
 
-/// Columns of longer names, with the blank behind them.
+/// The width of longer names and the space after them, in columns.
 pub const NAMES_WIDE: usize = 13;
 
-/// Pieces of a line with their roles.
+/// The pieces of a line with their roles.
 pub type Pieces = Vec<(String, Role)>;
 
-/// What a line leads to.
+/// The target of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkTarget {
-    /// A place of labscope.
+    /// A place in labscope.
     Place(Place),
-    /// A page of another machine.
+    /// An external web page.
     Page(String),
-    /// Something to take along.
+    /// A text to copy, with its name.
     Copy(&'static str, String),
 }
 
 impl LinkTarget {
-    /// The web page of an address that a server names; nothing else is handed to the browser.
+    /// Returns the target for a URL from the server. Only HTTP and HTTPS URLs may be opened in the browser.
     pub fn page(url: &str) -> Option<LinkTarget> {
         (url.starts_with("https://") || url.starts_with("http://")).then(|| LinkTarget::Page(url.to_owned()))
     }
 }
 
-/// A line, and what it leads to.
+/// A line and its target.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Detail {
     pieces: Pieces,
@@ -51,47 +51,47 @@ pub struct Details {
     lines: Vec<Detail>,
     scroll: DocState,
     area: Cell<Rect>,
-    /// Columns of the names, if they are more than usual.
+    /// The width of the names, if it is more than the default, in columns.
     names: usize,
 }
 
 impl Details {
-    /// With names that take so many columns, a blank among them.
+    /// Sets the width of the names and the space after them, in columns.
     pub fn names(mut self, columns: usize) -> Details {
         self.names = columns;
         self
     }
 
-    /// Begins to write them again; the cursor stays.
+    /// Removes all lines; the cursor stays.
     pub fn clear(&mut self) {
         self.lines.clear();
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// A line without a name.
+    /// Appends a line without a name.
     pub fn line(&mut self, pieces: Pieces) {
         self.lines.push(Detail { pieces, lead: None });
     }
 
-    /// Lines of prose, cut at `width`.
+    /// Appends lines of text, wrapped at `width`, at most `most`.
     pub fn prose(&mut self, words: &str, width: usize, most: usize, role: Role) {
         for line in text::wrap(words, width, most) {
             self.line(vec![(line, role)]);
         }
     }
 
-    /// A name, what there is to say, and what that leads to.
+    /// Appends a line with a name and a target.
     pub fn field(&mut self, name: &str, pieces: Pieces, lead: Option<LinkTarget>) {
         let mut line = vec![(text::pad(name, self.names.max(NAMES)), Role::Dim)];
         line.extend(pieces);
         self.lines.push(Detail { pieces: line, lead });
     }
 
-    /// Opens what the line under the cursor leads to; `false` where it leads nowhere.
+    /// Opens the target of the line under the cursor; returns `false` if it has none.
     pub fn enter(&self, cx: &mut Cx) -> bool {
         let at = self.scroll.at(self.lines.len());
         match self.lines.get(at).and_then(|line| line.lead.clone()) {
@@ -109,7 +109,7 @@ impl Details {
         motion.scroll(&mut self.scroll, len);
     }
 
-    /// The wheel and clicks; the second one opens.
+    /// Handles the wheel and clicks; a double click opens the target.
     pub fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let len = self.lines.len();
         match pointer {
@@ -126,24 +126,24 @@ impl Details {
         }
     }
 
-    /// Returns whether they were drawn there.
+    /// Returns whether the lines were last drawn at that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 
-    /// They are not drawn.
+    /// Forgets the clickable area, because the lines are not drawn.
     pub fn hide(&self) {
         self.area.set(Rect::default());
     }
 
-    /// Draws them.
+    /// Draws the lines.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
         doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, |index| {
             let pieces = self.lines.get(index).map(|line| line.pieces.as_slice()).unwrap_or_default();
             let mut spans = Vec::new();
             for (words, role) in pieces {
-                // What is underlined begins with its words, not with the gap before them.
+                // Underlining starts at the text, not at the space before it.
                 let rest = words.trim_start();
                 let (gap, _) = words.split_at(words.len() - rest.len());
                 if !gap.is_empty() {
@@ -152,7 +152,7 @@ impl Details {
                 spans.push((rest.into(), view.theme.style(*role)));
             }
             let links = match self.lines.get(index).and_then(|line| line.lead.as_ref()) {
-                // What is named is no part of the link.
+                // The name is not part of the link.
                 Some(LinkTarget::Page(url)) => {
                     let len = |pieces: &[(String, Role)]| pieces.iter().map(|(words, _)| words.len()).sum::<usize>();
                     vec![(len(pieces.get(..1).unwrap_or_default())..len(pieces), url.as_str().into())]

@@ -1,15 +1,17 @@
-//! Asks about the rows in sight a few requests at a time, so that what the user does next does not wait behind them.
+//! Limits the number of requests in flight for the visible rows, so that the user's next action does not wait behind
+//! them.
 
 use crate::api::endpoint::Request;
 use crate::store::{Load, Store, Want};
 use std::time::Duration;
 
-/// How long rows rest in sight before they are asked about.
+/// The delay before newly visible rows are requested.
 const REST: Duration = Duration::from_millis(150);
-/// Requests that wait for an answer at a time.
+/// The maximum number of requests in flight.
 const AT_ONCE: usize = 4;
 
-/// Returns what is wanted now of `loads`: all that is known, and some of what is not. What was refused is left alone.
+/// Returns those of `loads` to request now: all that are fresh, and a limited number of the others. Those that failed
+/// permanently are skipped.
 pub fn wants(store: &Store, loads: impl IntoIterator<Item = Load>) -> Vec<Want> {
     let mut waiting: Vec<Request> = Vec::new();
     let mut wants = Vec::new();

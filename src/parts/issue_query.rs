@@ -1,4 +1,4 @@
-//! Issues asked for by a typed query: of a project, of a group, of the user.
+//! Issue lists by query: of a project, of a group, of the user.
 
 use crate::api::Id;
 use crate::api::issues::{Issue, ListGroupIssues, ListIssues, ListProjectIssues};
@@ -8,36 +8,36 @@ use crate::parts::query_list;
 use crate::store::ListQuery;
 use serde_json::{Value, json};
 
-/// Where is asked, and for which state where the query does not say one.
+/// The scope of a query, and its default state and order.
 #[derive(Clone, Debug, Default)]
 pub struct IssueScope {
     pub project: Option<Id>,
     pub group: Option<Id>,
-    /// `all` or nothing means all.
+    /// The default state; empty or `all` for all states.
     pub state: &'static str,
-    /// The words of `order_by` and `sort`, where the query does not say them.
+    /// The default `order_by` and `sort` parameters.
     pub order: Option<(&'static str, &'static str)>,
 }
 
 impl IssueScope {
-    /// Returns what may be typed.
+    /// Returns the grammar of the query.
     pub fn grammar(&self) -> Grammar {
         Grammar::new(query::ISSUES, Some("search"), self.project.clone())
     }
 
-    /// Returns what `text` asks for; `None` while it cannot be asked.
+    /// Returns the request for the query `text`; `None` while it is invalid or its names are being looked up.
     pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<Issue>> {
         let id = self.project.as_ref().or(self.group.as_ref());
         let given = query_list::given([
             ("id", id.map_or(Value::Null, |id| json!(id.as_str()))),
-            // Without a project or group, the user's own.
+            // Without a project or group, list the issues assigned to the user.
             ("scope", if id.is_none() { json!("assigned_to_me") } else { Value::Null }),
             ("state", json!(self.state)),
             ("order_by", json!(self.order.map_or("updated_at", |(word, _)| word))),
             ("sort", self.order.map_or(Value::Null, |(_, way)| json!(way))),
             ("with_labels_details", json!(true)),
         ]);
-        // Servers list all states where none is named.
+        // Servers list all states if none is given.
         let whole = |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
         let grammar = self.grammar();
         Some(match (&self.project, &self.group) {

@@ -1,4 +1,4 @@
-//! What places of issues share: where an issue is, how its labels look, how it is closed and reopened.
+//! Functions that the places of issues share: the project of an issue, its labels, closing and reopening.
 
 use crate::api::Id;
 use crate::api::issues::{Issue, UpdateIssue};
@@ -15,7 +15,7 @@ use crate::ui::table::Cell;
 use crate::ui::text;
 use crate::ui::theme::Role;
 
-/// The project that it is in: by its path where that is known, else by its number.
+/// Returns the project of an issue: its path if known, or else its ID.
 pub fn project(issue: &Issue, view: &View) -> Id {
     let full = issue.references.as_ref().and_then(|r| r.full.rsplit_once('#')).map(|(path, _)| path);
     if let Some(path) = full.filter(|path| !path.is_empty()) {
@@ -25,17 +25,17 @@ pub fn project(issue: &Issue, view: &View) -> Id {
     place.and_then(|place| place.project).unwrap_or_else(|| issue.project_id.into())
 }
 
-/// The state in a sign.
+/// Returns the glyph and the role of the state.
 pub fn state(issue: &Issue) -> (&'static str, Role) {
     glyph::status(if issue.is_open() { "opened" } else { &issue.state })
 }
 
-/// Its labels in their colors.
+/// Returns the labels in their colors.
 pub fn labels(issue: &Issue) -> Cell {
     label_colors::cell(issue.labels.iter().map(|label| (label.name(), label.color().and_then(rgb))))
 }
 
-/// The write that closes it, or opens it again.
+/// Returns the write that closes an issue, or reopens a closed one.
 pub fn close_or_reopen(project: &Id, issue: &Issue) -> Write {
     let event = if issue.is_open() { "close" } else { "reopen" };
     let (id, issue_iid, state_event) = (project.clone(), issue.iid, Some(event.to_owned()));
@@ -43,7 +43,7 @@ pub fn close_or_reopen(project: &Id, issue: &Issue) -> Write {
     Write::new(&update, format!("{event} {project}#{issue_iid}"))
 }
 
-/// Asks before it is closed; opens it again at once.
+/// Returns the action that asks before closing an issue, or reopens a closed one directly.
 pub fn ask_to_close_or_reopen(project: &Id, issue: &Issue) -> Action {
     let send = Action::Send(close_or_reopen(project, issue));
     if !issue.is_open() {
@@ -53,7 +53,7 @@ pub fn ask_to_close_or_reopen(project: &Id, issue: &Issue) -> Action {
     App::confirm("Close issue", question, send)
 }
 
-/// Returns why nothing can be done with it.
+/// Returns an error if the issue is not loaded yet.
 pub fn is_known(issue: Option<&Issue>) -> Result<(), Disabled> {
     issue.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
 }

@@ -1,4 +1,4 @@
-//! The facts of a job, beside its trace and below the board of its pipeline.
+//! The details of a job, shown beside its trace and below the board of its pipeline.
 
 use super::ci;
 use super::list::{age, ago, date};
@@ -12,7 +12,7 @@ use crate::ui::{glyph, text};
 use ratatui::style::Style;
 use std::borrow::Cow;
 
-/// Columns of the labels.
+/// The width of the labels, in columns.
 const LABEL: usize = 11;
 
 struct Page<'v, 'a> {
@@ -56,8 +56,8 @@ impl Page<'_, '_> {
     }
 }
 
-/// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline, where they shall be
-/// listed. `before` is what earlier runs took.
+/// Returns the lines of the panel, `width` columns wide. `siblings` are the jobs of the same pipeline, if they should
+/// be listed, and `before` the durations of earlier runs, in seconds.
 pub fn lines(
     view: &View,
     width: usize,
@@ -135,13 +135,13 @@ fn artifacts(page: &mut Page, job: &Job) {
             let words = if gone { ago(&text::ago(seconds)) } else { text::ago(seconds) };
             page.fact("expires", words, if gone { Role::Warning } else { Role::Text });
         }
-        // A server that names the files that it keeps says when they go, too; of another it is not known.
+        // A server that lists the artifact files also reports when they expire. For other servers it is unknown.
         None if job.artifacts.is_some() => page.fact("expires", "never", Role::Dim),
         None => {}
     }
 }
 
-/// The jobs of the pipeline, the one at hand marked.
+/// Appends the jobs of the pipeline, with the current one marked.
 fn others(page: &mut Page, job: &Job, siblings: &Rows<'_, Job>) {
     for stage in ci::stages(siblings.iter().enumerate()) {
         for (index, slot) in stage.jobs.iter().enumerate() {

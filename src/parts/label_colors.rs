@@ -1,4 +1,4 @@
-//! Labels, each behind a dot of its color where that is known.
+//! Labels with a dot in their color, if it is known.
 
 use crate::api::Id;
 use crate::api::labels::{Label, ListLabels, rgb};
@@ -14,22 +14,22 @@ fn labels_of(project: &Id) -> ListLabels {
     ListLabels { id: project.clone(), ..ListLabels::default() }
 }
 
-/// Returns what reads the labels of a project, with those of its groups.
+/// Returns the request for the labels of a project, including those of its groups.
 pub fn load(project: &Id) -> Load {
     Load::list(&labels_of(project), 1)
 }
 
-/// The labels of a project, as far as they are known.
+/// Returns the loaded labels of a project.
 pub fn known<'a>(view: &View<'a>, project: &Id) -> Rows<'a, Label> {
     view.store.list(&labels_of(project))
 }
 
-/// The color of a label among those that are known.
+/// Returns the color of a label, if it is among the loaded ones.
 pub fn color(known: &Rows<'_, Label>, name: &str) -> Option<[u8; 3]> {
     known.iter().find(|label| label.name == name).and_then(|label| rgb(&label.color))
 }
 
-/// Labels as a cell of a table, by name and color.
+/// Returns a table cell with labels, given by name and color.
 pub fn cell<'a>(labels: impl IntoIterator<Item = (&'a str, Option<[u8; 3]>)>) -> Cell {
     let mut cell = Cell::empty();
     for (name, color) in labels.into_iter().filter(|(name, _)| !name.is_empty()) {
@@ -43,7 +43,7 @@ pub fn cell<'a>(labels: impl IntoIterator<Item = (&'a str, Option<[u8; 3]>)>) ->
     cell
 }
 
-/// One label for a line of text.
+/// Returns the spans of a label for a line of text.
 pub fn spans(view: &View, name: &str, known: &Rows<'_, Label>) -> Vec<(Cow<'static, str>, Style)> {
     let style = view.theme.style(Role::Label);
     let color = color(known, name).and_then(|color| view.theme.pixel(color));

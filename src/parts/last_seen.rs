@@ -1,4 +1,5 @@
-//! What is new of a merge request since one last looked at it: its head and its notes of then are kept on disk.
+//! Changes of a merge request since the user last viewed it; its head and number of notes at that time are kept on
+//! disk.
 
 use crate::api::Known;
 use crate::api::merge_requests::MergeRequest;
@@ -6,19 +7,19 @@ use crate::app::action::Action;
 use crate::app::pane::View;
 use crate::app::state::{SeenChange, SeenMergeRequest};
 
-/// What happened since.
+/// The most important change since the last view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangesSince {
-    /// Its head is another commit.
+    /// The head is another commit.
     Commits,
-    /// So many more notes.
+    /// The number of new notes.
     Notes(u64),
-    /// Something else changed: labels, the state.
+    /// Any other change, such as labels or the state.
     Changed,
 }
 
 impl ChangesSince {
-    /// In two words.
+    /// Returns a short description.
     pub fn words(self) -> String {
         match self {
             ChangesSince::Commits => "new commits".into(),
@@ -37,7 +38,7 @@ fn look(merge_request: &MergeRequest) -> SeenMergeRequest {
     }
 }
 
-/// Returns what is new of it; `None` if nothing is, or where one never looked.
+/// Returns the change since the last view; `None` if there is none or the user has not viewed it yet.
 pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
     let then = view.seen.merge_requests.get(&merge_request.id)?;
     let now = look(merge_request);
@@ -49,7 +50,7 @@ pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
     }
 }
 
-/// Remembers that one has seen it as it is; `None` if that is known already.
+/// Returns the action that saves the current state as viewed; `None` if it is already saved.
 pub fn remember(view: &View, merge_request: &MergeRequest) -> Option<Action> {
     let (id, now) = (merge_request.id, look(merge_request));
     let is_news = view.seen.merge_requests.get(&id) != Some(&now);

@@ -1,5 +1,5 @@
-//! What all list panes share: rows over pages of the server, filter, selection, wheel and click, and the states without
-//! rows.
+//! The common part of all list panes: rows from pages of the server, filter, selection, wheel and clicks, and
+//! placeholders for lists without rows.
 
 use crate::api::Fault;
 use crate::api::identity::GetMetadata;
@@ -16,15 +16,15 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// Rows among which a filter looks where the server does not; the crumbs say so where there are more.
+/// The maximum number of rows that a local filter searches; the breadcrumbs show if there are more.
 const FILTERED: usize = 3_000;
-/// Pages that are looked through for a thing before its place in the list is given up.
+/// The maximum number of pages that are searched for a row to reveal.
 const HUNTED: u32 = 50;
 
-/// A list over the pages of one endpoint, and the filter of it.
+/// A list from the pages of an endpoint, with a filter.
 ///
-/// A filter is either asked of the server, by a query made of [`Listing::filter_text`]: then the rows of
-/// [`Listing::shown`] stay, dim, until the others are there. Or it keeps some of the rows that are known: see
+/// The filter may be part of the request, in a query made of [`Listing::filter_text`]: then the rows of
+/// [`Listing::shown`] stay, dimmed, until the reply arrives. Or it is applied to the loaded rows: see
 /// [`Listing::narrow`].
 #[derive(Default)]
 pub struct Listing {
@@ -32,26 +32,27 @@ pub struct Listing {
     pub state: ListState,
     more_pages: u32,
     area: Cell<Rect>,
-    /// The filter as it is typed, and the one whose rows are shown.
+    /// The filter as typed, and the one whose rows are shown.
     filter_text: String,
     shown: String,
     picks: VisibleRows,
-    /// Row and top of the screen before the filter.
+    /// The selected row and the scroll offset before the filter was set.
     before: (usize, usize),
     reveal: Option<Reveal>,
 }
 
-/// Which rows of the server are seen, and in which order, if that is not simply all of them.
+/// The visible rows and their order, if that is not all rows in the server's order.
 #[derive(Default)]
 struct VisibleRows {
-    /// The rows that fit the filter, by the words that were looked for.
+    /// The indices of the rows that match the filter, by its words.
     fitting: Derived<String, Vec<usize>>,
-    /// The rows in an order of one's own, by the name of the order and those words.
+    /// The indices of the rows in a local order, by the name of the order and the filter's words.
     sorted: Derived<(String, String), Vec<usize>>,
 }
 
 impl VisibleRows {
-    /// Indices of the rows that are seen; `None` for all of them. What was picked from other rows picks none of these.
+    /// Returns the indices of the visible rows; `None` for all rows. Indices computed from other rows are not used: the
+    /// result is empty then.
     fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&[usize]> {
         let picked = match (self.sorted.is_set(), self.fitting.is_set()) {
             (true, _) => self.sorted.get(rows.revision),
@@ -61,7 +62,7 @@ impl VisibleRows {
         Some(picked.map_or(&[], Vec::as_slice))
     }
 
-    /// The row that is seen as the row `index`.
+    /// Returns the visible row at `index`.
     fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
         match self.of(rows) {
             Some(picked) => rows.get(*picked.get(index)?),
@@ -70,65 +71,65 @@ impl VisibleRows {
     }
 }
 
-/// A thing that is to be selected, wherever in the list it is.
+/// A row to select, wherever it is in the list.
 struct Reveal {
     key: String,
-    /// The revision of the list that was looked through.
+    /// The revision of the list that was searched last.
     searched: Option<Revision>,
-    /// It may not be there before the list changes.
+    /// Whether the row may be missing until the list changes.
     expected: bool,
 }
 
 impl Listing {
-    /// Returns how many pages are needed for what is looked at.
+    /// Returns the number of pages that are needed.
     pub fn pages(&self) -> u32 {
         1 + self.more_pages
     }
 
-    /// Begins again at the top, with the same filter: another list.
+    /// Resets the list to its top for other rows, with the same filter.
     pub fn restart(&mut self) {
         let filter_text = std::mem::take(&mut self.filter_text);
         *self = Listing { shown: filter_text.clone(), filter_text, ..Listing::default() };
     }
 
-    /// Asked for `text` from the beginning.
+    /// Creates a list with the filter `text`.
     pub fn asked(text: &str) -> Listing {
         Listing { filter_text: text.to_owned(), shown: text.to_owned(), ..Listing::default() }
     }
 
-    /// Selects the thing with `key`, loading on until it is found, as far as is reasonable.
+    /// Selects the row with `key`, loading pages until it is found, up to a limit.
     pub fn reveal(&mut self, key: impl Into<String>) {
         self.reveal = Some(Reveal { key: key.into(), searched: None, expected: false });
     }
 
-    /// Selects the thing with `key` once the list has it: it is being made.
+    /// Selects the row with `key` once the list has it, because it is just being created.
     pub fn reveal_new(&mut self, key: impl Into<String>) {
         self.reveal = Some(Reveal { key: key.into(), searched: None, expected: true });
     }
 
-    // ---- the filter
+    // ---- filter
 
-    /// The filter as it is typed: what to ask for.
+    /// Returns the filter as typed, for the request.
     pub fn filter_text(&self) -> &str {
         &self.filter_text
     }
 
-    /// The filter whose rows are known: what to show.
+    /// Returns the filter whose rows are shown.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Returns whether what is shown is what was sought before.
+    /// Returns whether the rows that are shown are those of an earlier filter.
     pub fn is_behind(&self) -> bool {
         self.shown != self.filter_text
     }
 
-    /// Returns how long what is sought rests before the server is asked: not at each letter.
+    /// Returns the delay before a new filter is sent, so that not every keystroke is a request.
     pub fn rest(&self) -> Duration {
         Duration::from_millis(if self.filter_text.is_empty() { 0 } else { 120 })
     }
 
-    /// Another filter; `here` is the key of what is selected, at which the list goes on when the filter ends.
+    /// Changes the filter; `here` is the key of the selected row, which stays selected when the filter is cleared.
     pub fn seek(&mut self, text: &str, here: Option<String>) {
         if self.filter_text == text {
             return;
@@ -146,22 +147,23 @@ impl Listing {
         }
     }
 
-    /// Ends the filter; `false` where there is none.
+    /// Clears the filter; returns `false` if there was none.
     pub fn clear_filter(&mut self, here: Option<String>) -> bool {
         let filtered = !self.filter_text.is_empty();
         self.seek("", here);
         filtered
     }
 
-    /// After an update, of a filter that the server does: `rows` are those of what is sought.
+    /// Switches to the rows of a filter that is part of the request after a store update; `rows` are those of the typed
+    /// filter.
     pub fn answered<T: 'static>(&mut self, rows: &Rows<'_, T>) {
         if self.is_behind() && (rows.known || rows.error.is_some()) {
             self.turn();
         }
     }
 
-    /// After an update, of a filter that the server does not know: keeps the rows that fit; `fits` is given the sought
-    /// words in lower case.
+    /// Applies a local filter after a store update: keeps the rows for which `fits` is true, which gets the words in
+    /// lowercase.
     pub fn narrow<T: 'static>(&mut self, rows: &Rows<'_, T>, fits: impl Fn(&T, &str) -> bool) {
         if self.is_behind() {
             self.turn();
@@ -170,8 +172,8 @@ impl Listing {
         self.narrow_to(rows, &words, |row| fits(row, &words));
     }
 
-    /// After an update, of a filter that the server does in part: keeps the rows that fit what else is looked for,
-    /// which `words` names; all where that is nothing.
+    /// Applies the local part of a filter after a store update: keeps the rows for which `fits` is true, or all rows if
+    /// `words`, which identifies the filter, is empty.
     pub fn narrow_to<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, fits: impl Fn(&T) -> bool) {
         if words.is_empty() {
             return self.picks.fitting.clear();
@@ -182,22 +184,22 @@ impl Listing {
         });
     }
 
-    /// Shows what is sought.
+    /// Switches to the rows of the typed filter.
     fn turn(&mut self) {
         self.shown.clone_from(&self.filter_text);
         self.state.rewind();
         if self.filter_text.is_empty() {
-            // Until the thing is found, or where it is not, one is where one was.
+            // Restore the position until the row is found, or if it is not found.
             self.state.goto(self.before.0, self.before.1);
         }
     }
 
-    /// Returns how many rows there are to see.
+    /// Returns the number of visible rows.
     pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
         self.picks.of(rows).map_or_else(|| rows.len(), <[usize]>::len)
     }
 
-    /// After an update, behind the filter: sorts the rows that are loaded; `by` names the order.
+    /// Sorts the loaded rows after a store update, once the filter is applied; `by` identifies the order.
     pub fn order<T: 'static>(&mut self, rows: &Rows<'_, T>, by: &str, compare: impl Fn(&T, &T) -> Ordering) {
         let words = self.picks.fitting.key().cloned().unwrap_or_default();
         let fitting = &self.picks.fitting;
@@ -207,7 +209,7 @@ impl Listing {
                 Some(fitting) => fitting.clone(),
                 None => (0..all.len()).collect(),
             };
-            // Stable, so that rows that are alike stay in the server's order.
+            // The sort is stable, so that equal rows stay in the server's order.
             indices.sort_by(|a, b| match (all.get(*a), all.get(*b)) {
                 (Some(a), Some(b)) => compare(a, b),
                 _ => Ordering::Equal,
@@ -216,22 +218,22 @@ impl Listing {
         });
     }
 
-    /// The rows are in the server's order.
+    /// Restores the server's order.
     pub fn unorder(&mut self) {
         self.picks.sorted.clear();
     }
 
-    /// The row that is seen as the row `index`.
+    /// Returns the visible row at `index`.
     pub fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
         self.picks.at(rows, index)
     }
 
-    /// The selected row.
+    /// Returns the selected row.
     pub fn selected<'a, T: 'static>(&self, rows: &Rows<'a, T>) -> Option<&'a T> {
         self.at(rows, self.state.selected())
     }
 
-    /// The way to the list: the filter, and how many rows are shown.
+    /// Returns the breadcrumbs of the list: the filter and the number of rows.
     pub fn breadcrumbs<T: 'static>(&self, rows: &Rows<'_, T>) -> Vec<Breadcrumb> {
         let mut breadcrumbs = Vec::new();
         if !self.filter_text.is_empty() {
@@ -241,9 +243,9 @@ impl Listing {
         breadcrumbs
     }
 
-    /// Returns how many rows are shown, see [`count`]; `None` while nothing is known.
+    /// Returns the number of visible rows as text, see [`count`]; `None` while nothing is loaded.
     pub fn count<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<String> {
-        // An order of one's own shows no more than it sorts.
+        // A local order only shows the rows that it sorts.
         let cut = self.picks.sorted.is_set() && rows.len() > FILTERED;
         let searched = (self.picks.fitting.is_set() || cut).then(|| rows.len().min(FILTERED));
         count(rows, self.len(rows), searched)
@@ -251,8 +253,8 @@ impl Listing {
 
     // ---- moving and drawing
 
-    /// After an update: keeps the selection on its thing, and asks for more rows near the end. Says whether the thing
-    /// is no longer there.
+    /// Updates the list after a store update: keeps the selection on its row, and requests more rows near the end.
+    /// Returns whether the selected row is no longer in the list.
     pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) -> bool {
         self.follow(rows, &key);
         let len = self.len(rows);
@@ -266,7 +268,7 @@ impl Listing {
         lost
     }
 
-    /// Looks for what is to be selected.
+    /// Searches for the row to reveal.
     fn follow<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) {
         let Some(reveal) = self.reveal.as_mut().filter(|reveal| reveal.searched != Some(rows.revision)) else { return };
         if !rows.known || self.shown != self.filter_text {
@@ -280,7 +282,7 @@ impl Listing {
         };
         match found {
             Some(index) => {
-                // It may stand where the selected one stood before.
+                // It may be at the index of the row that was selected before.
                 self.state.select(index, self.len(rows));
                 self.state.want(wanted);
                 self.reveal = None;
@@ -299,7 +301,7 @@ impl Listing {
         motion.apply(&mut self.state, len);
     }
 
-    /// The wheel and clicks; `true` where a row is to be opened (a second click on it).
+    /// Handles the wheel and clicks; returns `true` if a row is to be opened, by a double click.
     pub fn pointer(&mut self, pointer: Pointer, len: usize) -> bool {
         match pointer {
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), len),
@@ -318,22 +320,22 @@ impl Listing {
         false
     }
 
-    /// The rows were drawn there by the pane itself.
+    /// Sets the area in which the pane drew the rows itself.
     pub fn drawn_at(&self, area: Rect) {
         self.area.set(area);
     }
 
-    /// The width of the last drawn area.
+    /// Returns the width of the last drawn area.
     pub fn width(&self) -> u16 {
         self.area.get().width
     }
 
-    /// Returns whether the last drawn area holds that cell.
+    /// Returns whether the last drawn area contains a cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 
-    /// Draws the rows, or what stands where there are none: `empty` says why and what to press.
+    /// Draws the rows, or a placeholder if there are none: `empty` is the reason and the keys to press.
     #[allow(clippy::too_many_arguments)]
     pub fn draw<T: 'static>(
         &self,
@@ -349,7 +351,7 @@ impl Listing {
         self.draw_indexed(view, area, buf, focused, rows, columns, |_, thing| row(thing), empty);
     }
 
-    /// Like [`Listing::draw`], of rows that depend on where they stand in the whole list.
+    /// Like [`Listing::draw`], but passes the index of each row in the whole list.
     #[allow(clippy::too_many_arguments)]
     pub fn draw_indexed<T: 'static>(
         &self,
@@ -376,7 +378,7 @@ impl Listing {
             };
             return state::empty(buf, body, view.theme, why, hint);
         }
-        // Rows of another filter than the one that is typed are quiet until the server has answered.
+        // The rows of an earlier filter are dimmed until the server has answered.
         let behind = self.is_behind();
         table::draw(buf, body, view.theme, focused, &self.state, columns, len, |index| {
             let Some(thing) = self.at(rows, index) else { return Row::default() };
@@ -390,11 +392,10 @@ impl Listing {
     }
 }
 
-/// Returns how many rows a list shows, in words; `None` while nothing is known. Every header that counts rows says it
-/// so.
+/// Returns the number of rows that a list shows, as text; `None` while nothing is loaded. All headers use this format.
 ///
-/// `shown` counts the rows on the screen and those that scrolling brings: `12`; `119` or `100+` if the server has more
-/// than is read. Where a filter keeps some of the first `searched` rows: `3 of 119`, `3 of 100+`.
+/// `shown` is the number of rows, including those outside the viewport: `12`; `119` or `100+` if the server has more
+/// than are loaded. With a filter over the first `searched` rows: `3 of 119`, `3 of 100+`.
 pub fn count<T: 'static>(rows: &Rows<'_, T>, shown: usize, searched: Option<usize>) -> Option<String> {
     let words = match (searched, rows.total) {
         (Some(searched), _) => {
@@ -407,12 +408,12 @@ pub fn count<T: 'static>(rows: &Rows<'_, T>, shown: usize, searched: Option<usiz
     rows.known.then_some(words)
 }
 
-/// Returns a number, with a plus where there are more: `100+`.
+/// Returns a number, with a plus sign if there are more: `100+`.
 pub fn at_least(count: usize, more: bool) -> String {
     format!("{}{}", text::count(count as u64), if more { "+" } else { "" })
 }
 
-/// An error beside what is known: a line at the bottom. Gives what is left for the content.
+/// Draws an error in the bottom line, with the content above it; returns the area that is left.
 pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
     let Some(error) = error else { return area };
     let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
@@ -421,7 +422,7 @@ pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::
     Rect { height: area.height.saturating_sub(1), ..area }
 }
 
-/// What stands where a list has no rows: why, or that it loads.
+/// Draws the placeholder of a list without rows: an error, the reason, or that it is loading.
 pub fn without_rows<T: 'static>(view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, T>, empty: (&str, &str)) {
     match rows.error {
         Some(error) => failure(view, area, buf, error),
@@ -430,31 +431,32 @@ pub fn without_rows<T: 'static>(view: &View, area: Rect, buf: &mut Buffer, rows:
     }
 }
 
-/// The row that a command is about, or why there is none: `none`, where its list is not still to come.
+/// Returns the row of a command, or the reason why there is none: `none`, unless the list is still loading.
 pub fn need<R, T: 'static>(row: Option<R>, rows: &Rows<'_, T>, none: &'static str) -> Result<R, Disabled> {
     let coming = rows.loading && !rows.known;
     row.ok_or(if coming { "the list is still loading" } else { none }.into())
 }
 
-/// Returns what is said where the next match was asked for and there is none, or none yet.
+/// Returns the message for a search without a next match, or without one yet.
 pub fn not_found(filter_text: &str, searching: bool) -> String {
     let words = if searching { "Still searching" } else { "Not found" };
     format!("{words}: {}", text::sanitize(filter_text))
 }
 
-/// An error where the content would stand.
+/// Draws an error in place of the content.
 pub fn failure(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Error) {
     let advice = format!("{}{}", version_note(view, error), error.advice());
     state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), &advice);
 }
 
-/// Asks which version the server has, where it lacks what is shown.
+/// Returns the request for the server's version, if the server does not support what is shown.
 pub fn version_want(error: Option<&crate::api::Error>) -> Option<Want> {
     let lacks = error.is_some_and(|error| matches!(error.fault, Fault::Unsupported(_)));
     lacks.then(|| Load::one(&GetMetadata {}).into())
 }
 
-/// Which version lacks it, as far as that is known; a sentence with a blank behind it.
+/// Returns a sentence with the server's version, if it is known and the server does not support what is shown. It ends
+/// with a space.
 fn version_note(view: &View, error: &crate::api::Error) -> String {
     let known = version_want(Some(error)).and_then(|_| view.store.get(&GetMetadata {}).value);
     let Some(found) = known.filter(|found| !found.version.is_empty()) else { return String::new() };
@@ -462,13 +464,13 @@ fn version_note(view: &View, error: &crate::api::Error) -> String {
     format!("This server has version {}{edition}. ", text::sanitize(&found.version))
 }
 
-/// Returns how long ago a time of the server was: `3h`; empty where it is no date.
+/// Returns the age of a server time: `3h`; empty if it is not a date.
 pub fn age(view: &View, time: Option<&crate::api::Time>) -> String {
     let Some(instant) = time.and_then(crate::api::Time::instant) else { return String::new() };
     text::ago(view.now.duration_since(instant).as_secs())
 }
 
-/// A moment as a date, for details; the text of the server where it is no date.
+/// Returns a time as a date for details, or the server's text if it is not a date.
 pub fn date(time: &crate::api::Time) -> String {
     match time.instant() {
         Some(instant) => {
@@ -478,7 +480,7 @@ pub fn date(time: &crate::api::Time) -> String {
     }
 }
 
-/// The day of a moment; the text of the server where it is no date.
+/// Returns the day of a time, or the server's text if it is not a date.
 pub fn day(time: &crate::api::Time) -> String {
     match time.instant() {
         Some(instant) => instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string(),
@@ -486,19 +488,19 @@ pub fn day(time: &crate::api::Time) -> String {
     }
 }
 
-/// An [`age`] in a sentence: `3h ago`, or `3 hours ago` where the screen is heard; empty where there is none.
+/// Returns an [`age`] for a sentence: `3h ago`, or `3 hours ago` for screen readers; empty without an age.
 pub fn ago(age: &str) -> String {
     let age = if glyph::words() { in_words(age) } else { age.to_owned() };
     match age.as_str() {
         "" => String::new(),
         "now" => "just now".into(),
-        // What is to come, and what is dated ahead, as some commits are.
+        // Future dates; some commits have them too.
         _ if age.starts_with("in ") => age,
         _ => format!("{age} ago"),
     }
 }
 
-/// An [`age`] beside other words: as short as in a column, or [`ago`] where the screen is heard.
+/// Returns an [`age`] for use beside other words: as short as in a column, or like [`ago`] for screen readers.
 pub fn beside(age: String) -> String {
     if glyph::words() { ago(&age) } else { age }
 }
@@ -523,7 +525,7 @@ mod tests {
     use jiff::Timestamp;
     use std::sync::Arc;
 
-    /// Works with one page of a list: so many rows, whether others follow, and how many the server counts.
+    /// Runs `run` with one page of a list: the number of rows, whether more follow, and the total of the server.
     fn with_rows<T>(len: usize, more: bool, total: Option<u64>, run: impl FnOnce(&Rows<'_, Tag>) -> T) -> T {
         let (mut store, list) = (Store::default(), ListTags { id: "7".into(), order_by: None, sort: None });
         let value = Arc::new(vec![Tag::default(); len]);
@@ -538,7 +540,7 @@ mod tests {
             with_rows(len, more, total, |rows| count(rows, shown, searched).expect("it is known"))
         };
         assert_eq!(words(12, false, Some(12), 12, None), "12");
-        // A count of the server that is older than the rows says nothing about these.
+        // The server's total may be older than the rows, and is ignored then.
         assert_eq!(words(12, false, Some(14), 12, None), "12");
         assert_eq!(words(100, true, Some(1_190), 100, None), "1,190");
         assert_eq!(words(100, true, None, 100, None), "100+");

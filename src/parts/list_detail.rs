@@ -1,4 +1,4 @@
-//! What stands beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
+//! Detail panels beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
 
 use super::facts::{Details, NAMES_WIDE};
 use super::list_source::{Beside, Detail, ListSource};
@@ -13,22 +13,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// How long the selection rests on a row before more is asked for about it.
+/// The delay before the details of the selected row are requested.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// A list with facts beside it.
 pub trait FactsSource: ListSource {
-    /// Returns what is fetched to know all about a row.
+    /// Returns the request for the details of a row.
     fn load(&self, _row: &Self::Row) -> Option<Load> {
         None
     }
-    /// The title above the facts.
+    /// Returns the title above the facts.
     fn facts_title(&self, row: &Self::Row) -> String;
-    /// Writes what is known of a row.
+    /// Writes the facts of a row.
     fn facts(&self, facts: &mut Details, view: &View, row: &Self::Row);
 }
 
-/// Facts of the selected row, in lines with a cursor.
+/// Facts of the selected row, as lines with a cursor.
 pub struct FactsDetail {
     facts: Details,
 }
@@ -77,24 +77,24 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
 
 /// A list with a text beside it.
 pub trait TextSource: ListSource<Detail = TextDetail> {
-    /// The title above the text, and a note at its right.
+    /// Returns the title above the text, and a note to the right of it.
     fn text_title(&self, view: &View, row: &Self::Row) -> (String, String);
-    /// The key of the text in `width` columns; `None` if a row has no text.
+    /// Returns the key of the text in `width` columns; `None` if the row has no text.
     fn text_key(&self, view: &View, row: &Self::Row, width: usize) -> Option<String>;
-    /// Makes the text with that key.
+    /// Returns the computation of the text with that key.
     fn text_work(&self, view: &View, row: &Self::Row, width: usize, key: String) -> Work;
-    /// Returns what stands where there is no text: why, and what to press.
+    /// Returns the placeholder if there is no text: the reason and the keys to press.
     fn without_text(&self, row: &Self::Row) -> (String, &'static str);
 }
 
-/// A text of the selected row, in a window that scrolls.
+/// A scrollable text of the selected row.
 pub struct TextDetail {
     window: DocState,
     /// The key of the text; `None` if the row has none.
     key: Option<String>,
 }
 
-/// Columns of the text itself: without its margins, and no more than can be read well.
+/// Returns the width of the text itself: without margins, and limited for readability.
 fn measure(width: usize) -> usize {
     width.saturating_sub(3).min(MEASURE)
 }

@@ -1,5 +1,5 @@
-//! A place that lists things of the server: a [`ListSource`] says what is listed, and [`ListPane`] does all that lists
-//! have in common: filter, order, marks, selection, focus, paging, mouse, Esc, and a panel beside the list.
+//! A pane with a list from the server: a [`ListSource`] defines the list, and [`ListPane`] implements what all lists
+//! have in common: filter, order, marks, selection, focus, paging, mouse, Esc, and a detail panel.
 
 use super::columns::ColumnState;
 use super::list::{self, Listing};
@@ -19,53 +19,53 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::time::Duration;
 
-/// The most panels that a place has.
+/// The maximum number of panels.
 const PANELS: usize = 3;
 
-/// A place that lists what its source says.
+/// A pane with the list that its source defines.
 pub struct ListPane<S: ListSource> {
-    /// What is listed.
+    /// The definition of the list.
     pub source: S,
-    /// The rows in sight, the selection, the filter and the marks.
+    /// The visible rows, the selection, the filter and the marks.
     pub list: Listing,
-    /// What stands beside the list.
+    /// The detail panel.
     pub detail: S::Detail,
     tab: usize,
     panels: Panels,
-    /// The row that was selected at the last update.
+    /// The key of the row that was selected at the last update.
     read: Option<String>,
-    /// The row that the place named, until the list has it or the selection moves.
+    /// The key of the row that the place named, until the list has it or the selection moves.
     named: Option<String>,
-    /// Made again at each update of the source and of what the user chose, see [`ListPane::resolve`].
+    /// The filter, columns and queries as of the last update, see [`ListPane::resolve`].
     resolved: Resolved<S::Row>,
-    /// Where the panels beside the list were drawn.
+    /// The areas in which the detail panels were drawn.
     areas: Cell<[Rect; PANELS]>,
 }
 
-/// What a list is, by its source and by what the user chose.
+/// The state of a list that follows from its source and the user's input.
 struct Resolved<T: 'static> {
     filter: Filter<T>,
-    /// The columns; in no order where the query says one.
+    /// The columns; without a sort order if the query has one.
     columns: ColumnState<T>,
-    /// What is asked for by the filter as it is typed.
+    /// The query for the filter as typed.
     asked: Option<ListQuery<T>>,
-    /// What is asked for by the filter whose rows are shown.
+    /// The query for the filter whose rows are shown.
     shown: Option<ListQuery<T>>,
 }
 
 impl<S: ListSource> ListPane<S> {
-    /// The rows that are shown.
+    /// Returns the rows that are shown.
     pub fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, S::Row> {
         self.source.rows(self.resolved.shown.as_ref(), view)
     }
 
-    /// The rows that are in sight.
+    /// Returns the rows in the viewport.
     pub fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = &'a S::Row> {
         let (rows, top) = (self.rows(view), self.list.state.top());
         (top..top + self.list.state.rows_on(view.size.1)).map_while(move |index| self.list.at(&rows, index))
     }
 
-    /// The selected row, or the one that the place named until the list has it.
+    /// Returns the selected row, or the one that the place named until the list has it.
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
         match &self.named {
             Some(key) => self.source.named(key, view)?.value,
@@ -73,12 +73,12 @@ impl<S: ListSource> ListPane<S> {
         }
     }
 
-    /// The key of the row that the place named, until the list has it.
+    /// Returns the key of the row that the place named, until the list has it.
     pub fn named(&self) -> Option<&str> {
         self.named.as_deref()
     }
 
-    /// The marked rows, else the selected one.
+    /// Returns the marked rows, or else the selected one.
     pub fn chosen<'a>(&self, view: &View<'a>) -> Vec<&'a S::Row> {
         if self.list.state.marked().is_empty() {
             return self.current(view).into_iter().collect();
@@ -86,38 +86,38 @@ impl<S: ListSource> ListPane<S> {
         self.rows(view).iter().filter(|row| self.list.state.is_marked(&S::key(row))).collect()
     }
 
-    /// Returns what the user asks for.
+    /// Returns the user's current input.
     pub fn input(&self) -> Input<'_> {
         Input { filter: self.list.filter_text(), tab: self.tab }
     }
 
-    /// Returns what the user asked for when the rows came that are shown.
+    /// Returns the input that the rows that are shown belong to.
     pub fn shown_input(&self) -> Input<'_> {
         Input { filter: self.list.shown(), tab: self.tab }
     }
 
-    /// The index of the tab.
+    /// Returns the index of the tab.
     pub fn tab(&self) -> usize {
         self.tab
     }
 
-    /// Another tab of the same list.
+    /// Switches to another tab of the same list.
     pub fn show_tab(&mut self, tab: usize) {
         self.tab = tab;
     }
 
-    /// Another tab, at the top of its list.
+    /// Switches to another tab, at the top of its list.
     pub fn set_tab(&mut self, tab: usize) {
         self.tab = tab;
         self.list.restart();
     }
 
-    /// Another filter, at the top of its list.
+    /// Sets the filter and moves to the top of the list.
     pub fn set_filter(&mut self, text: &str) {
         self.list = Listing::asked(text);
     }
 
-    /// Returns whether a panel beside the list has the focus.
+    /// Returns whether a detail panel has the focus.
     pub fn on_detail(&self) -> bool {
         self.panels.focus() != S::Detail::LIST
     }
@@ -127,25 +127,25 @@ impl<S: ListSource> ListPane<S> {
         self.panels.focus() < S::Detail::LIST
     }
 
-    /// Gives the focus to the list.
+    /// Moves the focus to the list.
     pub fn focus_list(&mut self) {
         self.panels.set_focus(S::Detail::LIST);
     }
 
-    /// Gives the focus to what stands to the right of the list.
+    /// Moves the focus to the panel to the right of the list.
     pub fn focus_detail(&mut self) {
         self.panels.set_focus(S::Detail::LIST + 1);
     }
 
-    /// Opens what is under the cursor of the panel beside the list; `false` where the list has the focus, or that leads
-    /// nowhere.
+    /// Opens the target under the cursor of the detail panel; returns `false` if the list has the focus or there is no
+    /// target.
     pub fn enter_detail(&mut self, cx: &mut Cx) -> bool {
         let view = cx.view;
         self.on_detail() && self.with_detail(&view, self.panels.focus(), |detail, at| detail.enter(at, cx))
     }
 
-    /// Returns the keys of two rows to compare, that of the lower one first: the two that are marked, or the marked one
-    /// before the selected one.
+    /// Returns the keys of two rows to compare, the lower one first for two marked rows; otherwise the marked and the
+    /// selected row.
     pub fn marked_pair(&self, view: &View) -> Option<(String, String)> {
         let marked: Vec<&String> = self.list.state.marked().iter().collect();
         match marked.as_slice() {
@@ -159,27 +159,27 @@ impl<S: ListSource> ListPane<S> {
         }
     }
 
-    /// The selected row, or why there is none.
+    /// Returns the selected row, or the reason why there is none.
     pub fn need_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
         list::need(self.current(view), &self.rows(view), "nothing is selected")
     }
 
-    /// For [`Command::when`]: a row is selected.
+    /// Returns an error unless a row is selected, for [`Command::when`].
     pub fn has_row(&self, view: &View) -> Result<(), Disabled> {
         self.need_row(view).map(|_| ())
     }
 
-    /// The command that marks the selected row and goes on to the next one.
+    /// Returns the command that marks the selected row and moves to the next one.
     pub const fn mark_command(id: &'static str) -> Command<Self> {
         Command::new(id, &["Space"], "Toggle mark", Self::mark).when(Self::has_row)
     }
 
-    /// The command that lets the user choose and sort by columns.
+    /// Returns the command that opens the column chooser.
     pub const fn columns_command(id: &'static str) -> Command<Self> {
         Command::new(id, &["s", "|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
     }
 
-    /// Marks the selected row, or no longer, and goes on to the next one.
+    /// Toggles the mark of the selected row and moves to the next one.
     pub fn mark(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
         if let Some(row) = self.list.selected(&rows) {
@@ -188,12 +188,12 @@ impl<S: ListSource> ListPane<S> {
         self.list.motion(Motion::Down, self.list.len(&rows));
     }
 
-    /// Returns what `/` searches now.
+    /// Returns the target of `/` in the current focus.
     fn searched(&self) -> DetailSearch {
         if self.on_detail() { self.detail.search_mode() } else { DetailSearch::List }
     }
 
-    /// Returns whether what is typed is what the place is about.
+    /// Returns whether the list shows the results of a search for the filter text.
     fn is_search(&self) -> bool {
         matches!(self.resolved.filter, Filter::Search)
     }
@@ -202,7 +202,7 @@ impl<S: ListSource> ListPane<S> {
         matches!(self.searched(), DetailSearch::Own(_))
     }
 
-    /// Asks the source what it is now.
+    /// Updates the filter, the columns and the queries from the source.
     fn resolve(&mut self, view: &View) {
         let filter = self.source.filter(&self.input());
         let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
@@ -221,17 +221,17 @@ impl<S: ListSource> ListPane<S> {
         self.resolved = Resolved { filter, columns, asked, shown };
     }
 
-    /// Places of the panels where the list stands alone.
+    /// Returns the panel areas if only the list is shown.
     fn list_alone(area: Rect) -> Vec<Option<Rect>> {
         (0..S::Detail::PANELS).map(|panel| (panel == S::Detail::LIST).then_some(area)).collect()
     }
 
-    /// Columns of the list.
+    /// Returns the width of the list, in columns.
     pub fn list_width(&self, view: &View) -> usize {
         self.width(S::Detail::LIST, view)
     }
 
-    /// Columns of a panel; they are drawn in the whole screen between the lines of the frame.
+    /// Returns the width of a panel, in columns. Panels span the whole width of the screen.
     fn width(&self, panel: usize, view: &View) -> usize {
         let screen = Rect::new(0, 0, view.size.0, view.size.1);
         let places =
@@ -243,7 +243,7 @@ impl<S: ListSource> ListPane<S> {
         self.current(view).map(S::key)
     }
 
-    /// Returns what the panel beside the list is about now.
+    /// Returns the input of the detail panel.
     fn beside<'a>(&'a self, view: &View<'a>, panel: usize) -> Beside<'a, S> {
         let (rows, row) = (self.rows(view), self.current(view));
         let is_new = self.read != row.map(S::key);
@@ -263,12 +263,12 @@ impl<S: ListSource> ListPane<S> {
         result
     }
 
-    /// Draws the list; `alone` where no panel is beside it.
+    /// Draws the list; `alone` if there is no panel beside it.
     fn draw_list(&self, view: &View, area: Rect, alone: bool, buf: &mut Buffer) {
         let columns = &self.resolved.columns;
         let focused = !self.on_detail();
         let (title, note) = self.source.heading(&self.input(), view);
-        // A list without a title has a rule in the place of one only to be level with what is beside it.
+        // Without a title, the rule is only needed to align the list with the panel beside it.
         let body = match S::Detail::PANELS == 1 || alone && title.is_empty() && note.is_empty() {
             true => area,
             false => panels::title(buf, area, view.theme, focused, &title, &note),
@@ -298,7 +298,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let filter = source.filter(&Input { filter: "", tab: 0 });
         let text = if matches!(filter, Filter::Search) { &place.item } else { &place.query };
         let mut list = Listing::asked(text.as_deref().unwrap_or_default());
-        // What the place names beyond the list is a row of it.
+        // The item or ref that the place names beyond the list is one of its rows.
         let own = source.place();
         let git_ref = place.git_ref.as_ref().filter(|_| own.git_ref.is_none());
         if let Some(key) = git_ref.or(place.item.as_ref().filter(|_| own.item.is_none())) {
@@ -374,7 +374,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        // What is not drawn cannot be pressed.
+        // Areas that are not drawn must not be clickable.
         self.list.drawn_at(Rect::default());
         let mut areas = [Rect::default(); PANELS];
         self.areas.set(areas);
@@ -523,8 +523,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.list.len(&self.rows(&cx.view)));
     }
 
-    /// Undoes one thing, in the same order everywhere: marks, the filter, what the source itself has on; then the focus
-    /// goes back to the list.
+    /// Undoes one thing, in the same order everywhere: marks, the filter, state of the source; then the focus moves
+    /// back to the list.
     fn escape(&mut self, cx: &mut Cx) -> bool {
         if !self.list.state.marked().is_empty() {
             self.list.state.clear_marks();
@@ -538,7 +538,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         if !self.is_search() && self.list.clear_filter(here) || S::escape(self) {
             return true;
         }
-        // Whoever came for that one row goes back to where they came from.
+        // A user who came for that one row goes back to the previous place.
         let away = self.on_detail() && self.named.is_none();
         self.focus_list();
         away

@@ -1,4 +1,4 @@
-//! What a list is by its place: a [`ListSource`] says what is listed, and a [`Detail`] what stands beside it.
+//! Definitions of lists: a [`ListSource`] defines the rows, and a [`Detail`] the panel beside them.
 
 use super::columns::{Columns, ServerOrder};
 use super::list_pane::ListPane;
@@ -15,23 +15,23 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// Who filters a list by what is typed after `/`.
+/// The way in which the text typed after `/` filters a list.
 pub enum Filter<T> {
-    /// labscope, among the rows that are loaded: a row and the words, in lower case.
+    /// A local filter on the loaded rows: gets a row and the words in lowercase.
     Loaded(fn(&T, &str) -> bool),
-    /// The server, by plain words.
+    /// A filter by the server, with plain words.
     Server,
-    /// The server, by plain words that the place names: without them there is nothing to list.
+    /// A search by the server, with plain words from the place: without them there is nothing to list.
     Search,
-    /// The server, by a query of words and keys.
+    /// A filter by the server, with a query of words and keys.
     Query(Grammar),
 }
 
-/// What a place lists.
+/// The definition of a list.
 pub trait ListSource: Sized + 'static {
-    /// A row as the server sends it.
+    /// The type of a row, as the server sends it.
     type Row: Send + Sync + 'static;
-    /// What stands beside the list; [`NoDetail`] where nothing does.
+    /// The detail panel; [`NoDetail`] if there is none.
     type Detail: Detail<Self>;
     /// [`Pane::ID`](crate::app::pane::Pane::ID).
     const ID: &'static str;
@@ -41,113 +41,113 @@ pub trait ListSource: Sized + 'static {
     const NEEDS: Needs = Needs::Nothing;
     /// [`Pane::COMMANDS`](crate::app::pane::Pane::COMMANDS).
     const COMMANDS: &'static [Command<ListPane<Self>>];
-    /// The columns that are offered.
+    /// The columns that the list offers.
     const COLUMNS: Columns<Self::Row>;
-    /// The title above the list where something stands beside it.
+    /// The title above the list if there is a detail panel.
     const HEADING: &'static str = "";
-    /// The place names the row that is read beside the list: it opens there, and Esc leaves the place.
+    /// Whether the place names the row in the detail panel: then it opens with the focus there, and Esc leaves the
+    /// place.
     const NAMES_ROW: bool = false;
     /// The widths of the panels, from left to right.
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
-    /// Pages that are read at once.
+    /// The minimum number of pages that are loaded.
     const PAGES: u32 = 1;
 
-    /// Opens it at `place`; query and tab of the place are read by the list.
+    /// Opens the source at `place`. The query and the tab of the place are handled by the list.
     fn open(place: &Place, view: &View) -> Self;
-    /// The place, without its query and tab.
+    /// Returns the place, without its query and tab.
     fn place(&self) -> Place;
-    /// The way to it: its container, and what is listed.
+    /// Returns the breadcrumbs: the container, and the name of the list.
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
-    /// Titles of the tabs.
+    /// Returns the titles of the tabs.
     fn tabs(&self) -> &'static [&'static str] {
         &[]
     }
-    /// The tab that is shown, where the filter can say another one than was selected.
+    /// Returns the tab that is shown, if the filter can imply another one than was selected.
     fn shown_tab(&self, input: &Input<'_>) -> usize {
         input.tab
     }
-    /// Shows the tab `index`.
+    /// Switches to the tab at `index`.
     fn select_tab(pane: &mut ListPane<Self>, index: usize) {
         pane.set_tab(index);
     }
-    /// Returns what the server is asked for; `None` while that is not known.
+    /// Returns the query to the server; `None` while it is not known.
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Self::Row>>;
-    /// Returns what is known of what was asked for.
+    /// Returns the loaded rows of a query.
     fn rows<'a>(&self, query: Option<&ListQuery<Self::Row>>, view: &View<'a>) -> Rows<'a, Self::Row> {
         query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query))
     }
-    /// Returns who filters.
+    /// Returns the kind of filter.
     fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
-    /// How often the rows are asked for again, while something lives among them.
+    /// Returns the polling interval, while rows can change on the server.
     fn pulse(_pane: &ListPane<Self>, _view: &View) -> Option<Duration> {
         None
     }
-    /// Keeps some of the rows that the server sent, see [`Listing::narrow_to`]: by words of a query that it does not
-    /// know.
+    /// Keeps some of the loaded rows, for words of a query that the server does not know, see [`Listing::narrow_to`].
     fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
-    /// Returns what tells a row from others, and stays when the row changes.
+    /// Returns the key of a row, which stays the same when the row changes.
     fn key(row: &Self::Row) -> String;
-    /// A row, the row `index` of the list, with a cell for each column that is offered.
+    /// Returns the cells of the row at `index`, one for each column that is offered.
     fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row;
-    /// Returns what is known of the row `key` that the place names, until the list has it.
+    /// Returns the row `key` that the place names, until the list has it.
     fn named<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
         None
     }
-    /// Returns all that is known of a row, where the list leaves something out.
+    /// Returns the row with all its fields, if the list omits some.
     fn known<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
         row
     }
-    /// The title above the list where something stands beside it, and a note at its right.
+    /// Returns the title above the list if there is a detail panel, and a note to the right of it.
     fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
         (Self::HEADING.to_owned(), String::new())
     }
-    /// Returns what stands where there are no rows: why, and what to press.
+    /// Returns the placeholder for an empty list: the reason and the keys to press.
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str);
-    /// Returns what stands where the server refused the list for a reason that only this place knows: why, and what to
-    /// press.
+    /// Returns the placeholder for a list that the server refused for a reason specific to this place: the reason and
+    /// the keys to press.
     fn refused(&self, _input: &Input<'_>, _error: &Error) -> Option<(String, &'static str)> {
         None
     }
     /// Opens the selected row.
     fn enter(pane: &mut ListPane<Self>, cx: &mut Cx);
-    /// Returns what else is needed, beside the rows and what the panel beside them needs.
+    /// Returns the requests beyond those for the rows and the detail panel.
     fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
         Vec::new()
     }
-    /// The count beside the title of the tab `index`.
+    /// Returns the count beside the title of the tab at `index`.
     fn tab_count(_pane: &ListPane<Self>, _index: usize, _view: &View) -> Option<String> {
         None
     }
-    /// The selected row is no longer in the list.
+    /// Handles the removal of the selected row from the list.
     fn lost(_cx: &mut Cx) {}
-    /// Something it may show has changed; the list is up to date already.
+    /// Handles a store update, after the list was updated.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
-    /// The answer of an overlay that it opened.
+    /// Handles the answer of an overlay that the pane opened.
     fn answer(_pane: &mut ListPane<Self>, _answer: Answer, _cx: &mut Cx) {}
-    /// Esc, behind all that the list itself undoes.
+    /// Handles Esc if the list itself has nothing to undo; returns whether there was anything.
     fn escape(_pane: &mut ListPane<Self>) -> bool {
         false
     }
-    /// Returns why the list is not shown at all, and what to do about it.
+    /// Returns the reason why the list is not shown at all, and what to do about it.
     fn hidden(&self, _input: &Input<'_>, _view: &View) -> Option<(String, String)> {
         None
     }
-    /// The web page of a row.
+    /// Returns the URL of a row.
     fn url(&self, view: &View, row: &Self::Row) -> Option<String>;
-    /// Returns what `y` copies of a row: name and text.
+    /// Returns the texts that `y` offers to copy for a row, with their names.
     fn copies(&self, view: &View, row: &Self::Row) -> Vec<(&'static str, String)>;
 }
 
-/// What the user asks of a list.
+/// The user's input to a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The text behind `/`.
+    /// The text after `/`.
     pub filter: &'a str,
     /// The index of the tab.
     pub tab: usize,
 }
 
-/// What `/` searches while the panel beside the list has the focus.
+/// The target of `/` while a detail panel has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetailSearch {
     /// The list.
@@ -158,67 +158,67 @@ pub enum DetailSearch {
     Nothing,
 }
 
-/// What a panel beside a list is about.
+/// The input of a detail panel.
 pub struct Beside<'a, S: ListSource> {
-    /// What is listed.
+    /// The definition of the list.
     pub source: &'a S,
     /// The rows that are shown.
     pub rows: Rows<'a, S::Row>,
     /// The selected row.
     pub row: Option<&'a S::Row>,
-    /// Whether it is another row than at the update before.
+    /// Whether it is another row than at the last update.
     pub is_new: bool,
     /// The index of the panel.
     pub panel: usize,
-    /// Columns of the panel; 0 where it is out of sight.
+    /// The width of the panel, in columns; 0 if it is not shown.
     pub width: usize,
     /// Whether the panel has the focus.
     pub focused: bool,
 }
 
-/// What stands beside a list: facts or a text of the selected row.
+/// A detail panel beside a list: facts or a text of the selected row.
 pub trait Detail<S: ListSource>: Sized + 'static {
-    /// How many panels there are with the list.
+    /// The number of panels, including the list.
     const PANELS: usize;
-    /// The index of the list among them.
+    /// The index of the list among the panels.
     const LIST: usize = 0;
-    /// Nothing of any row yet.
+    /// Creates an empty panel.
     fn new() -> Self;
-    /// Returns whether there is room for it; else the list stands alone.
+    /// Returns whether there is room for the panel; otherwise the list is shown alone.
     fn fits(_view: &View) -> bool {
         true
     }
-    /// Returns what it needs while it is in sight.
+    /// Returns the requests and computations that are needed while the panel is shown.
     fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want>;
-    /// Another row, or something about it changed.
+    /// Handles a change of the selected row or its data.
     fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx);
-    /// Moves in it; `true` where that leaves it for the list.
+    /// Moves the cursor or scrolls; returns `true` if the motion moves the focus to the list.
     fn motion(&mut self, at: &Beside<'_, S>, motion: Motion, view: &View) -> bool;
-    /// A press or the wheel in it.
+    /// Handles a click or the wheel in the panel.
     fn pointer(&mut self, at: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx);
-    /// Opens what is under its cursor; `false` where that leads nowhere.
+    /// Opens the target under the cursor; returns `false` if there is none.
     fn enter(&mut self, at: &Beside<'_, S>, cx: &mut Cx) -> bool;
-    /// Returns what `/` searches.
+    /// Returns the target of `/`.
     fn search_mode(&self) -> DetailSearch {
         DetailSearch::List
     }
-    /// The text of its own search.
+    /// Returns the search text of the panel.
     fn search_text(&self) -> String {
         String::new()
     }
-    /// Searches for another text.
+    /// Changes the search text.
     fn search(&mut self, _text: &str) {}
-    /// Goes to the next match of its own search, or to the one before.
+    /// Moves to the next or the previous match.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
-    /// Returns whether it shows a clock that runs.
+    /// Returns whether the panel shows a running clock.
     fn ticks(&self, _at: &Beside<'_, S>, _view: &View) -> bool {
         false
     }
-    /// Draws it, with its title.
+    /// Draws the panel with its title.
     fn draw(&self, at: &Beside<'_, S>, view: &View, area: Rect, buf: &mut Buffer);
 }
 
-/// Nothing stands beside the list.
+/// A placeholder for lists without a detail panel.
 pub struct NoDetail;
 
 impl<S: ListSource> Detail<S> for NoDetail {

@@ -1,5 +1,5 @@
-//! What lists of merge requests show beyond what the server lists: pipeline, approvals, unresolved threads and size. It
-//! is asked for the open ones in sight, a few at a time.
+//! Columns of merge request lists that need further requests: pipeline, approvals, unresolved threads and size. They
+//! are loaded for visible open merge requests, a few at a time.
 
 use crate::api::decisions::{Approvals, GetApprovals};
 use crate::api::discussions::{Discussion, ListMergeRequestDiscussions};
@@ -16,14 +16,14 @@ use crate::ui::{glyph, text};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a row is asked about that changed since, or whose pipeline is at work.
+/// The polling interval of rows that changed or whose pipeline is running.
 const AGAIN: Duration = Duration::from_secs(30);
-/// Files of which the lines are counted at most: of more, the changes are a large reply.
+/// The maximum number of changed files for which lines are counted: beyond that, the reply is too large.
 const FILES: u64 = 50;
-/// Threads on a page.
+/// The number of threads per page.
 const PAGE: usize = 100;
 
-/// Which of the details are shown, as far as there is room.
+/// The details that are shown, depending on the width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     pub labels: bool,
@@ -33,16 +33,16 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What a list that is so wide has room for.
+    /// Returns the details that fit into a list of the given width, in columns.
     pub fn in_width(width: u16) -> Shown {
         Shown { labels: width >= 130, approvals: width >= 78, threads: width >= 90, size: width >= 110 }
     }
 }
 
-/// Unresolved threads.
+/// The number of unresolved threads.
 struct ThreadCount {
     unresolved: usize,
-    /// There are threads that were not looked at.
+    /// Whether there are more threads than were read.
     cut: bool,
 }
 
@@ -53,7 +53,7 @@ impl ThreadCount {
     }
 }
 
-/// Lines of the changes; nothing where the server left some out.
+/// The numbers of added and removed lines; `None` if the server omitted some.
 struct LineCount(Option<(usize, usize)>);
 
 impl LineCount {
@@ -77,7 +77,7 @@ impl LineCount {
     }
 }
 
-/// A merge request of a list.
+/// The details of a merge request in a list.
 #[derive(Clone, Copy)]
 pub struct Details<'a> {
     view: View<'a>,
@@ -87,7 +87,7 @@ pub struct Details<'a> {
 }
 
 impl<'a> Details<'a> {
-    /// What is known of a merge request of `project`.
+    /// Creates the details of a merge request of `project`.
     pub fn new(view: &View<'a>, project: &'a Id, merge_request: &'a MergeRequest, shown: Shown) -> Details<'a> {
         Details { view: *view, project, merge_request, shown }
     }
@@ -120,7 +120,7 @@ impl<'a> Details<'a> {
         self.whole()?.changes_count()
     }
 
-    /// Whether it has anything to tell: what is closed or merged has nothing that is still to be decided.
+    /// Returns whether the merge request is open: details are only useful before it is closed or merged.
     fn is_open(&self) -> bool {
         self.merge_request.is_open()
     }
@@ -131,7 +131,7 @@ impl<'a> Details<'a> {
 
     fn loads(&self) -> Vec<Load> {
         let whole = self.whole();
-        // The list is as new as what it says of the time: what is older is asked for again.
+        // The list is newer than a reply with another update time, which is then requested again.
         let changed = whole.is_some_and(|whole| whole.updated_at != self.merge_request.updated_at);
         let works = whole.and_then(MergeRequest::pipeline).is_some_and(|pipeline| pipeline.status.is_live());
         let again = |load: Load, often: bool| if often { load.every(AGAIN) } else { load };
@@ -167,14 +167,14 @@ impl<'a> Details<'a> {
         loads
     }
 
-    /// The sign of its pipeline.
+    /// Returns the status of the pipeline.
     pub fn pipeline(&self) -> Cell {
         let whole = self.is_open().then(|| self.whole()).flatten();
         let pipeline = whole.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
         pipeline.map_or(Cell::empty(), |pipeline| glyph::status(pipeline.status.as_str()).into())
     }
 
-    /// Its labels in their colors.
+    /// Returns the labels in their colors.
     pub fn labels(&self) -> Cell {
         if !self.shown.labels {
             return Cell::empty();
@@ -184,7 +184,7 @@ impl<'a> Details<'a> {
         label_colors::cell(labels.map(|name| (name.as_str(), label_colors::color(&known, name))))
     }
 
-    /// How many approved it, of how many that are required.
+    /// Returns the number of approvals, and of required ones if there are any.
     pub fn approvals(&self) -> Cell {
         let approvals: Option<&Approvals> = self.view.store.get(&self.approvals_of()).value;
         let Some(approvals) = approvals.filter(|_| self.shown.approvals && self.is_open()) else {
@@ -201,7 +201,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// How many threads are not resolved.
+    /// Returns the number of unresolved threads.
     pub fn threads(&self) -> Cell {
         let count: Option<&ThreadCount> = self.view.store.read_as(&self.threads_of().1);
         let Some(count) = count.filter(|_| self.shown.threads && self.is_open()) else { return Cell::empty() };
@@ -212,7 +212,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// How many files it changes, and how many lines.
+    /// Returns the number of changed files and lines.
     pub fn size(&self) -> Cell {
         let Some(files) = self.files().filter(|_| self.shown.size && self.is_open()) else { return Cell::empty() };
         let files = match files.parse() {
@@ -229,7 +229,7 @@ impl<'a> Details<'a> {
     }
 }
 
-/// Returns what is asked for to know all of these.
+/// Returns the requests for the details.
 pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
     gradual::wants(view.store, details.into_iter().flat_map(|details| details.loads()))
 }

@@ -1,4 +1,4 @@
-//! Merge requests asked for by a typed query: everywhere, of a group's projects, of one project.
+//! Merge request lists by query: everywhere, of a group's projects, of one project.
 
 use crate::api::Id;
 use crate::api::groups::ListGroupProjects;
@@ -10,34 +10,34 @@ use crate::parts::query_list;
 use crate::store::{ListQuery, Load, Rows, Want};
 use serde_json::{Value, json};
 
-/// Projects of a group whose merge requests are listed: no operation lists those of a group.
+/// The maximum number of a group's projects whose merge requests are listed: the API has no operation for a group.
 const PROJECTS: usize = 30;
 
-/// Where is asked, and for which state where the query does not say one.
+/// The scope of a query, and its default state and order.
 #[derive(Clone, Debug, Default)]
 pub struct QueryScope {
     pub project: Option<Id>,
     pub group: Option<Id>,
-    /// Nothing means all.
+    /// The default state; empty for all states.
     pub state: &'static str,
-    /// The words of `order_by` and `sort`, where the query does not say them.
+    /// The default `order_by` and `sort` parameters.
     pub order: Option<(&'static str, &'static str)>,
 }
 
 impl QueryScope {
-    /// Returns what a section of one's own asks for.
+    /// Returns the scope of a custom section.
     pub fn of(section: &Section) -> QueryScope {
         let id = |text: &Option<String>| text.as_deref().map(Id::from);
         QueryScope { project: id(&section.project), group: id(&section.group), state: "opened", order: None }
     }
 
-    /// The place that lists what a section asks for.
+    /// Returns the place that lists the results of a section.
     pub fn place(section: &Section) -> Place {
         let asking = QueryScope::of(section);
         Place { project: asking.project, group: asking.group, ..Place::new("mrs") }.query(section.query.as_str())
     }
 
-    /// Returns what may be typed.
+    /// Returns the grammar of the query.
     pub fn grammar(&self) -> Grammar {
         Grammar::new(query::MERGE_REQUESTS, Some("search"), self.project.clone())
     }
@@ -48,7 +48,7 @@ impl QueryScope {
         Some(ListGroupProjects { id, order_by, simple: Some(true), ..ListGroupProjects::default() })
     }
 
-    /// Returns what `text` asks for; `None` while it cannot be asked.
+    /// Returns the request for the query `text`; `None` while it is invalid or its names are being looked up.
     pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<MergeRequest>> {
         let given = |id: Option<&Id>| {
             let scope = if id.is_none() { json!("all") } else { Value::Null };
@@ -60,7 +60,7 @@ impl QueryScope {
                 ("scope", scope),
             ])
         };
-        // Servers list all states where none is named.
+        // Servers list all states if none is given.
         let whole = |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
         let of_project = |id: &Id| {
             let grammar = Grammar { project: Some(id.clone()), ..self.grammar() };
@@ -84,7 +84,7 @@ impl QueryScope {
         }
     }
 
-    /// Returns what is known of what was asked for.
+    /// Returns the loaded rows of a query.
     pub fn rows<'a>(&self, query: Option<&ListQuery<MergeRequest>>, view: &View<'a>) -> Rows<'a, MergeRequest> {
         let mut rows = query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query));
         if let Some(projects) = self.projects() {
@@ -96,7 +96,7 @@ impl QueryScope {
         rows
     }
 
-    /// Returns what is needed to know what is asked for.
+    /// Returns the request for the projects of the group, which the query needs.
     pub fn projects_want(&self) -> Option<Want> {
         self.projects().map(|projects| Load::list(&projects, 1).into())
     }

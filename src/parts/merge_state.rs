@@ -1,9 +1,9 @@
-//! What stands in the way of a merge, in a word for lists.
+//! A one-word summary of what blocks a merge, for lists.
 
 use crate::api::merge_requests::MergeRequest;
 use crate::ui::theme::Role;
 
-/// The word for the column, and how it looks; nothing where the list does not say or where nothing is to be said.
+/// Returns the word and its role; empty if the list does not contain the status or there is nothing to report.
 pub fn brief(merge_request: &MergeRequest) -> (&'static str, Role) {
     if !merge_request.is_open() {
         return ("", Role::Dim);
@@ -25,7 +25,7 @@ pub fn brief(merge_request: &MergeRequest) -> (&'static str, Role) {
     }
 }
 
-/// Returns whether its branches are known to conflict.
+/// Returns whether the branches are known to conflict.
 pub fn has_conflicts(merge_request: &MergeRequest) -> bool {
     let says_so = || matches!(merge_request.merge_status(), Some("conflict" | "cannot_be_merged"));
     merge_request.is_open() && (merge_request.has_conflicts == Some(true) || says_so())

@@ -1,4 +1,5 @@
-//! What places are made of: lists, facts, diffs with threads, conversations, traces, files, forms. Knows no place.
+//! Building blocks of places: lists, facts, diffs with threads, conversations, traces, files, forms. They do not depend
+//! on any place.
 
 pub mod add_key;
 pub mod ahead_behind;

@@ -1,5 +1,4 @@
-//! What people say of an issue, a snippet or an epic: rendered notes, one under the other, and behind them what is
-//! written and not sent.
+//! Notes on an issue, a snippet or an epic: rendered notes, one below the other, followed by unsent drafts.
 
 use super::list::{self, age, ago, trouble, without_rows};
 use super::review::{answer_to, state_of};
@@ -22,44 +21,45 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// Notes that are rendered around the window at once.
+/// The number of notes before and after the cursor that are rendered.
 const AROUND: usize = 40;
-/// Notes in sight whose reactions are read, at most.
+/// The maximum number of visible notes whose reactions are loaded.
 const REACTED: usize = 16;
-/// Lines of a draft that are shown.
+/// The maximum number of lines of a draft that are shown.
 const DRAFTED: usize = 8;
 
-/// The notes of one thing at a time.
+/// The notes on one object at a time.
 #[derive(Default)]
 pub struct Notes {
     on: Option<Noteable>,
-    /// What stands above them: facts and text of the thing.
+    /// The lines above the notes: facts and description of the object.
     head: Vec<DocLine<'static>>,
     doc: DocState,
     more_pages: u32,
-    /// The first row of each note and draft, and behind them the number of rows.
+    /// The first row of each note and draft, followed by the total number of rows.
     starts: Vec<usize>,
-    /// The rows of each note, and of which list at which width: a list of twenty thousand is walked when it is another
-    /// one, or a note near the cursor takes other rows, and not for a key.
+    /// The height of each note in rows, and the list revision and width they were computed for. The whole list is only
+    /// measured again for a new revision or width, otherwise just the notes near the cursor, because it may have twenty
+    /// thousand notes.
     heights: Vec<usize>,
     measured: Option<(Revision, usize)>,
-    /// The notes with reactions, among those that were in sight; `None` is the thing itself.
+    /// The visible notes that have reactions; `None` is the object itself.
     reacted: BTreeSet<Option<u64>>,
-    /// The first lines of each draft, and of which drafts at which width.
+    /// The first lines of each draft, and the revision of the drafts and the width they were computed for.
     drafted: Vec<Vec<String>>,
     written: Option<(u64, usize)>,
-    /// The ID of the note under the cursor, whatever is rendered above it, until the user moves.
+    /// The ID of the note to keep under the cursor while rows above it are rendered, until the user moves.
     wanted: Option<u64>,
-    /// Where they were drawn.
+    /// The area in which the notes were last drawn.
     area: Cell<Rect>,
     desk: Drafts,
 }
 
-/// What is under the cursor.
+/// The item under the cursor.
 pub enum UnderCursor<'a> {
-    /// What the user said.
+    /// A note by a user.
     Note(&'a Note),
-    /// What is written and not sent, by its key.
+    /// An unsent draft, by its key.
     Draft(&'a str),
 }
 
@@ -69,7 +69,7 @@ fn identity(note: &Note) -> String {
 }
 
 impl Notes {
-    /// Shows the notes of `on` from now on.
+    /// Switches to the notes on `on`.
     pub fn show(&mut self, on: Option<Noteable>) {
         if self.on != on {
             let desk = std::mem::take(&mut self.desk).cleared();
@@ -77,7 +77,7 @@ impl Notes {
         }
     }
 
-    /// Goes to a note when it comes, and stays there until the user moves.
+    /// Moves to a note once it is loaded, and stays there until the user moves.
     pub fn want_note(&mut self, id: Option<u64>) {
         self.wanted = id;
     }
@@ -92,7 +92,7 @@ impl Notes {
         }
     }
 
-    /// What stands above the notes.
+    /// Sets the lines above the notes.
     pub fn set_head(&mut self, head: Vec<DocLine<'static>>) {
         self.head = head;
     }
@@ -101,7 +101,7 @@ impl Notes {
         Some(self.on.as_ref()?.conversation(view))
     }
 
-    /// Columns of the text.
+    /// Returns the width of the text, in columns.
     pub fn width(&self, view: &View) -> usize {
         let drawn = self.area.get().width;
         let width = if drawn > 0 { drawn } else { view.size.0 };
@@ -112,7 +112,7 @@ impl Notes {
         self.starts.last().copied().unwrap_or(self.head.len())
     }
 
-    /// The note or draft at a row.
+    /// Returns the index of the note or draft at a row.
     fn at(&self, row: usize) -> Option<usize> {
         let note = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         (note + 1 < self.starts.len()).then_some(note)
@@ -123,7 +123,7 @@ impl Notes {
         at.saturating_sub(AROUND)..at + AROUND
     }
 
-    /// Returns how many there are.
+    /// Returns the number of notes as text.
     pub fn count(&self, view: &View) -> Option<String> {
         let rows = self.rows(view)?;
         list::count(&rows, rows.len(), None)
@@ -142,7 +142,7 @@ impl Notes {
         wants
     }
 
-    /// The notes in sight that people may have reacted to, behind the thing itself.
+    /// Returns the object itself and the IDs of the visible notes that can have reactions.
     fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = Option<u64>> + use<'a> {
         let rows = self.rows(view);
         let top = self.doc.top.get();
@@ -157,7 +157,7 @@ impl Notes {
         Some(Reactions::to(self.on.clone()?, note))
     }
 
-    /// Returns what a reaction would be to: the note under the cursor, else the thing itself.
+    /// Returns the target of a reaction: the note under the cursor, or else the object itself.
     pub fn reactions(&self, view: &View) -> Result<Reactions, Disabled> {
         let on = self.on.clone().ok_or("nothing is open here")?;
         let rows = self.rows(view);
@@ -171,14 +171,14 @@ impl Notes {
         }
     }
 
-    /// After an update.
+    /// Updates the state after a store update.
     pub fn changed(&mut self, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
         self.desk.sync(&on, cx);
         let view = &cx.view;
         let Some(rows) = self.rows(view) else { return };
         let width = self.width(view);
-        // Who and when, the text, its reactions, and a line between.
+        // A heading, the text, and an empty line; reactions are added below.
         let height = |note: &Note| {
             2 + rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1))
         };
@@ -222,7 +222,7 @@ impl Notes {
         }
     }
 
-    /// Moves; `false` where a move to the left leaves the notes.
+    /// Moves the cursor; returns `false` if a motion to the left would leave the notes.
     pub fn motion(&mut self, motion: Motion) -> bool {
         let len = self.len();
         self.wanted = None;
@@ -234,7 +234,7 @@ impl Notes {
         true
     }
 
-    /// Puts the cursor where was clicked.
+    /// Moves the cursor to a click.
     pub fn click(&mut self, column: u16, row: u16) {
         self.wanted = None;
         let (area, len) = (self.area.get(), self.len());
@@ -244,7 +244,7 @@ impl Notes {
         }
     }
 
-    /// To the next note or draft, or the one before.
+    /// Moves to the next or the previous note or draft.
     pub fn step(&mut self, forward: bool) {
         self.wanted = None;
         let here = self.doc.at(self.len());
@@ -257,7 +257,7 @@ impl Notes {
         }
     }
 
-    /// Returns what is under the cursor.
+    /// Returns the item under the cursor.
     pub fn under<'a>(&'a self, view: &View<'a>) -> Option<UnderCursor<'a>> {
         let index = self.at(self.doc.at(self.len()))?;
         let rows = self.rows(view)?;
@@ -267,9 +267,9 @@ impl Notes {
         }
     }
 
-    // ---- what one may do
+    // ---- actions
 
-    /// Returns whether one may write at all.
+    /// Returns an error unless the user can write notes.
     pub fn can_speak(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
@@ -277,7 +277,7 @@ impl Notes {
         self.on.as_ref().map(|_| ()).ok_or_else(|| "nothing is open here".into())
     }
 
-    /// Returns whether the user's note is under the cursor.
+    /// Returns an error unless a note is under the cursor.
     pub fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
         let rows = self.rows(view).ok_or("nothing is open here")?;
@@ -285,7 +285,7 @@ impl Notes {
         list::need(note, &rows, "there is no note under the cursor").map(|_| ())
     }
 
-    /// Returns whether a note of one's own or a draft is under the cursor.
+    /// Returns an error unless the user's own note or a draft is under the cursor.
     pub fn has_own(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
         let me = view.me().map(|me| me.id);
@@ -316,7 +316,8 @@ impl Notes {
         self.desk.comment(on, place, &begin, cx);
     }
 
-    /// The thread under the cursor, where the server has threads: its ID, and whether it is resolved, if it can be.
+    /// Returns the thread under the cursor, if the server has threads: its ID, and whether it is resolved, if it is
+    /// resolvable.
     fn thread(&self, view: &View) -> Option<(String, Option<bool>)> {
         let Some(UnderCursor::Note(note)) = self.under(view) else { return None };
         let id = note.discussion_id.as_deref()?;
@@ -325,7 +326,7 @@ impl Notes {
         Some((id.to_owned(), resolved))
     }
 
-    /// Returns whether the thread under the cursor can be resolved or reopened.
+    /// Returns an error unless the thread under the cursor can be resolved or reopened.
     pub fn can_resolve(&self, view: &View) -> Result<(), Disabled> {
         self.has_note(view)?;
         match self.thread(view) {
@@ -342,14 +343,14 @@ impl Notes {
         write.into_iter().for_each(|write| cx.act(Action::Send(write)));
     }
 
-    /// Opens the composer on a new thread.
+    /// Opens the composer for a new thread.
     pub fn start_thread(&self, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
         let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
         self.desk.comment(on, place, "", cx);
     }
 
-    /// Returns whether a thread can be started.
+    /// Returns an error unless a thread can be started.
     pub fn can_start_thread(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
         let has_threads = self.on.as_ref().is_some_and(|on| on.has_threads(view));
@@ -366,7 +367,7 @@ impl Notes {
         }
     }
 
-    /// Deletes the note or drops the draft under the cursor, after a question.
+    /// Deletes the note or the draft under the cursor, after a confirmation.
     pub fn delete(&self, cx: &mut Cx) {
         match self.under(&cx.view) {
             Some(UnderCursor::Note(note)) => {
@@ -380,21 +381,21 @@ impl Notes {
         }
     }
 
-    /// Lists what is written and not sent.
+    /// Opens the list of drafts.
     pub fn drafts(&self, cx: &mut Cx) {
         if let Some(on) = &self.on {
             self.desk.list(on, cx);
         }
     }
 
-    /// Returns whether there is something written and not sent.
+    /// Returns an error if there are no drafts.
     pub fn has_drafts(&self) -> Result<(), Disabled> {
         if self.desk.drafts().is_empty() { Err("there are no drafts".into()) } else { Ok(()) }
     }
 
     // ---- drawing
 
-    /// Draws them; `empty` says why there are none, and what to press.
+    /// Draws the notes; `empty` is the reason why there are none, and the keys to press.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, empty: (&str, &str)) {
         let Some(rows) = self.rows(view) else { return };
         self.area.set(area);
@@ -410,7 +411,7 @@ impl Notes {
             body.height -= 1;
         }
         doc::draw(buf, body, theme, focused, &self.doc, self.len(), 2, |row| {
-            // What stands above ends with an empty line.
+            // The lines above end with an empty one, which shows the reactions.
             if row + 1 == self.head.len()
                 && let Some(on) = self.on.clone()
             {
@@ -452,7 +453,7 @@ impl Notes {
             return DocLine { spans, ..DocLine::default() };
         }
         let made = rendered_markdown::made(view, &identity(note), self.width(view));
-        // Below the text stand its reactions, if any.
+        // The reactions are below the text, if there are any.
         if line == 1 + made.map_or(1, |made| made.lines.len().max(1))
             && let Some(on) = self.on.clone()
         {
@@ -487,7 +488,7 @@ impl Notes {
     }
 }
 
-/// The first lines of a draft.
+/// Returns the first lines of a draft.
 fn drafted(draft: &Draft, width: usize) -> Vec<String> {
     let lines = draft.text.lines().flat_map(|line| match line {
         "" => vec![String::new()],

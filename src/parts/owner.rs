@@ -1,4 +1,4 @@
-//! Whose things a list shows.
+//! The owner of the items in a list.
 
 use super::{breadcrumbs, project};
 use crate::api::Id;
@@ -16,33 +16,33 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The one that a place names.
+    /// Returns the owner that a place names.
     pub fn of(place: &Place) -> Owner {
         let project = place.project.clone().map(Owner::Project);
         project.or_else(|| place.group.clone().map(Owner::Group)).unwrap_or(Owner::User)
     }
 
-    /// The project, if it is one.
+    /// Returns the project, if it is one.
     pub fn project(&self) -> Option<&Id> {
         if let Owner::Project(id) = self { Some(id) } else { None }
     }
 
-    /// The group, if it is one.
+    /// Returns the group, if it is one.
     pub fn group(&self) -> Option<&Id> {
         if let Owner::Group(id) = self { Some(id) } else { None }
     }
 
-    /// The project or group.
+    /// Returns the ID of the project or group.
     pub fn id(&self) -> Option<&Id> {
         self.project().or(self.group())
     }
 
-    /// A place of it.
+    /// Returns a place in the project or group.
     pub fn place(&self, pane: &str) -> Place {
         Place { project: self.project().cloned(), group: self.group().cloned(), ..Place::new(pane) }
     }
 
-    /// The way to what is called `title` in it.
+    /// Returns the breadcrumbs of the list `title` in it.
     pub fn breadcrumbs(&self, view: &View, title: &str) -> Vec<Breadcrumb> {
         let mut way = match self {
             Owner::Project(id) => project::breadcrumbs(view, id),
@@ -54,12 +54,12 @@ impl Owner {
         way
     }
 
-    /// Returns what its places need.
+    /// Returns the requests that all its places need.
     pub fn wants(&self) -> Vec<Want> {
         self.project().into_iter().map(project::want).collect()
     }
 
-    /// The web page of `rest` in it: `/-/labels`.
+    /// Returns the URL of the page `rest` in it, such as `/-/labels`.
     pub fn page(&self, view: &View, rest: &str) -> Option<String> {
         Some(match self {
             Owner::Project(id) => project::page(view, id, rest),

@@ -1,4 +1,4 @@
-//! Who may work on a project, to be found by name and opened, and what roles are called.
+//! The members of a project as choices of a picker, and the names of roles.
 
 use crate::api::Id;
 use crate::api::projects::ListProjectUsers;
@@ -10,10 +10,10 @@ use crate::store::{Load, Want};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How long typing rests before the server is asked.
+/// The delay before the typed text is sent to the server.
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// Access levels, and the roles that GitLab calls them.
+/// Access levels and GitLab's names of the roles.
 const ROLES: &[(u64, &str)] = &[
     (5, "Minimal access"),
     (10, "Guest"),
@@ -24,12 +24,12 @@ const ROLES: &[(u64, &str)] = &[
     (50, "Owner"),
 ];
 
-/// Returns the role of an access level; the number itself where servers have no name for it.
+/// Returns the role of an access level, or the number if it has no name.
 pub fn role(level: u64) -> String {
     ROLES.iter().find(|(sent, _)| *sent == level).map_or_else(|| level.to_string(), |(_, name)| (*name).to_owned())
 }
 
-/// The names of roles that people are given, the least first.
+/// The names of the roles that members can be given, the lowest first.
 pub const ROLE_NAMES: &[&str] = &["Guest", "Planner", "Reporter", "Developer", "Maintainer", "Owner"];
 
 /// Returns the access level of a role.
@@ -51,7 +51,7 @@ impl Members {
 
 impl Source for Members {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
-        // Those known before typing stay in the list beside what the server finds for the text.
+        // The users loaded before typing stay in the list, beside those that the server finds.
         let all = Load::list(&self.query(""), 1);
         vec![all.into(), Load::list(&self.query(typed), 1).after(PAUSE).into()]
     }

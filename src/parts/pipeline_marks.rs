@@ -1,4 +1,4 @@
-//! How the newest pipelines of commits or branches stand, for lists that have no such field: from one list of
+//! The status of the newest pipelines of commits or branches, for lists without such a field: taken from one list of
 //! pipelines.
 
 use crate::api::Id;
@@ -11,10 +11,10 @@ use crate::ui::glyph;
 use crate::ui::table::Cell;
 use std::collections::HashMap;
 
-/// Pages of pipelines that are asked for at most, however many of the list are.
+/// The maximum number of pages of pipelines that are requested, whatever the length of the list.
 const PAGES: u32 = 5;
 
-/// What a pipeline stands for.
+/// The function that returns the commit or the ref of a pipeline.
 type Subject = fn(&Pipeline) -> &str;
 
 /// The newest pipeline of each commit or ref.
@@ -27,13 +27,13 @@ pub struct PipelineMarks {
 }
 
 impl PipelineMarks {
-    /// Those of commits: of all, or of those that a branch or tag holds.
+    /// Creates the marks of commits: of all, or of those of a branch or tag.
     pub fn of_commits(project: &Id, git_ref: Option<&str>) -> PipelineMarks {
         let list = ListPipelines { id: project.clone(), r#ref: git_ref.map(str::to_owned), ..ListPipelines::default() };
         PipelineMarks::new(list, |pipeline| &pipeline.sha)
     }
 
-    /// Those of branches: the server lists the newest of each.
+    /// Creates the marks of branches, for which the server lists the newest pipeline each.
     pub fn of_branches(project: &Id) -> PipelineMarks {
         let list = ListPipelines { id: project.clone(), scope: Some("branches".into()), ..ListPipelines::default() };
         PipelineMarks::new(list, |pipeline| &pipeline.r#ref)
@@ -43,13 +43,13 @@ impl PipelineMarks {
         PipelineMarks { list, subject, newest: HashMap::new(), is_live: false, made_of: None }
     }
 
-    /// Returns whether these are the ones of that ref.
+    /// Returns whether the marks are of the given ref.
     pub fn is_of(&self, git_ref: Option<&str>) -> bool {
         self.list.r#ref.as_deref() == git_ref
     }
 
-    /// Returns what loads as many pages as the list beside has; nothing where the server has no list of pipelines, or
-    /// none for this user.
+    /// Returns the request for as many pages as the list beside it has; `None` if the server has no list of pipelines,
+    /// or refuses it.
     pub fn want(&self, view: &View, pages: u32) -> Option<Want> {
         let failed = view.store.list(&self.list).error.is_some();
         if view.store.is_unsupported::<ListPipelines>() || failed && self.made_of.is_none() {
@@ -59,7 +59,7 @@ impl PipelineMarks {
         Some(if self.is_live && !failed { load.every(PULSE * 2).into() } else { load.into() })
     }
 
-    /// After an update: takes the list in, where it changed.
+    /// Updates the marks after a store update, if the list changed.
     pub fn sync(&mut self, view: &View) {
         let rows = view.store.list(&self.list);
         if self.made_of.replace(rows.revision) == Some(rows.revision) {
@@ -67,7 +67,7 @@ impl PipelineMarks {
         }
         self.newest.clear();
         for pipeline in rows.iter() {
-            // They come newest first.
+            // The list is sorted newest first.
             self.newest.entry((self.subject)(pipeline).to_owned()).or_insert_with(|| pipeline.status.clone());
         }
         self.is_live = self.newest.values().any(Status::is_live);
@@ -76,12 +76,12 @@ impl PipelineMarks {
         }
     }
 
-    /// The sign of a commit or ref; empty where it has no pipeline that is known.
+    /// Returns the status glyph of a commit or ref; empty if it has no known pipeline.
     pub fn sign(&self, subject: &str) -> Cell {
         self.newest.get(subject).map_or_else(Cell::empty, |status| Cell::from(glyph::status(status.as_str())))
     }
 
-    /// The same with the word.
+    /// Returns the status glyph and name of a commit or ref.
     pub fn cell(&self, subject: &str) -> Cell {
         self.newest.get(subject).map_or_else(Cell::empty, |status| Cell::from(glyph::labeled(status.as_str())))
     }

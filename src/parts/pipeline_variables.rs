@@ -1,4 +1,4 @@
-//! The variables that a pipeline was run with, hidden until somebody asks for their values.
+//! An overlay with the variables of a pipeline; the values are hidden until the user shows them.
 
 use crate::api::Id;
 use crate::api::pipelines::{ListPipelineVariables, Variable};
@@ -23,14 +23,14 @@ pub struct PipelineVariables {
 }
 
 impl PipelineVariables {
-    /// The variables of a pipeline.
+    /// Creates the overlay for a pipeline.
     pub fn of(project: &Id, pipeline: u64) -> PipelineVariables {
         let list = ListPipelineVariables { id: project.clone(), pipeline_id: pipeline };
         PipelineVariables { pipeline, list, state: ListState::new(), shows_values: false }
     }
 
     fn row(&self, variable: &Variable) -> Row {
-        // A line end in a value must not end its row.
+        // A line break in a value must not end its row.
         let value =
             if self.shows_values { variable.value.replace('\n', " ") } else { "••••••••".to_owned() };
         let kind = if variable.variable_type == "file" { "file" } else { "" };

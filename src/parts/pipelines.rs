@@ -1,4 +1,4 @@
-//! Pipelines as places show them: how long one took, where it is shown, and what can be done with one.
+//! Functions that all views of pipelines share: requests, places, durations and actions.
 
 use crate::api::jobs::{Job, Status};
 use crate::api::pipelines::{
@@ -16,32 +16,32 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
 
-/// The request for all that is known of a pipeline.
+/// Returns the request for a pipeline with all its fields.
 pub fn whole(project: &Id, pipeline_id: u64) -> GetPipeline {
     GetPipeline { id: project.clone(), pipeline_id }
 }
 
-/// Returns all that is known of a pipeline so far.
+/// Returns the pipeline as far as it is loaded.
 pub fn known<'a>(view: &View<'a>, project: &Id, pipeline_id: u64) -> Remote<'a, Pipeline> {
     view.store.get(&whole(project, pipeline_id))
 }
 
-/// The place of a pipeline: its jobs, with the board of its stages.
+/// Returns the place of a pipeline: its jobs, with the board of its stages.
 pub fn place(project: &Id, pipeline: u64) -> Place {
     Place::new("jobs").project(project.clone()).item(pipeline)
 }
 
-/// The place of a pipeline's test report.
+/// Returns the place of a pipeline's test report.
 pub fn tests(project: &Id, pipeline: u64) -> Place {
     Place::new("tests").project(project.clone()).item(pipeline)
 }
 
-/// The request for the trigger jobs of a pipeline.
+/// Returns the request for the trigger jobs of a pipeline.
 pub fn triggers(project: &Id, pipeline_id: u64, scope: Option<Vec<String>>) -> ListPipelineBridges {
     ListPipelineBridges { id: project.clone(), pipeline_id, scope }
 }
 
-/// Returns what loads the trigger jobs, where the server has them; again and again while something goes on.
+/// Returns the request for the trigger jobs, if the server has them; it is repeated while something is running.
 pub fn want_triggers(view: &View, triggers: &ListPipelineBridges, is_live: bool) -> Option<Want> {
     if view.store.is_unsupported::<ListPipelineBridges>() {
         return None;
@@ -53,47 +53,47 @@ pub fn want_triggers(view: &View, triggers: &ListPipelineBridges, is_live: bool)
     Some(if is_live { load.every(PULSE) } else { load }.optional().into())
 }
 
-/// The jobs of a pipeline with its trigger jobs behind them, where those are known.
+/// Returns the jobs of a pipeline followed by its trigger jobs, as far as those are loaded.
 pub fn with_triggers<'a>(view: &View<'a>, jobs: Rows<'a, Job>, triggers: &ListPipelineBridges) -> Rows<'a, Job> {
     let triggers = view.store.list(triggers);
     if triggers.is_empty() || triggers.error.is_some() { jobs } else { Rows::chain(vec![jobs, triggers]) }
 }
 
-/// The place of the pipeline that a trigger job started, which may lie in another project.
+/// Returns the place of the pipeline that a trigger job started, which may be in another project.
 pub fn downstream_place(project: &Id, job: &Job) -> Option<Place> {
     let child = job.downstream()?;
-    // A path reads better than a number; a child of the same project is what there is most.
+    // A path is more readable than an ID, and most downstream pipelines are in the same project.
     let is_own = child.source.as_deref() == Some(CHILD) || child.project_id.is_none();
     let project = if is_own { project.clone() } else { child.project_id.map(Id::from).unwrap_or_default() };
     Some(place(&project, child.id))
 }
 
-/// What stands behind the name of a trigger job: the pipeline that it started, and how that stands.
+/// Returns the text after the name of a trigger job: the downstream pipeline and its status.
 pub fn downstream_words(job: &Job) -> Option<(String, Role)> {
     let child = job.downstream()?;
     let (status, role) = glyph::labeled(child.status.as_str());
     Some((format!("{} pipeline {} {status}", glyph::or_word(glyph::folded(), ""), child.id), role))
 }
 
-/// What started a pipeline that another one of its project started.
+/// The source of a pipeline that another pipeline of the same project started.
 pub const CHILD: &str = "parent_pipeline";
-/// Pipelines of a commit that are looked through for the one that started another.
+/// The maximum number of pipelines of a commit that are searched for the parent of a child pipeline.
 const PARENTS: usize = 5;
 
-/// The requests for pipelines that may have started a child: those of its commit.
+/// Returns the requests for the pipelines that may be the parent of a child: those of its commit.
 fn parents(project: &Id, child: &Pipeline) -> [ListPipelines; 2] {
     let of_commit = ListPipelines { id: project.clone(), sha: Some(child.sha.clone()), ..ListPipelines::default() };
     [of_commit.clone(), ListPipelines { source: Some(CHILD.into()), ..of_commit }]
 }
 
-/// Those of them that are older than the child, and may have been looked through.
+/// Returns the possible parents that are older than the child, up to the limit.
 fn candidates<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Vec<&'a Pipeline> {
     let [own, children] = parents(project, child).map(|list| view.store.list(&list));
     let older = own.iter().chain(children.iter()).filter(|parent| parent.id < child.id);
     older.take(PARENTS).collect()
 }
 
-/// Returns what finds the pipeline that started a child: servers do not name it.
+/// Returns the requests that find the parent of a child pipeline, because servers do not report it.
 pub fn want_upstream(view: &View, project: &Id, child: &Pipeline) -> Vec<Want> {
     if child.source.as_deref() != Some(CHILD) || view.store.is_unsupported::<ListPipelineBridges>() {
         return Vec::new();
@@ -107,7 +107,7 @@ pub fn want_upstream(view: &View, project: &Id, child: &Pipeline) -> Vec<Want> {
     wants
 }
 
-/// Returns the pipeline that started a child, once it is found.
+/// Returns the parent of a child pipeline, once it is found.
 pub fn upstream<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Option<&'a Pipeline> {
     let started = |job: &Job| job.downstream().is_some_and(|downstream| downstream.id == child.id);
     let is_parent =
@@ -115,8 +115,8 @@ pub fn upstream<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Option<&
     candidates(view, project, child).into_iter().find(is_parent)
 }
 
-/// How long it took, or has been there at `now`; empty for what never ran. Lists leave the duration out: then what lies
-/// between its first and its last change tells.
+/// Returns the duration, or the time since the start at `now`; empty if it never ran. Lists omit the duration: then the
+/// time between the start and the last change is used.
 pub fn took(pipeline: &Pipeline, now: Timestamp) -> String {
     let at = |time: &Option<Time>| time.as_ref().and_then(Time::instant);
     let began = at(&pipeline.started_at).or_else(|| at(&pipeline.created_at));
@@ -130,7 +130,7 @@ pub fn took(pipeline: &Pipeline, now: Timestamp) -> String {
     seconds.map(text::duration).unwrap_or_default()
 }
 
-/// What started it, in words.
+/// Returns the source of a pipeline in words.
 pub fn source(pipeline: &Pipeline) -> String {
     match pipeline.source.as_deref().unwrap_or_default() {
         "merge_request_event" => "merge request".into(),
@@ -142,13 +142,13 @@ pub fn source(pipeline: &Pipeline) -> String {
     }
 }
 
-/// Its ref, shortened where it is that of a merge request.
+/// Returns the ref, or `!IID` for the ref of a merge request.
 pub fn ref_name(pipeline: &Pipeline) -> String {
     let number = pipeline.r#ref.strip_prefix("refs/merge-requests/").and_then(|rest| rest.split('/').next());
     number.map_or_else(|| pipeline.r#ref.clone(), |iid| format!("!{iid}"))
 }
 
-/// Something the user may do with a pipeline.
+/// An action on a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipelineAction {
     Retry,
@@ -157,11 +157,11 @@ pub enum PipelineAction {
 }
 
 impl PipelineAction {
-    /// Returns whether the status allows it, or why not.
+    /// Returns whether the status allows the action, or the reason why not.
     pub fn can(self, id: u64, status: &Status) -> Result<(), Disabled> {
         let refuse = |why: &str| Err(Disabled::Owned(format!("pipeline {id} is {}: {why}", ci::status_word(status))));
         match self {
-            // One that runs or waits for a person may have jobs that failed.
+            // A pipeline that is running or waits for a user may have failed jobs.
             PipelineAction::Retry if matches!(status, Status::Success | Status::Skipped) => refuse("nothing failed"),
             PipelineAction::Cancel if *status == Status::Canceling => refuse("it is already being canceled"),
             PipelineAction::Cancel if !status.is_live() && !matches!(status, Status::Manual | Status::Scheduled) => {
@@ -171,7 +171,7 @@ impl PipelineAction {
         }
     }
 
-    /// Does it; asks first where something is lost.
+    /// Applies the action; asks for confirmation if something is lost.
     pub fn to(self, project: &Id, id: u64, ref_name: &str, cx: &mut Cx) {
         let (project, pipeline_id) = (project.clone(), id);
         let of = if ref_name.is_empty() { String::new() } else { format!(" of {}", text::sanitize(ref_name)) };
@@ -195,7 +195,7 @@ impl PipelineAction {
     }
 }
 
-/// Returns what stands where the server has no list of pipelines.
+/// Returns the placeholder if the server has no list of pipelines.
 pub fn refused(error: &Error) -> Option<(String, &'static str)> {
     use crate::api::Fault;
     let why = "This server has no list of pipelines.".to_owned();

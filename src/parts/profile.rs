@@ -1,4 +1,4 @@
-//! What is known of a user, as facts in lines: shared by the list of users, a user, and the owner of a key.
+//! The facts of a user, shared by the list of users, a user's place, and the owner of a key.
 
 use super::list::{age, ago, day};
 use crate::api::users::Profile;
@@ -9,7 +9,7 @@ use crate::ui::glyph;
 use crate::ui::text;
 use crate::ui::theme::Role;
 
-/// Glyph, word and role of an account's state. Servers know more states than the specification names.
+/// Returns the glyph, name and role of an account's state. Servers have more states than the specification names.
 pub fn state(word: &str) -> (&'static str, String, Role) {
     let (sign, role) = match word {
         "active" => (glyph::alive(), Role::Success),
@@ -20,7 +20,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
     (glyph::or_word(sign, ""), word.replace('_', " "), role)
 }
 
-/// Returns what sets an account apart, in words.
+/// Returns the special properties of an account, in words.
 pub fn marks(user: &Profile) -> Vec<&'static str> {
     let is = |flag: &Option<Option<bool>>| flag.known() == Some(&true);
     let all = [
@@ -32,13 +32,13 @@ pub fn marks(user: &Profile) -> Vec<&'static str> {
     all.into_iter().filter(|(on, _)| *on).map(|(_, word)| word).collect()
 }
 
-/// The providers by which it signs in.
+/// Returns the identity providers of an account.
 pub fn ways_in(user: &Profile) -> String {
     let providers = user.identities.known().into_iter().flatten().map(|identity| identity.provider.as_str());
     providers.collect::<Vec<_>>().join(", ")
 }
 
-/// A moment as one reads it: its day, and how long ago that was.
+/// Returns a time as its day and its age.
 fn moment(view: &View, time: Option<&Time>) -> String {
     let Some(time) = time else { return String::new() };
     let day = day(time);
@@ -48,7 +48,7 @@ fn moment(view: &View, time: Option<&Time>) -> String {
     }
 }
 
-/// Writes what is known of `user`.
+/// Writes the facts of `user`.
 pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     let (sign, word, role) = state(&user.state);
     facts.field("name", vec![(user.name.clone(), Role::Title)], None);
@@ -87,7 +87,7 @@ pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     write_account(facts, view, user);
 }
 
-/// What the account may do, and when it was used: shown to its user and to administrators.
+/// Writes the limits and the activity of the account, which only the user and administrators can see.
 fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     for (name, time) in [
         ("since", &user.created_at),

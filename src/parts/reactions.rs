@@ -1,4 +1,5 @@
-//! Reactions to a note, or to what notes are on: read, counted in a line, and given or removed in a picker.
+//! Reactions to a note or to the object that it is on: loading, the line of counts, and the picker that adds or removes
+//! them.
 
 use crate::api::award_emoji::*;
 use crate::app::action::Action;
@@ -13,13 +14,13 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Pages of reactions that are read.
+/// The number of pages of reactions that are loaded.
 const PAGES: u32 = 3;
-/// Columns of a name that has no sign.
+/// The width of a name without an emoji character, in columns.
 const NAME: usize = 24;
-/// How long a note is in sight before its reactions are asked for: who scrolls by does not need them.
+/// The delay before the reactions to a visible note are requested, to skip notes that are scrolled past.
 const REST: Duration = Duration::from_millis(250);
-/// What is offered first: what people give most.
+/// The emoji that are offered first: the most common ones.
 const COMMON: &[&str] = &[
     "thumbsup",
     "thumbsdown",
@@ -37,15 +38,15 @@ const COMMON: &[&str] = &[
 
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
-/// What people react to.
+/// The target of reactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reactions {
     on: Noteable,
-    /// The note, where it is not the thing itself.
+    /// The ID of the note, or `None` for the object itself.
     note: Option<u64>,
 }
 
-/// Evaluates `$made` with `$name` as the operation for what is reacted to; `None` where there is none.
+/// Evaluates `$made` with `$name` as the operation for the target; `None` if the API has none.
 macro_rules! operation {
     ($to:expr, [$mr:ident $mr_note:ident $issue:ident $issue_note:ident $snippet_note:ident]
         { $($field:ident: $value:expr),* }, $name:ident => $made:expr) => {
@@ -75,15 +76,15 @@ macro_rules! operation {
     };
 }
 
-/// An emoji that was given.
+/// An emoji among the reactions.
 struct Given<'a> {
     name: &'a str,
     count: usize,
-    /// The ID of the user's own.
+    /// The ID of the user's own reaction.
     own: Option<u64>,
 }
 
-/// Returns how an emoji looks: its sign where it is known and can be drawn, else its name between colons.
+/// Returns the emoji character if it is known and can be drawn, or else the name between colons.
 fn sign(name: &str) -> Cow<'static, str> {
     match emoji::sign(name).filter(|_| !glyph::ascii()) {
         Some(sign) => sign.into(),
@@ -92,7 +93,7 @@ fn sign(name: &str) -> Cow<'static, str> {
 }
 
 impl Reactions {
-    /// Those to a note on `on`, or to the thing itself.
+    /// Creates the reactions to a note on `on`, or to the object itself.
     pub fn to(on: Noteable, note: Option<u64>) -> Reactions {
         Reactions { on, note }
     }
@@ -102,7 +103,7 @@ impl Reactions {
             ListSnippetNoteAwards] {}, list => view.if_supported(&list, PAGES))
     }
 
-    /// Returns what reads them; nothing on a server that has none.
+    /// Returns the request for the reactions; `None` if the server does not support them.
     pub fn want(&self, view: &View) -> Option<Want> {
         let load = self.load(view)?;
         let delay = if self.note.is_some() { REST } else { Duration::ZERO };
@@ -116,7 +117,7 @@ impl Reactions {
         }
     }
 
-    /// What was given, in the order of the first of each.
+    /// Returns the emoji among the reactions, in the order of their first use.
     fn given<'a>(&self, view: &View<'a>) -> Vec<Given<'a>> {
         let me = view.me().map(|me| me.id);
         let mut given: Vec<Given> = Vec::new();
@@ -133,8 +134,8 @@ impl Reactions {
         given
     }
 
-    /// Returns them as a line of counts, in `width` columns at most; the user's own are marked. Empty where there are
-    /// none.
+    /// Returns a line with the counts in at most `width` columns, with the user's own highlighted. Empty without
+    /// reactions.
     pub fn line(&self, view: &View, width: usize) -> Spans {
         let given = self.given(view);
         let mut spans: Spans = Vec::new();
@@ -159,7 +160,7 @@ impl Reactions {
         spans
     }
 
-    /// Returns why nobody can react, if so.
+    /// Returns an error if the user cannot react.
     pub fn check(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
@@ -170,7 +171,7 @@ impl Reactions {
         self.load(view).map(|_| ()).ok_or_else(|| "this server has no reactions here".into())
     }
 
-    /// Asks for an emoji to give, or for an own one to remove.
+    /// Opens a picker for an emoji to add, or an own one to remove.
     pub fn choose(self, cx: &mut Cx) {
         let title = match self.note {
             Some(_) => format!("React to a note on {}", self.on.short()),
@@ -180,7 +181,7 @@ impl Reactions {
         cx.act(Action::Open(Box::new(picker)));
     }
 
-    /// Gives an emoji, or removes the own one of that number.
+    /// Returns the write that adds an emoji, or removes the user's own reaction with that ID.
     fn write(&self, name: &str, own: Option<u64>) -> Option<Write> {
         let to = if self.note.is_some() { "a note on " } else { "" };
         let on = format!("{to}{}", self.on.short());
@@ -201,11 +202,11 @@ impl Reactions {
     }
 }
 
-/// The emoji to choose from: those that were given, those that people give most, and all others once letters are typed.
+/// The emoji to choose from: those already given, the common ones, and all others once a text is typed.
 struct Choices(Reactions);
 
 impl Choices {
-    /// A name that is not known here: typed between colons, or like no other.
+    /// Returns the typed text as the name of an unknown emoji: between colons, or if no known name contains it.
     fn typed_name(typed: &str) -> Option<&str> {
         let typed = typed.trim();
         let bare = typed.strip_prefix(':').and_then(|rest| rest.strip_suffix(':'));

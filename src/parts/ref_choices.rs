@@ -1,4 +1,4 @@
-//! Branches and tags of a project as things to choose.
+//! Branches and tags of a project as choices of a picker.
 
 use super::list::age;
 use crate::api::Id;
@@ -11,10 +11,10 @@ use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::time::Duration;
 
-/// How many pages of tags are listed: servers do not search among them.
+/// The number of pages of tags that are listed, because servers cannot search them.
 const TAG_PAGES: u32 = 3;
 
-/// Returns why git takes no ref of that name (git-check-ref-format).
+/// Returns why a name is not a valid ref (git-check-ref-format), or `None` if it is.
 pub fn unfit(name: &str) -> Option<&'static str> {
     let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
     match name {
@@ -30,14 +30,15 @@ pub fn unfit(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Where refs come from: the server searches among branches while one types.
+/// The source of a ref picker. The server searches the branches for the typed text.
 pub struct Refs {
     project: Id,
     then: FreeText,
 }
 
 impl Refs {
-    /// A picker of refs; asks for what `then` makes of the name that is chosen, or typed: a commit is not among them.
+    /// Returns the action that opens a picker of refs. `then` is called with the chosen or typed name; a commit SHA can
+    /// only be typed.
     pub fn pick(title: &str, project: &Id, view: &View, then: FreeText) -> Action {
         let source = Box::new(Refs { project: project.clone(), then });
         let picker = Picker::of(title, source, view).free(then, "a branch, a tag, or the SHA of a commit");

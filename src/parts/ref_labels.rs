@@ -1,4 +1,4 @@
-//! Which branches and tags stand at which commit, for the labels of a list of commits.
+//! The branches and tags at each commit, for the labels in a list of commits.
 
 use crate::api::Id;
 use crate::api::branches::ListBranches;
@@ -10,11 +10,11 @@ use crate::ui::text;
 use crate::ui::theme::Role;
 use std::collections::HashMap;
 
-/// Pages of branches and of tags that are looked at: labels are a courtesy, not a list.
+/// The number of pages of branches and of tags that are loaded, which is enough for labels.
 const PAGES: u32 = 3;
-/// Labels on one commit; the others are counted.
+/// The maximum number of labels on one commit; the others are counted.
 const SHOWN: usize = 2;
-/// The widest that a name gets.
+/// The maximum width of a name, in columns.
 const WIDEST: usize = 24;
 
 /// A branch or a tag at a commit.
@@ -27,12 +27,12 @@ struct Label {
 pub struct Labels {
     project: Id,
     at: HashMap<String, Vec<Label>>,
-    /// The lists that they were made from.
+    /// The revisions of the lists of branches and tags.
     revisions: (Revision, Revision),
 }
 
 impl Labels {
-    /// Of that project; none is known yet.
+    /// Creates the labels of a project, empty until its refs are loaded.
     pub fn new(project: &Id) -> Labels {
         Labels { project: project.clone(), at: HashMap::new(), revisions: Default::default() }
     }
@@ -45,12 +45,12 @@ impl Labels {
         ListTags { id: self.project.clone(), order_by: None, sort: None }
     }
 
-    /// The refs.
+    /// Returns the requests for the branches and tags.
     pub fn wants(&self) -> [Want; 2] {
         [Load::list(&self.branches(), PAGES).into(), Load::list(&self.tags(), PAGES).into()]
     }
 
-    /// After an update: takes the refs that are known.
+    /// Updates the labels after a store update.
     pub fn sync(&mut self, view: &View) {
         let (branches, tags) = (view.store.list(&self.branches()), view.store.list(&self.tags()));
         if self.revisions == (branches.revision, tags.revision) {
@@ -68,7 +68,7 @@ impl Labels {
         }
     }
 
-    /// Returns what stands before the title of the commit `id`.
+    /// Returns the labels shown before the title of the commit `id`.
     pub fn cell(&self, id: &str) -> Cell {
         let mut cell = Cell::empty();
         let Some(labels) = self.at.get(id) else { return cell };

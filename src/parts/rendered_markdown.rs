@@ -1,4 +1,4 @@
-//! Markdown that is rendered off the loop, for the width and the theme at hand.
+//! Markdown rendered off the event loop, for a width and a theme.
 
 use crate::app::pane::View;
 use crate::store::{Canceled, Derive, Work};
@@ -6,20 +6,20 @@ use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::Theme;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Columns beyond which lines of prose get hard to read.
+/// The maximum width of prose, in columns: longer lines are hard to read.
 pub const MEASURE: usize = 100;
 
-/// Bytes that a byte of text takes once it is rendered, about.
+/// The approximate memory use of rendered text, in bytes per byte of text.
 pub const SPANS: usize = 8;
 
-/// Names a description by its words: a reply that says the same again, as polling brings, must not make it again.
+/// Returns an identity of a description that depends only on its text, so that polling does not render it again.
 pub fn identity(description: &str) -> String {
     let mut hasher = DefaultHasher::new();
     description.hash(&mut hasher);
     format!("description {:x} of {} bytes", hasher.finish(), description.len())
 }
 
-/// A text to render.
+/// A computation that renders a text.
 struct RenderedMarkdown {
     key: String,
     text: String,
@@ -43,23 +43,23 @@ impl Derive for RenderedMarkdown {
     }
 }
 
-/// The name of what is made of a text; `identity` is another one whenever the text is.
+/// Returns the key of a rendered text; `identity` must change whenever the text does.
 pub fn key(view: &View, identity: &str, width: usize) -> String {
     format!("{identity} in {width} columns, {}", view.theme.name)
 }
 
-/// Returns what is still to be done to show the text of `identity`.
+/// Returns the computation that renders the text of `identity`, unless it is done.
 pub fn work(view: &View, identity: &str, text: &str, width: usize) -> Option<Work> {
     let key = key(view, identity, width);
     view.store.lacks(&key).then(|| render(view, key, text.to_owned(), width))
 }
 
-/// Renders a text under that key.
+/// Returns the computation that renders a text under the given key.
 pub fn render(view: &View, key: String, text: String, width: usize) -> Work {
     Work::new(RenderedMarkdown { key, text, width, theme: view.theme.clone() })
 }
 
-/// The rendered text, once it is made.
+/// Returns the rendered text, once it is ready.
 pub fn made<'a>(view: &View<'a>, identity: &str, width: usize) -> Option<&'a Rendered> {
     view.store.result(&key(view, identity, width))
 }

@@ -1,5 +1,5 @@
-//! What the places of merge requests and commits share: how a request is called, closed, checked out; and what people
-//! say of changes, from the first letter typed to the thread in the diff.
+//! Functions that the places of merge requests and commits share: state, title, closing, checkout; and comments on
+//! changes, from the draft to the thread in the diff.
 
 pub mod apply_suggestions;
 pub mod diff_comments;
@@ -24,7 +24,7 @@ use crate::store::Write;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// The state in a word, and how it looks.
+/// Returns the glyph, the name and the role of the state.
 pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
     let word = match merge_request.state.as_str() {
         "reopened" => "opened",
@@ -35,7 +35,7 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
     (mark, word, role)
 }
 
-/// Returns how far a draft has come, in few words, and how that looks.
+/// Returns the state of a draft in a few words, and its role.
 pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     match (view.outbox.progress(key), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
@@ -50,14 +50,14 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     }
 }
 
-/// Returns what an answer to `body` begins with: its lines quoted, and the name of who wrote them.
+/// Returns the beginning of a reply to `body`: its lines quoted, and a mention of the author.
 pub fn answer_to(body: &str, author: Option<&User>) -> String {
     let lines: Vec<String> = body.trim_end().lines().map(|line| format!("> {line}")).collect();
     let name = author.map(|author| format!("@{} ", author.username)).unwrap_or_default();
     format!("{}\n\n{name}", lines.join("\n"))
 }
 
-/// The title without the mark of a draft, which is shown beside it.
+/// Returns the title without its draft prefix, which is shown separately.
 pub fn title(merge_request: &MergeRequest) -> &str {
     let title = merge_request.title.trim_start();
     let marks = ["draft:", "[draft]", "(draft)", "wip:", "[wip]"];
@@ -68,7 +68,7 @@ pub fn title(merge_request: &MergeRequest) -> &str {
     }
 }
 
-/// The project that it is in: by its path where that is known, else by its number.
+/// Returns the project of a merge request: its path if known, or else its ID.
 pub fn project(merge_request: &MergeRequest, view: &View) -> Id {
     let full = merge_request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
     let web = || {
@@ -82,7 +82,7 @@ pub fn project(merge_request: &MergeRequest, view: &View) -> Id {
     }
 }
 
-/// Asks before it is closed; opens it again at once.
+/// Returns the action that asks before closing a merge request, or reopens a closed one directly.
 pub fn close_or_reopen(project: &Id, merge_request: &MergeRequest) -> Action {
     let send = Action::Send(close_or_reopen_write(project, merge_request));
     if !merge_request.is_open() {
@@ -93,7 +93,7 @@ pub fn close_or_reopen(project: &Id, merge_request: &MergeRequest) -> Action {
     App::confirm("Close merge request", question, send)
 }
 
-/// The write that closes it, or opens it again.
+/// Returns the write that closes a merge request, or reopens a closed one.
 pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Write {
     let iid = merge_request.iid;
     let event = if merge_request.is_open() { "close" } else { "reopen" };
@@ -106,7 +106,7 @@ pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Writ
     Write::new(&update, format!("{event} !{iid}"))
 }
 
-/// Returns why it can be neither closed nor reopened.
+/// Returns an error if the merge request can neither be closed nor reopened.
 pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), Disabled> {
     match merge_request {
         None => Err("it has not loaded yet".into()),
@@ -115,7 +115,7 @@ pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), D
     }
 }
 
-/// Returns what checks out its branch in the clone that one stands in, or why that cannot be.
+/// Returns the checkout of the source branch in the clone in the current directory, or the reason why it is impossible.
 pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Result<Checkout, Disabled> {
     let clone = view.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;
     let of_project = |(_, path): &&(String, String)| path.eq_ignore_ascii_case(project.as_str());
@@ -132,7 +132,7 @@ pub fn check_out(view: &View, project: &Id, merge_request: &MergeRequest) -> Res
     Ok(Checkout { folder: clone.folder.clone(), remote: remote.clone(), source, stash: false })
 }
 
-/// Returns what can be copied of it, beside its address.
+/// Returns the texts that can be copied, besides the URL.
 pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
     let mut copies = vec![("number", format!("!{}", merge_request.iid)), ("title", merge_request.title.clone())];
     let branch = merge_request.source_branch();
@@ -150,13 +150,13 @@ pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
     copies
 }
 
-/// An operand of git in a shell's words; one that looks like an option is kept from being one.
+/// Returns a word quoted as an operand of a git command; one that looks like an option is preceded by `--`.
 pub fn operand(word: &str) -> String {
     let dashes = if word.starts_with('-') { "-- " } else { "" };
     format!("{dashes}{}", quoted(word))
 }
 
-/// A word for a shell: the names of branches may hold what a shell would obey.
+/// Quotes a word for a shell: branch names may contain special characters.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | ':');
     if !word.is_empty() && word.chars().all(plain) && !word.starts_with('-') {

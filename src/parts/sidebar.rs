@@ -1,4 +1,4 @@
-//! Facts beside a text, where the screen is wide enough for both: what they are of keeps its whole height.
+//! A sidebar with facts beside a text, on wide screens: the text keeps its whole height.
 
 use crate::app::pane::View;
 use crate::ui::doc::DocLine;
@@ -7,22 +7,22 @@ use crate::ui::{glyph, line, panels};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Columns of the facts, with the rule before them.
+/// The width of the sidebar including its border, in columns.
 const COLUMNS: u16 = 50;
-/// Columns of what a fact may say, and its name.
+/// The width of a fact with its name, in columns.
 pub const WIDTH: usize = COLUMNS as usize - 4;
 
-/// Returns whether they stand beside the text, and not above it.
+/// Returns whether the screen is wide enough for the sidebar; otherwise the facts are above the text.
 pub fn is_wide(view: &View) -> bool {
     view.size.0 >= panels::THREE
 }
 
-/// Columns of the screen that are left for the text.
+/// Returns the width that is left for the text, in columns.
 pub fn left(view: &View) -> u16 {
     if is_wide(view) { view.size.0 - COLUMNS } else { view.size.0 }
 }
 
-/// Draws the facts, where they stand beside; where the text goes then.
+/// Draws the sidebar if there is room; returns the area for the text.
 pub fn draw(view: &View, area: Rect, buf: &mut Buffer, lines: &[DocLine<'_>]) -> Rect {
     if !is_wide(view) || area.width <= COLUMNS {
         return area;

@@ -1,4 +1,4 @@
-//! A test report as a table, what failed first; below it, or in its place, all that the selected test says.
+//! A test report as a table, with failures first. The details of the selected test are shown below it, or in its place.
 
 use crate::api::test_reports::TestTotals;
 use crate::api::{Error, Fault, Id};
@@ -16,7 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
 
-/// The columns of a table: the names matter more than what is said of them, which stands in full below.
+/// Returns the columns of the table. Names get more room than messages, which are shown in full below.
 fn columns(width: u16) -> [Column; 5] {
     [
         Column::new("", Size::Fixed(1)),
@@ -27,17 +27,17 @@ fn columns(width: u16) -> [Column; 5] {
     ]
 }
 
-/// The table and its cursor.
+/// The state of the table and of the details.
 #[derive(Default)]
 pub struct Table {
     list: ListState,
     said: DocState,
-    /// Whether what a test says stands in the place of the table.
+    /// Whether the details of a test replace the table.
     whole: bool,
     area: Shared<Rect>,
 }
 
-/// Glyph and role of a verdict.
+/// Returns the glyph and the role of a verdict.
 pub fn sign(verdict: Verdict) -> (&'static str, Role) {
     match verdict {
         Verdict::Failed | Verdict::Error => (glyph::or_word(glyph::wrong(), "failed"), Role::Failed),
@@ -46,7 +46,7 @@ pub fn sign(verdict: Verdict) -> (&'static str, Role) {
     }
 }
 
-/// The whole of a report in a line.
+/// Returns the summary of a report, in one line.
 pub fn summary(report: &Report) -> String {
     let count = |verdict: Verdict| report.count(verdict) as u64;
     totals(&TestTotals {
@@ -59,13 +59,13 @@ pub fn summary(report: &Report) -> String {
     })
 }
 
-/// Returns what stands where the server has no test reports.
+/// Returns the placeholder if the server has no test reports.
 pub fn refused(error: &Error) -> Option<(&'static str, &'static str)> {
     let why = "This server has no test reports of pipelines.";
     matches!(error.fault, Fault::Unsupported(_)).then_some((why, "Artifacts of a job (A) show the report that it left"))
 }
 
-/// The whole of a report in a line, from its numbers.
+/// Returns the summary for totals, in one line.
 pub fn totals(totals: &TestTotals) -> String {
     let failed = totals.failed.saturating_add(totals.error);
     let mut facts = vec![text::things(totals.count, "test")];
@@ -83,7 +83,7 @@ pub fn totals(totals: &TestTotals) -> String {
     facts.join(glyph::between())
 }
 
-/// Seconds of a test: most take less than one.
+/// Formats the duration of a test, which is often less than a second.
 fn seconds(time: f64) -> String {
     match time {
         ..0.000_5 => "0s".into(),
@@ -93,7 +93,7 @@ fn seconds(time: f64) -> String {
     }
 }
 
-/// Opens the source that a test names, or asks which; `false` where it names none.
+/// Opens the source location that a test names, or a picker for several; returns `false` if it names none.
 pub fn open_source(case: &Case, project: &Id, git_ref: Option<&str>, cx: &mut Cx) -> bool {
     let place = |spot: &SourceLocation| Place {
         git_ref: git_ref.map(str::to_owned),
@@ -116,28 +116,28 @@ pub fn open_source(case: &Case, project: &Id, git_ref: Option<&str>, cx: &mut Cx
 }
 
 impl Table {
-    /// At the first row.
+    /// Resets the table to its first row.
     pub fn restart(&mut self) {
         *self = Table::default();
     }
 
-    /// The selected test.
+    /// Returns the selected test.
     pub fn case<'a>(&self, report: &'a Report) -> Option<&'a Case> {
         report.cases.get(self.list.selected())
     }
 
-    /// Shows what the test says in the place of the table, or the table again.
+    /// Toggles between the table and the details of the test.
     pub fn turn_whole(&mut self) {
         self.whole = !self.whole;
         self.said = DocState::default();
     }
 
-    /// Back to the table; whether that changes anything.
+    /// Returns to the table; returns whether the details were shown.
     pub fn leave_whole(&mut self) -> bool {
         std::mem::take(&mut self.whole)
     }
 
-    /// The next test that failed, or the one before; `false` where there is none.
+    /// Moves to the next or the previous failed test; returns `false` if there is none.
     pub fn seek_failed(&mut self, report: &Report, forward: bool) -> bool {
         let failed = report.cases.partition_point(|case| case.verdict <= Verdict::Error);
         if failed == 0 {
@@ -153,7 +153,8 @@ impl Table {
         true
     }
 
-    /// The next test whose name, class or message holds `words`, or the one before; `false` where there is none.
+    /// Moves to the next or the previous test whose name, suite, class or message contains `words`; returns `false` if
+    /// there is none.
     pub fn seek(&mut self, report: &Report, words: &str, forward: bool, from_here: bool) -> bool {
         let words = words.to_lowercase();
         let len = report.cases.len();
@@ -180,7 +181,7 @@ impl Table {
         self.said = DocState::default();
     }
 
-    /// Moves the cursor, or what the test says; `false` where a move to the left leaves it.
+    /// Moves the cursor, or scrolls the details; returns `false` if a motion to the left would leave the table.
     pub fn motion(&mut self, motion: Motion, report: &Report) -> bool {
         let len = report.cases.len();
         let lines = self.case(report).map_or(0, |case| self.lines(case).len());
@@ -209,7 +210,7 @@ impl Table {
         true
     }
 
-    /// The wheel and clicks; `true` where a test is to be opened.
+    /// Handles the wheel and clicks; returns `true` if a test is to be opened.
     pub fn pointer(&mut self, pointer: Pointer, report: &Report) -> bool {
         match pointer {
             Pointer::Wheel { rows, .. } => _ = self.motion(Motion::Wheel(rows), report),
@@ -224,17 +225,17 @@ impl Table {
         false
     }
 
-    /// Returns whether the table was drawn at that cell.
+    /// Returns whether the table was last drawn at that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 
-    /// It is not drawn.
+    /// Forgets the clickable area, because the table is not drawn.
     pub fn hide(&self) {
         self.area.set(Rect::default());
     }
 
-    /// Returns what a test says, line by line, with the roles of its lines.
+    /// Returns the lines of a test's details with their roles.
     fn lines<'a>(&self, case: &'a Case) -> Vec<(std::borrow::Cow<'a, str>, Role)> {
         let mut lines = Vec::new();
         for SourceLocation { path, line } in case.spots().into_iter().take(1) {
@@ -251,7 +252,7 @@ impl Table {
         lines
     }
 
-    /// Draws the table, and what the selected test says.
+    /// Draws the table and the details of the selected test.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, report: &Report) {
         let theme = view.theme;
         let mut area = area;
@@ -265,7 +266,7 @@ impl Table {
             self.area.set(area);
             return draw_lines(buf, area, theme, focused, &self.said, &lines);
         }
-        // The table keeps half at least; what is said takes what it needs of the rest.
+        // The table keeps at least half of the height; the details take what they need of the rest.
         let below =
             if lines.is_empty() || area.height < 8 { 0 } else { popup::rows(lines.len() + 1).min(area.height / 2) };
         let top = Rect { height: area.height - below, ..area };

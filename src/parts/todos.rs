@@ -1,4 +1,4 @@
-//! To-dos as places show them: why something is to be done, where it lives, and how it is marked as done.
+//! Functions that the views of to-dos share: the reason, the target, and marking as done.
 
 use crate::api::Id;
 use crate::api::todos::{ListTodos, MarkTodoAsDone, Todo};
@@ -7,17 +7,17 @@ use crate::app::place::Place;
 use crate::app::target;
 use crate::store::{Rows, Write};
 
-/// The request for what waits for the user.
+/// Returns the request for the user's pending to-dos.
 pub fn pending() -> ListTodos {
     ListTodos { state: Some("pending".into()), ..ListTodos::default() }
 }
 
-/// Returns what is known to wait for the user.
+/// Returns the loaded pending to-dos.
 pub fn waiting<'a>(view: &View<'a>) -> Rows<'a, Todo> {
     view.store.list(&pending())
 }
 
-/// Why it is to be done, as GitLab says it.
+/// Returns the reason of a to-do, in GitLab's words.
 pub fn reason(todo: &Todo) -> String {
     match todo.action_name.as_str() {
         "directly_addressed" => "mentioned".into(),
@@ -31,12 +31,12 @@ pub fn reason(todo: &Todo) -> String {
     }
 }
 
-/// The note that its address names.
+/// Returns the ID of the note that the target URL names.
 fn note(todo: &Todo) -> Option<u64> {
     todo.target_url.as_deref()?.rsplit_once("#note_")?.1.parse().ok()
 }
 
-/// The place where it lives; `None` where labscope has none for it.
+/// Returns the place of the target; `None` if labscope has none for it.
 pub fn place(todo: &Todo, view: &View) -> Option<Place> {
     let parsed = || target::parse(view.panes, todo.target_url.as_deref()?, &view.session.web_url).ok();
     let iid = todo.target.as_ref().and_then(|target| target.iid);
@@ -55,13 +55,13 @@ pub fn place(todo: &Todo, view: &View) -> Option<Place> {
     Some(Place { note: note(todo), ..place })
 }
 
-/// `acme/rocket-ui!42`, or as much as is known of it.
+/// Returns the reference of the target, such as `acme/rocket-ui!42`, as far as it is known.
 pub fn label(todo: &Todo) -> String {
     let label = format!("{}{}", todo.within(), todo.reference());
     if label.is_empty() { todo.title().to_owned() } else { label }
 }
 
-/// The write that marks it as done.
+/// Returns the write that marks a to-do as done.
 pub fn done(todo: &Todo) -> Write {
     Write::new(&MarkTodoAsDone { id: todo.id }, format!("mark {} as done", label(todo)))
 }

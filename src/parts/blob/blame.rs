@@ -1,9 +1,8 @@
-//! Who wrote each line of a file: as the server tells it, or computed from its history: the commits that changed it,
-//! its content at each of them, and what differs between one and the next. Servers before 12.2 do not tell it
-//! themselves.
+//! Blame: the commit that last changed each line of a file, from the server, or computed from the commits that changed
+//! the file, its content at each of them, and the differences between them. Servers before 12.2 have no blame endpoint.
 //!
-//! The history is taken as the server lists it, newest first, one version after the other; where lines of work ran side
-//! by side, a line may be given to the one that was listed last.
+//! The history is used in the order in which the server lists it, newest first, one version after the other. Where
+//! branches ran in parallel, a line may be attributed to the commit that was listed last.
 
 use super::source::Source;
 use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
@@ -19,38 +18,38 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Commits that are read at most.
+/// The maximum number of commits that are read.
 const MOST: usize = 1000;
-/// Versions that are fetched ahead of the one at hand.
+/// The number of versions that are prefetched beyond the current one.
 const AHEAD: usize = 4;
-/// Pages of a folder that are looked through for the file.
+/// The maximum number of pages of a folder that are searched for the file.
 const PAGES: u32 = 30;
-/// Bytes of a version that is compared.
+/// The maximum size of a version that is compared, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
-/// How long two versions are compared before the rest counts as changed.
+/// The maximum time for comparing two versions, after which the rest counts as changed.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A version of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlameStep {
-    /// The commit.
+    /// The SHA of the commit.
     pub sha: String,
     pub title: String,
     pub author: String,
     pub when: Option<Time>,
-    /// Its path then.
+    /// The path of the file in that commit.
     path: String,
     parent: Option<String>,
 }
 
-/// Which lines of the file are told so far.
+/// The lines of the file that are attributed so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlamedLines {
-    /// For each line of the file, the step that brought it.
+    /// For each line of the file, the step that added it.
     owners: Vec<Option<u32>>,
-    /// The version at hand: a number for each line, and the line of the file that it is.
+    /// The current version: for each line its hash, and the line of the file that it corresponds to.
     lines: Vec<(u64, Option<u32>)>,
-    /// Lines that no step is known for.
+    /// The number of lines without a known step.
     left: usize,
 }
 
@@ -60,7 +59,8 @@ impl BlamedLines {
         BlamedLines { owners: vec![None; lines.len()], left: lines.len(), lines }
     }
 
-    /// Goes from the version at hand, which `step` made, to the one before it: what is not there is the step's.
+    /// Moves from the current version, which `step` created, to the one before it. Lines that are not in `before` are
+    /// attributed to the step.
     fn back(&self, step: u32, before: Option<&Text>) -> BlamedLines {
         let mut next = BlamedLines { lines: Vec::new(), ..self.clone() };
         let older: Vec<u64> = before.map(|text| numbers(text).collect()).unwrap_or_default();
@@ -84,9 +84,9 @@ impl BlamedLines {
     }
 }
 
-/// A commit that had the file under that path.
+/// Returns the step for a commit in which the file had that path.
 fn step_of(commit: &Commit, path: &str) -> BlameStep {
-    // What tells the blame says the message alone.
+    // The blame endpoint returns only the message.
     let first = commit.message.lines().next().unwrap_or_default();
     BlameStep {
         sha: commit.id.clone(),
@@ -98,7 +98,7 @@ fn step_of(commit: &Commit, path: &str) -> BlameStep {
     }
 }
 
-/// A number for each line, whatever its end.
+/// Returns a hash of each line, without its line ending.
 fn numbers(text: &Text) -> impl Iterator<Item = u64> {
     (0..text.len()).map(|line| {
         let mut hasher = DefaultHasher::new();
@@ -110,12 +110,12 @@ fn numbers(text: &Text) -> impl Iterator<Item = u64> {
 /// The computation of one step.
 struct BlameWork {
     key: String,
-    /// What is known so far; nothing at the start.
+    /// The result so far; `None` for the first step.
     so_far: Option<Arc<BlamedLines>>,
-    /// The file as it is.
+    /// The current file.
     now: Arc<Text>,
     step: u32,
-    /// The version before; none where the step made the file.
+    /// The version before; `None` if the step created the file.
     before: Option<Arc<Raw>>,
 }
 
@@ -133,23 +133,23 @@ impl Derive for BlameWork {
     }
 }
 
-/// The lines of one file, and who wrote them, as far as that is computed.
+/// The blame of a file, as far as it is computed.
 pub struct Blame {
     source: Source,
-    /// Names the file: its hash and path.
+    /// The hash and the path of the file, which identify it.
     name: String,
     now: Arc<Text>,
-    /// What the server tells, if it does.
+    /// The request to the server's blame endpoint.
     told: GetBlame,
-    /// From which ref, and under which path, the history is listed now.
+    /// The ref and the path that the history is currently listed for.
     from: (Option<String>, String),
     pages: u32,
-    /// How many commits of that list were taken.
+    /// The number of commits of that list that were processed.
     taken: usize,
     steps: Vec<BlameStep>,
-    /// Whether the list ended, and the file has no older name.
+    /// Whether the list is complete and the file has no older path.
     whole: bool,
-    /// Hash of the file at each step; nothing where it is not there.
+    /// The hash of the file at each step; `None` if it does not exist there.
     blobs: HashMap<usize, Option<String>>,
     folder_pages: HashMap<usize, u32>,
     done: usize,
@@ -158,7 +158,7 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// Begins with the file as it is at `source`.
+    /// Starts the blame of the file `now` at `source`.
     pub fn new(source: &Source, path: &str, sha: &str, now: Arc<Text>) -> Blame {
         let failed = (now.bytes_len() > LARGEST).then(|| "the file is too large for blame".to_owned());
         Blame {
@@ -183,19 +183,19 @@ impl Blame {
         }
     }
 
-    /// Returns who brought a line of the file; `None` while that is not known.
+    /// Returns the step that added a line of the file, if known.
     pub fn owner(&self, line: usize) -> Option<&BlameStep> {
         let owner = (*self.traced.as_ref()?.owners.get(line)?)?;
         self.steps.get(owner as usize)
     }
 
-    /// Returns whether nothing more comes.
+    /// Returns whether the blame is complete or gave up.
     fn is_over(&self) -> bool {
         let is_traced = self.traced.as_ref().is_some_and(|traced| traced.left == 0);
         self.failed.is_some() || is_traced || self.done >= MOST || self.whole && self.done >= self.steps.len()
     }
 
-    /// Returns how far it got.
+    /// Returns the progress or the result in a few words.
     pub fn message(&self) -> String {
         let done = text::count(self.done as u64);
         let more = if self.whole { "" } else { "+" };
@@ -233,7 +233,7 @@ impl Blame {
         GetRawBlob { id: self.source.project.clone(), sha: sha.to_owned() }
     }
 
-    /// Returns what the last listed commit did: the file may have had another name before it.
+    /// Returns the request for the diff of the last listed commit, which may have renamed the file.
     fn origin(&self) -> Option<GetCommitDiff> {
         let last = self.steps.last()?;
         Some(GetCommitDiff { id: self.source.project.clone(), sha: last.sha.clone() })
@@ -252,7 +252,7 @@ impl Blame {
         format!("blame {} {step}", self.name)
     }
 
-    /// Returns what the next step needs beside what is known: the version before, or that there is none.
+    /// Returns the version before the current step, `Some(None)` if there is none, or `None` while it is not known.
     fn before(&self, view: &View) -> Option<Option<Arc<Raw>>> {
         let older = self.done + 1;
         if older >= self.steps.len() {
@@ -264,7 +264,7 @@ impl Blame {
         }
     }
 
-    /// Returns what it needs now.
+    /// Returns the requests and computations that are needed next.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         if self.is_over() {
             return Vec::new();
@@ -299,14 +299,14 @@ impl Blame {
         wants
     }
 
-    /// After an update: takes in what came.
+    /// Processes new results after a store update.
     pub fn changed(&mut self, view: &View) {
         if self.take_told(view) {
             return;
         }
         self.take_commits(view);
         self.take_blobs(view);
-        // One update may hold several steps' worth of news.
+        // One update may contain the results of several steps.
         while !self.is_over() {
             let same = match (self.blobs.get(&self.done), self.blobs.get(&(self.done + 1))) {
                 (Some(Some(here)), Some(Some(older))) => here == older,
@@ -322,13 +322,13 @@ impl Blame {
         }
     }
 
-    /// Takes what the server tells, where it is about this file; whether nothing is to be computed.
+    /// Uses the server's blame if it matches this file; returns whether nothing has to be computed locally.
     fn take_told(&mut self, view: &View) -> bool {
         let rows: Rows<'_, BlameRange> = view.store.list(&self.told);
         if self.is_over() || !rows.known {
             return self.is_over() || rows.error.is_none() && !view.store.is_unsupported::<GetBlame>();
         }
-        // A branch may have moved since the file was read.
+        // The branch may have moved since the file was read.
         if rows.iter().map(|range| range.lines.len()).sum::<usize>() != self.now.len() {
             return false;
         }
@@ -417,7 +417,7 @@ mod tests {
         let traced = BlamedLines::start(&text("a b X c d"));
         let traced = traced.back(0, Some(&text("a b c d")));
         assert_eq!((traced.owners[2], traced.left), (Some(0), 4));
-        // A version that moved lines about keeps what it did not touch.
+        // A version that moved lines keeps those that it did not change.
         let traced = traced.back(1, Some(&text("b c")));
         assert_eq!(traced.owners, [Some(1), None, Some(0), None, Some(1)]);
         let traced = traced.back(2, None);

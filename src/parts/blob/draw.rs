@@ -1,4 +1,4 @@
-//! How a file is drawn: its text, its Markdown, its table, its picture or its bytes, and the facts beside its title.
+//! Draws a file: its text, rendered Markdown, table, image or bytes, and the facts beside its title.
 
 use super::{BlameStep, BlobView, Mode, work};
 use crate::api::Id;
@@ -17,7 +17,7 @@ use ratatui::style::Style;
 use std::cell::Cell;
 
 impl BlobView {
-    /// Returns what stands right of the title: matches, lines, size, language.
+    /// Returns the text at the right of the title: matches, lines, size, language.
     pub fn facts(&self, view: &View) -> String {
         let mut facts = Vec::new();
         if !self.query.is_empty() {
@@ -80,7 +80,7 @@ impl BlobView {
         self.draw_shown(view, area, buf, focused);
     }
 
-    /// Draws the file, whose content is there, from wherever it came.
+    /// Draws a file whose content is available, whatever its source.
     pub fn draw_shown(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
         let (Some(file), Some(id), Some(content)) = (&self.file, self.id(view), self.content(view)) else { return };
@@ -163,7 +163,7 @@ impl BlobView {
     }
 }
 
-/// Columns that the author of a line takes.
+/// Returns the width of the blame column.
 fn blame_columns(width: u16) -> u16 {
     match width {
         0..60 => 12,
@@ -172,7 +172,7 @@ fn blame_columns(width: u16) -> u16 {
     }
 }
 
-/// Returns who wrote a line: hash, name and age, as far as there is room; on the first of a run alone.
+/// Returns the blame of a line: hash, author and age, as far as they fit, only on the first line of a run.
 fn blamed(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16) -> (String, Style) {
     let columns = usize::from(columns);
     let Some(step) = step else {
@@ -188,7 +188,7 @@ fn blamed(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16) -> 
     (words, view.theme.style(Role::Dim))
 }
 
-/// A line with what a search found on it.
+/// Adds the search matches to a line.
 fn marked<'a>(
     theme: &Theme,
     found: Option<&Found>,

@@ -1,6 +1,6 @@
-//! What a file that is no text may be, told by its first bytes.
+//! Detects the type of a binary file from its first bytes.
 
-/// The first bytes of a kind of file, and its name.
+/// The magic bytes of each file type, and its name.
 const KINDS: &[(&[u8], &str)] = &[
     (b"\xff\xd8\xff", "JPEG image"),
     (b"GIF8", "GIF image"),
@@ -24,7 +24,7 @@ const KINDS: &[(&[u8], &str)] = &[
     (b"wOF2", "web font"),
 ];
 
-/// A few words for the kind of `bytes`; of a picture, its size too.
+/// Returns the name of the type of `bytes`, with the dimensions of a PNG image.
 pub fn kind(bytes: &[u8]) -> String {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         let side = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);

@@ -1,4 +1,4 @@
-//! Files in Git LFS: the repository has a pointer, and the server has what it stands for.
+//! Files in Git LFS: the repository has a pointer, and the server has the file it refers to.
 
 use super::source::Source;
 use super::{BlobView, PATIENCE, work};
@@ -12,16 +12,16 @@ use crate::ui::text;
 use std::borrow::Cow;
 use work::DetectText;
 
-/// Bytes of the largest file that is fetched to be shown; a larger one is only saved.
+/// The maximum size of a file that is fetched for display, in bytes; a larger one can only be saved.
 const SHOWN: u64 = 10_000_000;
 
 impl BlobView {
-    /// Says in which repository, and at which commit, the files are; `None` while that is not known.
+    /// Sets the repository and the commit of the files; `None` while unknown.
     pub fn set_commit(&mut self, commit: Option<Source>) {
         self.commit = commit;
     }
 
-    /// The pointer that the repository has in place of the file.
+    /// Returns the LFS pointer, if the file is one.
     fn lfs_pointer(&self, view: &View) -> Option<Pointer> {
         match view.store.result(&work::content_key(&self.file.as_ref()?.sha))? {
             Content::Text(text) => Pointer::read(text.as_str()),
@@ -29,8 +29,8 @@ impl BlobView {
         }
     }
 
-    /// The pointer, what names the content that it stands for, and the request for that. A request names a path, so the
-    /// content is that of one commit.
+    /// Returns the pointer, the ID of the content it refers to, and the request for that. The request names a path, so
+    /// the content is that of one commit.
     fn stored(&self, view: &View) -> Option<(Pointer, String, GetRawFile)> {
         let (pointer, commit) = (self.lfs_pointer(view)?, self.commit.as_ref()?);
         let (path, git_ref) = (self.file.as_ref()?.path.clone(), commit.git_ref.clone());
@@ -38,37 +38,38 @@ impl BlobView {
         Some((pointer, id, GetRawFile { id: commit.project.clone(), path, r#ref: git_ref, lfs: Some(true) }))
     }
 
-    /// What names the content: the hash of the blob; where that is a pointer, what it stands for, once that is there.
+    /// Returns the ID of the content: the hash of the blob, or for a pointer the file it refers to, once that is
+    /// loaded.
     pub(super) fn id(&self, view: &View) -> Option<Cow<'_, str>> {
         let has = |id: &String| view.store.result::<Content>(&work::content_key(id)).is_some();
         let stored = self.stored(view).map(|(_, id, _)| id).filter(has);
         Some(stored.map_or(Cow::Borrowed(&*self.file.as_ref()?.sha), Cow::Owned))
     }
 
-    /// The request for what a pointer stands for.
+    /// Returns the request for the file that a pointer refers to.
     pub(super) fn raw_stored(&self, view: &View) -> Option<GetRawFile> {
         self.stored(view).map(|(_, _, raw)| raw)
     }
 
-    /// Returns whether the file is in Git LFS, and no longer shown as its pointer.
+    /// Returns whether the file is in Git LFS and its content is loaded in place of the pointer.
     fn is_stored(&self, view: &View) -> bool {
         matches!(self.id(view), Some(Cow::Owned(_)))
     }
 
-    /// Returns whether what is shown is a pointer that gives way to its file, unless that cannot be had.
+    /// Returns whether the pointer that is shown will be replaced by its file, because that is small enough and did not
+    /// fail.
     pub(super) fn gives_way(&self, view: &View) -> bool {
         let stored = self.stored(view).filter(|_| !self.is_stored(view));
         stored.is_some_and(|(pointer, _, raw)| pointer.size <= SHOWN && view.store.get(&raw).error.is_none())
     }
 
-    /// Returns whether it can be told which commit brought each line, or why not; `failed` as for
-    /// [`BlobView::need_content`].
+    /// Returns whether the lines can be blamed, or the reason why not; `failed` as for [`BlobView::need_content`].
     pub fn need_lines(&self, view: &View, failed: bool) -> Result<(), Disabled> {
         self.need_text(view, failed)?;
         if self.is_stored(view) { Err("the file is in Git LFS".into()) } else { Ok(()) }
     }
 
-    /// Returns what fetches the file that a pointer stands for, until it is there.
+    /// Returns the requests for the file that a pointer refers to, until it is loaded.
     pub(super) fn wants_stored(&self, view: &View) -> Vec<Want> {
         let stored = self.stored(view).filter(|(pointer, ..)| pointer.size <= SHOWN && !self.is_stored(view));
         let Some((_, sha, raw)) = stored else { return Vec::new() };
@@ -76,7 +77,7 @@ impl BlobView {
         [Load::one(&raw).after(PATIENCE).into()].into_iter().chain(detect).collect()
     }
 
-    /// That the file is in Git LFS, and why it is not shown where it is not.
+    /// Returns that the file is in Git LFS, with the reason if its content is not shown.
     pub(super) fn stored_fact(&self, view: &View) -> Option<String> {
         let pointer = self.lfs_pointer(view)?;
         if self.is_stored(view) {

@@ -1,4 +1,5 @@
-//! A file: its text with colors, its Markdown rendered, or its bytes; searched, scrolled, gone through by lines.
+//! A file view: text with syntax highlighting, rendered Markdown, tables, images or bytes, with search, scrolling and a
+//! line cursor.
 
 pub mod blame;
 mod draw;
@@ -35,16 +36,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use work::{Color, Decode, DetectText, FitPicture, Kind, Records, RenderText, SearchLines, SearchText};
 
-/// The widest that prose is set: longer lines are hard to read.
+/// The maximum width of prose, in columns: longer lines are hard to read.
 const MEASURE: usize = 100;
-/// Bytes of the largest text that is shown as a program printed it.
+/// The maximum size of a text that is shown with its ANSI colors, in bytes.
 const PRINTED: usize = 4 << 20;
-/// Before a file under a moving cursor is asked for.
+/// The delay before the file under a moving cursor is requested.
 const PATIENCE: Duration = Duration::from_millis(60);
-/// Files whose window is remembered.
+/// The maximum number of files whose scroll position is remembered.
 const REMEMBERED: usize = 200;
 
-/// How a file is shown.
+/// The display mode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Source,
@@ -61,35 +62,35 @@ pub struct File {
     pub sha: String,
 }
 
-/// Shows one file at a time.
+/// A view that shows one file at a time.
 #[derive(Default)]
 pub struct BlobView {
     file: Option<File>,
-    /// The repository and the commit that the files are of; `None` while unknown, and of files elsewhere.
+    /// The repository and the commit of the files; `None` while unknown, and for files from elsewhere.
     commit: Option<Source>,
     doc: DocState,
-    /// The mode that the user chose for files of this kind; what suits the file where none.
+    /// The mode that the user chose for this file; `None` for the default of its type.
     chosen: Option<Mode>,
-    /// The line to go to as soon as the file is there, from 0.
+    /// The line to go to once the file is loaded, from 0.
     wanted_line: Option<usize>,
     query: String,
-    /// Where the cursor stood when the search began.
+    /// The line of the cursor when the search started.
     origin: usize,
     current: Option<usize>,
-    /// What colors a file, by its path and the name of its content.
+    /// The syntax highlighter, with the path of the file and the ID of its content.
     highlighter: Option<(File, Arc<Highlighter>)>,
-    /// The last rendering that was there: shown until the one for another width is.
+    /// The key of the last finished rendering: shown until the one for the new width is ready.
     rendering: Option<String>,
     windows: HashMap<String, (usize, usize)>,
-    /// The last picture that was fitted: shown until the one for another area is.
+    /// The key of the last fitted image: shown until the one for the new area is ready.
     fitted: Option<String>,
-    /// Whether long lines go on below, in every file.
+    /// Whether long lines are wrapped, in every file.
     wrap: bool,
-    /// Who wrote each line, while that is shown.
+    /// The blame, while it is shown.
     blame: Option<Blame>,
-    /// Where the marked lines begin; they end at the cursor.
+    /// The line where the marked range starts; it ends at the cursor.
     mark: Option<usize>,
-    /// The word that was looked for last: its line, and which of that line's it is.
+    /// The last word that was searched for: its line, and its index among the words of that line.
     word: Option<(usize, usize)>,
     area: Cell<Rect>,
 }
@@ -103,12 +104,12 @@ fn is_markdown(path: &str) -> bool {
     ends(path, &["md", "markdown", "mkd", "mdown"])
 }
 
-/// Returns whether it is a file that programs print into, and people look at as it was printed.
+/// Returns whether the path is of a file that programs print into and that is usually read as printed.
 fn is_log(path: &str) -> bool {
     ends(path, &["ansi", "ans", "log", "out", "txt"])
 }
 
-/// Returns whether colors stand among its first lines. Of a very large one the source alone is shown: it needs no copy.
+/// Returns whether the first lines contain ANSI colors. A very large text is shown as source only, which needs no copy.
 fn is_output(text: &Text) -> bool {
     let begins = |line: &str| ansi::has_looks(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
     text.bytes_len() <= PRINTED && (0..text.len().min(40)).any(|at| begins(text.line(at)))
@@ -119,19 +120,19 @@ fn kind_of(path: &str) -> Kind {
 }
 
 impl BlobView {
-    /// The file that is shown.
+    /// Returns the file that is shown.
     pub fn file(&self) -> Option<&File> {
         self.file.as_ref()
     }
 
-    /// Returns what saves the file as it is on the server; of a pointer of Git LFS, the file that it stands for.
+    /// Returns the download of the file from the server; for a Git LFS pointer, of the file it refers to.
     pub fn save(&self, view: &View, project: &Id) -> Option<Save> {
         let file = self.file.as_ref()?;
         let stored = self.raw_stored(view).map(|raw| raw.request());
         Some(Save::new(stored.unwrap_or_else(|| Self::raw(project, file).request()), &file.path))
     }
 
-    /// Returns what is shown, or why it is not; `failed` where its bytes could not be had.
+    /// Returns the content, or the reason why there is none; `failed` indicates that loading failed.
     pub fn need_content<'a>(&self, view: &View<'a>, failed: bool) -> Result<&'a Content, Disabled> {
         self.content(view).ok_or(match &self.file {
             None => "no file is shown".into(),
@@ -140,7 +141,7 @@ impl BlobView {
         })
     }
 
-    /// Returns whether the file is text, or why not; `failed` as for [`BlobView::need_content`].
+    /// Returns whether the file is text, or the reason why not; `failed` as for [`BlobView::need_content`].
     pub fn need_text(&self, view: &View, failed: bool) -> Result<(), Disabled> {
         match self.need_content(view, failed)? {
             Content::Text(_) => Ok(()),
@@ -148,25 +149,25 @@ impl BlobView {
         }
     }
 
-    /// Returns whether the bytes of the file could not be had from the repository.
+    /// Returns whether loading the file from the repository failed.
     pub fn failed(&self, view: &View, project: &Id) -> bool {
         let raw = self.file.as_ref().map(|file| Self::raw(project, file).request());
         raw.is_some_and(|raw| view.store.error_of(&raw).is_some())
     }
 
-    /// The file for another program; `None` if it is no text or not there yet.
+    /// Returns the file for the pager; `None` if it is binary or not loaded yet.
     pub fn paper(&self, view: &View) -> Option<PagerText> {
         let Some(Content::Text(text)) = self.content(view) else { return None };
         Some(PagerText { name: transfer::file_name(&self.file.as_ref()?.path), text: text.clone() })
     }
 
-    /// The line under the cursor, from 1, if it stands on one of the source's.
+    /// Returns the line under the cursor, from 1, if the source is shown and the user moved to a line.
     pub fn line(&self, view: &View) -> Option<u32> {
         let lines = self.mode(view).filter(|m| *m == Mode::Source).map(|_| self.len(view))?;
         (self.doc.cursor > 0 || self.wanted_line.is_some()).then(|| self.doc.at(lines) as u32 + 1)
     }
 
-    /// Shows `file`; where it was shown before, at the place where it was left.
+    /// Shows `file`, at the scroll position it had when it was last shown.
     pub fn show(&mut self, file: Option<File>) {
         if self.file == file {
             return;
@@ -186,7 +187,7 @@ impl BlobView {
         self.file = file;
     }
 
-    /// Goes to a line, from 1, as soon as the file is there. A line is one of the source.
+    /// Moves to a line of the source, from 1, once the file is loaded.
     pub fn go_to_line(&mut self, line: u32) {
         self.wanted_line = Some((line as usize).saturating_sub(1));
         self.chosen = Some(Mode::Source);
@@ -196,7 +197,7 @@ impl BlobView {
         GetRawBlob { id: project.clone(), sha: file.sha.clone() }
     }
 
-    /// The bytes of a file that was shown before.
+    /// Returns the size of a file that was shown before, in bytes.
     pub fn size(view: &View, sha: &str) -> Option<u64> {
         view.store.result::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
     }
@@ -218,14 +219,14 @@ impl BlobView {
         }
     }
 
-    /// Returns how the file is shown, once it is known what it is.
+    /// Returns the display mode, once the content is known.
     pub fn mode(&self, view: &View) -> Option<Mode> {
         self.content(view)?;
         let modes = self.modes(view);
         self.chosen.filter(|m| modes.contains(m)).or(modes.first().copied())
     }
 
-    /// The next way to show the file.
+    /// Switches to the next display mode.
     pub fn turn_mode(&mut self, view: &View) {
         let (Some(mode), modes) = (self.mode(view), self.modes(view)) else { return };
         let next = modes.iter().position(|m| *m == mode).map_or(0, |at| (at + 1) % modes.len());
@@ -234,7 +235,7 @@ impl BlobView {
         (self.current, self.mark, self.word) = (None, None, None);
     }
 
-    /// Columns for rendered text.
+    /// Returns the width for rendered text, in columns.
     fn width(&self, view: &View) -> usize {
         let area = self.area.get();
         let width = if area.width > 0 { area.width } else { view.size.0 };
@@ -247,19 +248,19 @@ impl BlobView {
         view.store.result(&now).or_else(|| view.store.result(self.rendering.as_deref()?))
     }
 
-    /// Lines in the mode at hand.
+    /// Returns the number of lines in the current mode.
     fn len(&self, view: &View) -> usize {
         match (self.mode(view), self.content(view)) {
             (Some(Mode::Rendered), _) => self.rendered(view).map_or(0, |r| r.lines.len()),
             (Some(Mode::Source), Some(Content::Text(text))) => text.len(),
             (Some(Mode::Hex), Some(content)) => hex::rows(content.bytes().len()),
-            // The heading stands above the others, and is not gone to.
+            // The heading is above the other rows and cannot be selected.
             (Some(Mode::Table), _) => self.table(view).map_or(0, |t| t.len().saturating_sub(1)),
             _ => 0,
         }
     }
 
-    /// Returns what a search in the mode at hand is named by, and its lines.
+    /// Returns the lines that a search in the current mode covers, and their key.
     fn lines(&self, view: &View) -> Option<(String, SearchLines)> {
         let (file, id) = (self.file.as_ref()?, self.id(view)?);
         match (self.mode(view)?, self.content(view)?) {
@@ -282,7 +283,7 @@ impl BlobView {
         view.store.result(&work::picture_key(&self.id(view)?))
     }
 
-    /// The area for a picture, in cells.
+    /// Returns the area for an image, in cells.
     fn room(&self, view: &View) -> (u16, u16) {
         let area = self.area.get();
         if area.is_empty() { (view.size.0 / 2, view.size.1.saturating_sub(4)) } else { (area.width, area.height) }
@@ -301,7 +302,7 @@ impl BlobView {
         view.store.result(&work::find_key(&within, &self.query))
     }
 
-    /// Returns what it needs: bytes, then lines, then colors around what is in sight.
+    /// Returns the requests and computations that are needed: bytes, then lines, then colors around the visible lines.
     pub fn wants(&self, view: &View, project: &Id) -> Vec<Want> {
         let Some(file) = &self.file else { return Vec::new() };
         if self.is_known(view) {
@@ -317,12 +318,12 @@ impl BlobView {
         wants
     }
 
-    /// Returns whether the content is there, from wherever it came.
+    /// Returns whether the content is loaded, whatever its source.
     pub fn is_known(&self, view: &View) -> bool {
         self.content(view).is_some()
     }
 
-    /// The text of the file, if it is one and there.
+    /// Returns the text of the file, if it is text and loaded.
     pub fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Text>> {
         match self.content(view)? {
             Content::Text(text) => Some(text),
@@ -330,7 +331,8 @@ impl BlobView {
         }
     }
 
-    /// Returns what it needs once its content is there: lines, then colors around what is in sight.
+    /// Returns the computations that are needed once the content is loaded: lines, then colors around the visible
+    /// lines.
     pub fn wants_shown(&self, view: &View) -> Vec<Want> {
         let (Some(file), Some(id), Some(content)) = (&self.file, self.id(view), self.content(view)) else {
             return Vec::new();
@@ -386,7 +388,7 @@ impl BlobView {
         wants
     }
 
-    /// After an update: goes to the line that waited, and to the first match of a new search.
+    /// Updates the state after a store update: moves to a pending line, and to the first match of a new search.
     pub fn changed(&mut self, view: &View) {
         let (Some(file), Some(id)) = (self.file.clone(), self.id(view).map(Cow::into_owned)) else { return };
         let file = File { sha: id, ..file };
@@ -424,7 +426,7 @@ impl BlobView {
 
     fn go(&mut self, line: usize, len: usize, view: &View) {
         if self.doc.height.get() == 0 {
-            // Never drawn yet: the middle of a screen of this height is near enough.
+            // Not drawn yet: centering for the height of the screen is close enough.
             self.doc.height.set(usize::from(view.size.1).saturating_sub(3));
         }
         self.doc.goto(line, len);
@@ -441,12 +443,12 @@ impl BlobView {
         }
     }
 
-    /// Returns what is sought.
+    /// Returns the search query.
     pub fn query(&self) -> &str {
         &self.query
     }
 
-    /// Seeks something else; nothing ends the search.
+    /// Changes the search query; an empty one ends the search.
     pub fn set_query(&mut self, query: &str, view: &View) {
         if self.query.is_empty() {
             self.origin = self.doc.at(self.len(view));
@@ -455,7 +457,7 @@ impl BlobView {
         self.current = None;
     }
 
-    /// The next match, or the one before, around the end; `false` where there is none.
+    /// Moves to the next or the previous match, wrapping around; returns `false` if there is none.
     pub fn seek_next(&mut self, forward: bool, view: &View) -> bool {
         let count = self.found(view).map_or(0, |f| f.matches.len());
         if count == 0 {
@@ -470,13 +472,13 @@ impl BlobView {
         true
     }
 
-    /// Returns whether it is not known yet where the filter_text text is.
+    /// Returns whether the search is still running.
     pub fn is_searching(&self, view: &View) -> bool {
         let searched = !matches!(self.mode(view), Some(Mode::Hex | Mode::Picture));
         searched && self.file.is_some() && self.found(view).is_none()
     }
 
-    /// Moves; `false` where a move to the left leaves the text.
+    /// Moves the cursor or scrolls; returns `false` if a motion to the left would leave the text.
     pub fn motion(&mut self, motion: Motion, view: &View) -> bool {
         let len = self.len(view);
         match motion {
@@ -486,7 +488,7 @@ impl BlobView {
         true
     }
 
-    /// The mouse, if it is over the file.
+    /// Handles the mouse over the file.
     pub fn pointer(&mut self, pointer: Pointer, view: &View) {
         let len = self.len(view);
         match pointer {

@@ -1,4 +1,4 @@
-//! What the user picks out of a file: marked lines, the word to look for, the lines that a link names.
+//! Selections in a file: marked lines, the word to search for, and the line fragment of a link.
 
 use super::{Blame, BlameStep, BlobView, Mode, Source};
 use crate::app::pane::View;
@@ -8,15 +8,15 @@ use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Bytes of a line in which words are looked for.
+/// The number of bytes of a line that are searched for words.
 const LINE: usize = 64 * 1024;
-/// Bytes of marked lines that are copied.
+/// The maximum size of the marked lines that are copied, in bytes.
 const COPIED: usize = 4 * 1024 * 1024;
 
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w+").ok());
 
 impl BlobView {
-    /// Returns whether long lines go on below.
+    /// Toggles line wrap; returns whether long lines are now wrapped.
     pub fn turn_wrap(&mut self) -> bool {
         self.wrap = !self.wrap;
         self.doc.wrap = self.wrap;
@@ -24,7 +24,7 @@ impl BlobView {
         self.wrap
     }
 
-    /// Shows who wrote each line, or no more.
+    /// Toggles blame.
     pub fn turn_blame(&mut self, source: &Source, view: &View) {
         let (Some(Content::Text(text)), Some(file)) = (self.content(view), &self.file) else { return };
         self.blame = match self.blame {
@@ -34,41 +34,41 @@ impl BlobView {
         self.chosen = Some(Mode::Source);
     }
 
-    /// Ends showing who wrote what; whether it was shown.
+    /// Turns blame off; returns whether it was on.
     pub fn end_blame(&mut self) -> bool {
         self.blame.take().is_some()
     }
 
-    /// Returns whether it is shown who wrote each line.
+    /// Returns whether blame is on.
     pub fn is_blamed(&self) -> bool {
         self.blame.is_some()
     }
 
-    /// Returns who wrote the line under the cursor, if that is shown and known.
+    /// Returns the blame of the line under the cursor, if it is shown and known.
     pub fn author(&self, view: &View) -> Option<&BlameStep> {
         let blame = self.blame.as_ref().filter(|_| self.mode(view) == Some(Mode::Source))?;
         blame.owner(self.doc.at(self.len(view)))
     }
 
-    /// Marks lines from here on, or no more.
+    /// Starts a marked range at the cursor, or clears the current one.
     pub fn turn_mark(&mut self, view: &View) {
         let here = self.doc.at(self.len(view));
         self.mark = if self.mark.is_some() { None } else { Some(here) };
     }
 
-    /// Takes the mark away; whether there was one.
+    /// Clears the marked range; returns whether there was one.
     pub fn unmark(&mut self) -> bool {
         self.mark.take().is_some()
     }
 
-    /// The marked lines, from 0.
+    /// Returns the marked lines, from 0.
     pub fn marked(&self, view: &View) -> Option<Range<usize>> {
         let mark = self.mark.filter(|_| self.mode(view) == Some(Mode::Source))?;
         let cursor = self.doc.at(self.len(view));
         Some(mark.min(cursor)..mark.max(cursor) + 1)
     }
 
-    /// The text of the marked lines, else of the line under the cursor.
+    /// Returns the text of the marked lines, or of the line under the cursor.
     pub fn text_here(&self, view: &View) -> Option<String> {
         let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
             return None;
@@ -88,7 +88,7 @@ impl BlobView {
         Some(copied)
     }
 
-    /// The end of a link to what is marked or under the cursor: `#L10`, `#L10-12`.
+    /// Returns the URL fragment of the marked lines or of the line under the cursor: `#L10`, `#L10-12`.
     pub fn fragment(&self, view: &View) -> Option<String> {
         match self.marked(view) {
             Some(lines) if lines.len() > 1 => Some(format!("#L{}-{}", lines.start + 1, lines.end)),
@@ -97,7 +97,7 @@ impl BlobView {
         }
     }
 
-    /// Looks for the next word of the line under the cursor, or the one before, as a whole word; which it is.
+    /// Searches for the next or the previous word of the line under the cursor, as a whole word; returns the word.
     pub fn seek_word(&mut self, forward: bool, view: &View) -> Option<String> {
         let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
             return None;
@@ -119,7 +119,7 @@ impl BlobView {
         Some(word)
     }
 
-    /// Looks for the word at a column of the screen.
+    /// Searches for the word at a column of the screen.
     pub(super) fn seek_word_at(&mut self, line: usize, column: u16, view: &View) {
         let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
             return;
@@ -146,7 +146,7 @@ impl BlobView {
     }
 }
 
-/// Returns where the words of a line are.
+/// Returns the ranges of the words of a line.
 fn words(line: &str) -> Vec<Range<usize>> {
     let line = text::start(line, LINE);
     WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()

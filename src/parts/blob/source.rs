@@ -7,7 +7,7 @@ use crate::api::repository::ListTree;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub project: Id,
-    /// The default branch if `None`.
+    /// The branch, tag or commit; `None` for the default branch.
     pub git_ref: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is computed of a file, off the loop: its lines, their colors, its Markdown, and what a search finds.
+//! Computations on a file, off the event loop: decoding, syntax highlighting, rendering Markdown, and search.
 
 use crate::api::Raw;
 use crate::parts::rendered_markdown;
@@ -16,13 +16,13 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Tells text from other bytes, and finds its lines.
+/// A computation that tells text from binary data and finds the lines.
 pub struct DetectText {
     pub sha: String,
     pub raw: Arc<Raw>,
 }
 
-/// The bytes of a reply, lent to the text that is made of them: a large file is held once.
+/// The bytes of a response, shared with the text that is made of them, so that a large file is kept only once.
 struct SharedBytes(Arc<Raw>);
 
 impl AsRef<[u8]> for SharedBytes {
@@ -31,7 +31,7 @@ impl AsRef<[u8]> for SharedBytes {
     }
 }
 
-/// The name of a file's content.
+/// Returns the key of a file's content.
 pub fn content_key(sha: &str) -> String {
     format!("blob {sha}")
 }
@@ -50,7 +50,7 @@ impl Derive for DetectText {
     }
 }
 
-/// Tells text from other bytes where the bytes are at hand.
+/// A computation that tells text from binary data, for bytes that are already available.
 pub struct ReadBytes {
     pub sha: String,
     pub bytes: Bytes,
@@ -70,7 +70,7 @@ impl Derive for ReadBytes {
     }
 }
 
-/// Colors of a piece of the lines.
+/// A computation that highlights a range of lines.
 pub struct Color {
     pub sha: String,
     pub path: String,
@@ -78,7 +78,7 @@ pub struct Color {
     pub lines: Range<usize>,
 }
 
-/// The name of the colors of the piece that starts at a line; the path decides the language.
+/// Returns the key of the colors of the range that starts at a line; the path determines the language.
 pub fn color_key(sha: &str, path: &str, first_line: usize) -> String {
     format!("code {sha} {first_line} {path}")
 }
@@ -93,15 +93,15 @@ impl Derive for Color {
     }
 }
 
-/// What a text is rendered as.
+/// The kind of text to render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Markdown,
-    /// What a program printed, with its colors.
+    /// The output of a program, with ANSI colors.
     Output,
 }
 
-/// Renders Markdown, or what a program printed.
+/// A computation that renders Markdown or program output.
 pub struct RenderText {
     pub kind: Kind,
     pub sha: String,
@@ -110,16 +110,16 @@ pub struct RenderText {
     pub theme: Theme,
 }
 
-/// The name of a rendered text.
+/// Returns the key of a rendered text.
 pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme) -> String {
     match kind {
         Kind::Markdown => format!("markdown {sha} {width} {}", theme.name),
-        // Its lines are as long as they are.
+        // Its lines are not wrapped, so the width does not matter.
         Kind::Output => format!("output {sha} {}", theme.name),
     }
 }
 
-/// The lines of a text as a terminal shows them.
+/// Renders the lines of a text as a terminal would show them.
 fn printed(text: &Text, theme: &Theme, canceled: Canceled<'_>) -> Rendered {
     let mut look = State::default();
     let lines = (0..text.len()).take_while(|at| at % 1024 != 0 || !canceled()).map(|at| {
@@ -148,14 +148,14 @@ impl Derive for RenderText {
     }
 }
 
-/// Finds the records of a table.
+/// A computation that finds the records of a table.
 pub struct Records {
     pub sha: String,
     pub text: Arc<Text>,
     pub separator: u8,
 }
 
-/// The name of a table.
+/// Returns the key of a table.
 pub fn table_key(sha: &str) -> String {
     format!("table {sha}")
 }
@@ -170,13 +170,13 @@ impl Derive for Records {
     }
 }
 
-/// Reads a picture.
+/// A computation that decodes an image.
 pub struct Decode {
     pub sha: String,
     pub bytes: Bytes,
 }
 
-/// The name of a picture.
+/// Returns the key of an image.
 pub fn picture_key(sha: &str) -> String {
     format!("picture {sha}")
 }
@@ -195,16 +195,16 @@ impl Derive for Decode {
     }
 }
 
-/// Makes a picture fit an area.
+/// A computation that fits an image to an area.
 pub struct FitPicture {
     pub sha: String,
     pub image: Arc<Image>,
-    /// Columns and rows.
+    /// The size of the area, in columns and rows.
     pub room: (u16, u16),
     pub screen: Screen,
 }
 
-/// The name of a picture for an area.
+/// Returns the key of an image fitted to an area.
 pub fn fit_key(sha: &str, room: (u16, u16), screen: Screen) -> String {
     format!("fitted {sha} {}x{} {screen:?}", room.0, room.1)
 }
@@ -219,22 +219,22 @@ impl Derive for FitPicture {
     }
 }
 
-/// Lines in which something is looked for.
+/// The lines that are searched.
 pub enum SearchLines {
     Source(Arc<Text>),
     Rendered(Arc<Rendered>),
     Table(Arc<Table>),
 }
 
-/// Looks for what the user typed.
+/// A computation that searches the lines for a query.
 pub struct SearchText {
-    /// The name of the lines.
+    /// The key of the lines.
     pub within: String,
     pub lines: SearchLines,
     pub query: String,
 }
 
-/// The name of what was found.
+/// Returns the key of the search result.
 pub fn find_key(within: &str, query: &str) -> String {
     format!("find {query} in {within}")
 }
@@ -249,7 +249,7 @@ impl Derive for SearchText {
         match &self.lines {
             SearchLines::Source(text) => text.search(&pattern, canceled),
             SearchLines::Table(table) => {
-                // Records are counted without the heading.
+                // Records are numbered without the heading.
                 let records = (1..table.len()).map(|record| (record - 1, table.words(record)));
                 search::lines(records, &pattern, canceled)
             }

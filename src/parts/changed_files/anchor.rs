@@ -1,36 +1,36 @@
-//! Lines that comments are on: what is set in below them, what the user marked, and what is meant by the cursor.
+//! Anchors of comments: insets below lines, the marked range, and the lines that a comment at the cursor refers to.
 
 use super::{Changes, DIFF, FILES};
 use crate::ui::diff::{FileDiff, Inset, Kind, Line, Place, Side};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-/// What a comment would be on: a file, a line, or the marked lines.
+/// The target of a comment: a file, a line, or the marked lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommentAnchor {
-    /// The file's path now and before; both the same where it was not renamed.
+    /// The current and the previous path of the file; both are the same unless it was renamed.
     pub path: String,
     pub old_path: String,
-    /// The side on which the lines are counted.
+    /// The side that the line numbers refer to.
     pub side: Side,
-    /// The lines on that side, from 1; `None` if the file as a whole is meant.
+    /// The lines on that side, from 1; `None` for the file as a whole.
     pub lines: Option<RangeInclusive<u32>>,
-    /// The lines of the old file among the marked ones, where those of the new file do not stand for them.
+    /// The marked lines of the old file that are removed, if `lines` are of the new file and do not include them.
     pub removed: Option<RangeInclusive<u32>>,
-    /// The numbers of the last of them in the old and in the new file, if it is in both.
+    /// The numbers of the last line in the old and in the new file, as far as it is in them.
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
-    /// The first and the last of them, if they are several.
+    /// The first and the last line, if there are several.
     pub ends: Option<(LineEnd, LineEnd)>,
-    /// The point that is meant, if the file is an image.
+    /// The point in the image, if the file is one.
     pub point: Option<ImagePoint>,
-    /// The file, and which of its lines these are.
+    /// The index of the file, and the range of its lines.
     file: usize,
     within: Range<usize>,
 }
 
 impl CommentAnchor {
-    /// The same file, and a point of it; all of it where there is none.
+    /// Returns the anchor with a point of the image, or with the whole image if `point` is `None`.
     pub fn at_point(self, point: Option<ImagePoint>) -> CommentAnchor {
         CommentAnchor { point, ..self }
     }
@@ -46,7 +46,7 @@ pub struct ImagePoint {
 }
 
 impl ImagePoint {
-    /// Returns the same image with the point that a text names, as in `120, 40`; `None` if the image has no such point.
+    /// Parses a point such as `120, 40`. Returns `None` if the image has no such point.
     pub fn read(self, text: &str) -> Option<ImagePoint> {
         let (x, y) = text.split_once([',', ' '])?;
         let (x, y) = (x.trim().parse().ok()?, y.trim_matches([',', ' ']).parse().ok()?);
@@ -54,18 +54,18 @@ impl ImagePoint {
     }
 }
 
-/// A line at the end of a range.
+/// The first or the last line of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineEnd {
-    /// Its number in the old file; of an added line that of the next old one.
+    /// The line number in the old file; for an added line, that of the next old one.
     pub old: u32,
-    /// Its number in the new file; of a removed line that of the next new one.
+    /// The line number in the new file; for a removed line, that of the next new one.
     pub new: u32,
     pub kind: Kind,
 }
 
 impl LineEnd {
-    /// The line of a file at an index.
+    /// Returns the end for the line of a file at an index.
     fn of(file: &FileDiff, at: usize) -> Option<LineEnd> {
         let hunk = file.hunks.iter().find(|hunk| hunk.lines.contains(&at))?;
         let (above, below) = (file.lines.get(hunk.lines.start..at)?, file.lines.get(at..hunk.lines.end)?);
@@ -79,8 +79,8 @@ impl LineEnd {
 }
 
 impl Changes {
-    /// Sets rows in between the lines: those of the last revision stay until another one comes, so that this may be
-    /// called after every update.
+    /// Sets the rows inserted between the lines. `make` runs only for a new revision, so this can be called after every
+    /// update.
     pub fn set_insets(&mut self, revision: u64, make: impl FnOnce() -> Vec<Inset>) {
         if self.insets.0 == revision {
             return;
@@ -90,7 +90,7 @@ impl Changes {
         self.set_all_insets();
     }
 
-    /// Sets in what people said, below the pictures; the cursor stays where it was, on the screen too.
+    /// Inserts the comments below the images; the cursor keeps its line and its position on the screen.
     pub(super) fn set_all_insets(&mut self) {
         let key = self.inset().map(|(inset, row)| (inset.key.clone(), row));
         let place = self.doc.as_ref().and_then(|doc| doc.place(self.row()));
@@ -116,12 +116,12 @@ impl Changes {
         self.scroll.top.set((self.scroll.top.get() + now).saturating_sub(before));
     }
 
-    /// Columns that the rows of insets have, as of the last draw.
+    /// Returns the width of the inset rows in the last draw, in columns.
     pub fn inset_width(&self) -> usize {
         self.inset_columns.get()
     }
 
-    /// The inset under the cursor, and which of its rows.
+    /// Returns the inset under the cursor, and the index of its row.
     pub fn inset(&self) -> Option<(&Inset, usize)> {
         let doc = self.doc.as_ref()?;
         match doc.place(self.row())? {
@@ -130,7 +130,7 @@ impl Changes {
         }
     }
 
-    /// The insets that are on the screen, whole or in part.
+    /// Returns the insets that are visible, at least in part.
     pub fn insets_in_sight(&self) -> Vec<&Inset> {
         let Some(doc) = &self.doc else { return Vec::new() };
         let inset = |row: usize| match doc.place(row)? {
@@ -142,7 +142,7 @@ impl Changes {
         insets.into_iter().filter_map(|inset| doc.insets().get(inset)).collect()
     }
 
-    /// Goes to the inset of a name; `false` where it has no place.
+    /// Moves to the inset with a key; returns `false` if it is not in the diff.
     pub fn go_to_inset(&mut self, key: &str) -> bool {
         let row = self.doc.as_ref().and_then(|doc| doc.row(doc.inset(key)?));
         self.panels.set_focus(DIFF);
@@ -150,8 +150,8 @@ impl Changes {
         row.is_some()
     }
 
-    /// Goes to the next inset that is meant, or to the one before, in this file or another; `false` where there is
-    /// none.
+    /// Moves to the next or the previous inset whose key satisfies `is_meant`, in this file or another; returns `false`
+    /// if there is none.
     pub fn turn_inset(&mut self, forward: bool, is_meant: impl Fn(&str) -> bool) -> bool {
         let from = self.row();
         let row = self.doc.as_ref().and_then(|doc| {
@@ -166,7 +166,7 @@ impl Changes {
         row.is_some()
     }
 
-    /// Scrolls so far that the cursor does not stand in the last `rows` of the screen, which something covers.
+    /// Scrolls so that the cursor is not in the last `rows` rows of the viewport, which are covered.
     pub fn leave_below(&mut self, rows: u16) {
         let Some(len) = self.doc.as_ref().map(|doc| doc.len()) else { return };
         let (at, seen) = (self.scroll.at(len), self.scroll.height.get().saturating_sub(rows.into()));
@@ -174,7 +174,7 @@ impl Changes {
         self.scroll.top.set(top);
     }
 
-    /// Begins to mark lines at the cursor, or ends it.
+    /// Starts a marked range at the cursor, or clears the current one.
     pub fn mark(&mut self) {
         let line = match self.doc.as_ref().and_then(|doc| doc.place(self.row())) {
             Some(Place::Line { file, line, .. }) => Some((file, line)),
@@ -183,12 +183,12 @@ impl Changes {
         self.mark = if self.mark.is_some() { None } else { line };
     }
 
-    /// No line is marked any more.
+    /// Clears the marked range.
     pub fn end_mark(&mut self) {
         self.mark = None;
     }
 
-    /// A mark is of one file: it ends where the cursor leaves that.
+    /// Clears the marked range if the cursor has left its file.
     pub(super) fn keep_mark_in_file(&mut self) {
         if let Some((file, _)) = self.mark
             && self.file() != Some(file)
@@ -197,7 +197,7 @@ impl Changes {
         }
     }
 
-    /// The marked lines as places in the lines of a file, if any.
+    /// Returns the file and the range of its marked lines, if any.
     pub(super) fn marked(&self) -> Option<(usize, Range<usize>)> {
         let (file, from) = self.mark?;
         if self.file() != Some(file) {
@@ -207,7 +207,7 @@ impl Changes {
         Some((file, from.min(to)..from.max(to) + 1))
     }
 
-    /// The line of a file at a row, or the nearest before it: a range may end on what is set in below its last line.
+    /// Returns the line of a file at a row, or the nearest before it: a range may end on an inset below its last line.
     pub(super) fn line_near(&self, row: usize, file: usize) -> Option<usize> {
         let doc = self.doc.as_ref()?;
         let from = doc.row(Place::File { file })?;
@@ -217,8 +217,8 @@ impl Changes {
         })
     }
 
-    /// Returns what a comment would be on: all marked lines, on the side that has all of them; on the new side, with
-    /// the removed ones beside, where neither has.
+    /// Returns the anchor of a comment: the marked lines, on the side that has all of them. If neither side has, the
+    /// lines are those of the new side and `removed` has the others.
     pub fn anchor(&self) -> Option<CommentAnchor> {
         self.anchor_by(|lines| {
             let has_all = |side: Side| lines.iter().all(|line| line.number(side).is_some());
@@ -226,7 +226,7 @@ impl Changes {
         })
     }
 
-    /// The point of the picture under the cursor: in the middle of its row. `None` where there is no picture.
+    /// Returns the point of the image under the cursor, in the middle of its row, or `None` if there is no image.
     pub fn image_point(&self) -> Option<ImagePoint> {
         let (inset, row) = self.inset()?;
         let (_, drawn) = self.shown_pictures.iter().find(|(shown, _)| shown.key == inset.key)?;
@@ -237,7 +237,7 @@ impl Changes {
         Some(ImagePoint { width, height, x: width / 2, y: y as u32 })
     }
 
-    /// Returns what a suggestion would be on: those of the marked lines that are in the new file, where some are.
+    /// Returns the anchor of a suggestion: the marked lines that are in the new file, if there are any.
     pub fn anchor_to_change(&self) -> Option<CommentAnchor> {
         let has_new = |lines: &[&Line]| lines.is_empty() || lines.iter().any(|line| line.new().is_some());
         let anchor = self.anchor_by(|lines| if has_new(lines) { Side::New } else { Side::Old })?;
@@ -273,7 +273,7 @@ impl Changes {
             within: lines.unwrap_or(0..0),
         };
         let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
-        // What says that a file ends without a line end is no line of it.
+        // The marker for a missing newline at the end of the file is not a line of it.
         let lines: Vec<&Line> = lines.iter().filter(|line| line.old().or(line.new()).is_some()).collect();
         anchor.side = choose(&lines);
         let ends = |side: Side, counts: &dyn Fn(&Line) -> bool| {
@@ -294,8 +294,7 @@ impl Changes {
         Some(anchor)
     }
 
-    /// Returns what the lines of an anchor say, one each: the last of them as far as nothing is hidden in between,
-    /// `most` at most.
+    /// Returns the text of the lines of an anchor: at most the last `most`, up to the first gap of hidden lines.
     pub fn text_of(&self, anchor: &CommentAnchor, most: usize) -> Vec<String> {
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(anchor.file)) else { return Vec::new() };
         let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();

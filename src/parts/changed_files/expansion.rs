@@ -1,5 +1,5 @@
-//! More of a file than its diff says: lines that are hidden, and diffs that the server did not send. Both are made of
-//! whole versions of the file, which are found by path in the tree of their commit.
+//! Expands diffs: hidden lines, and diffs that the server did not send. Both need whole versions of the file, which are
+//! found by path in the tree of their commit.
 
 use super::input::{CompareVersions, Pictures, ReadText, text_key};
 use super::{Changes, Revisions};
@@ -11,12 +11,12 @@ use crate::ui::code::{self, Text};
 use crate::ui::diff::{At, DiffDoc, DrawnPictures, Inset, More, Place, Side};
 use std::sync::Arc;
 
-/// Lines that come into sight at once, above and below.
+/// The number of lines that are revealed at a time, above and below.
 const STEP: u32 = 20;
-/// Pages of a folder in which a file is looked for.
+/// The maximum number of pages of a folder that are searched for a file.
 const PAGES: u32 = 50;
 
-/// What was asked for and waits for whole versions of the file.
+/// A request to expand a file, waiting for whole versions of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpandRequest {
     file: usize,
@@ -29,22 +29,22 @@ enum ExpandKind {
         hunk: usize,
         more: More,
     },
-    /// The diff that the server held back.
+    /// A diff that the server omitted.
     Whole,
-    /// How large what is no text was and is.
+    /// The old and the new size of a binary file.
     Sizes,
 }
 
-/// A version of a file on its way.
+/// The state of a version of a file.
 enum Version {
     Wanted(Vec<Want>),
     Known(Arc<Text>),
-    /// It is no text.
+    /// The version is binary.
     Opaque(Arc<Raw>),
     Failed(String),
 }
 
-/// The lines of a file at a commit, or what is to be asked for next.
+/// Returns the lines of a file at a commit, or the next requests for them.
 fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Version {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let list = ListTree {
@@ -86,8 +86,8 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
 }
 
 impl Changes {
-    /// More of what is hidden at the cursor: on a bar there, elsewhere around the hunk; of a file that the server held
-    /// back, all of it. `false` where nothing is hidden.
+    /// Expands the lines hidden at the cursor: on a bar those of the bar, elsewhere those around the hunk, and for a
+    /// diff that the server omitted, all of it. Returns `false` if nothing is hidden.
     pub fn expand(&mut self, more: Option<More>) -> bool {
         let Some(doc) = &self.doc else { return false };
         let Some(place) = doc.place(self.row()) else { return false };
@@ -98,7 +98,7 @@ impl Changes {
                 let few = file.hunks.get(hunk).and_then(|at| at.hidden).is_some_and(|hidden| hidden <= 2 * STEP);
                 Some((hunk, if few { More::All } else { More::Both(STEP) }))
             }
-            // Above the hunk while something is hidden there, below it from its middle on.
+            // In the upper half of a hunk, expand above it first; in the lower half, below it.
             Place::Line { hunk, line, .. } => {
                 let lines = file.hunks.get(hunk).map(|at| at.lines.clone()).unwrap_or_default();
                 let upper = line < lines.start + lines.len() / 2;
@@ -120,7 +120,7 @@ impl Changes {
         true
     }
 
-    /// Enter on a bar: all that it hides.
+    /// Expands everything that the bar under the cursor hides.
     pub(super) fn expand_all(&mut self) -> bool {
         let on_bar = match self.doc.as_ref().and_then(|doc| doc.place(self.row())) {
             Some(Place::Hunk { .. }) => true,
@@ -133,7 +133,7 @@ impl Changes {
         on_bar && self.expand(Some(More::All))
     }
 
-    /// The versions of the file that was asked about: the old one where it is needed, and the new one.
+    /// Returns the versions of the file to expand: the old one if it is needed, and the new one.
     fn versions(&self, view: &View) -> Option<Vec<Version>> {
         let ask = self.ask.as_ref()?;
         let file = self.doc.as_ref()?.files().get(ask.file)?;
@@ -181,7 +181,7 @@ impl Changes {
         wants
     }
 
-    /// After an update: does what was asked for, where all that it needs is there.
+    /// Completes the expansion after a store update, once everything it needs is loaded.
     pub(super) fn more_sync(&mut self, view: &View) {
         let Some(versions) = self.versions(view) else { return };
         let (mut texts, mut sizes, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
@@ -241,7 +241,7 @@ impl Changes {
         }
     }
 
-    /// Sets both versions of a picture in below the heading of its file, once they are drawn.
+    /// Inserts both versions of an image below the heading of its file, once they are drawn.
     pub(super) fn take_pictures(&mut self, view: &View) {
         let Some(asked) = &self.pictures else { return };
         let Some(drawn) = view.store.result::<Arc<DrawnPictures>>(&asked.key) else { return };
@@ -255,7 +255,7 @@ impl Changes {
         self.pictures = None;
     }
 
-    /// Puts a file in the place of one; the cursor stays on its line, on the screen too.
+    /// Replaces a file; the cursor keeps its line and its position on the screen.
     fn put(&mut self, file: usize, made: Arc<crate::ui::diff::FileDiff>, grown: Option<(usize, u32, u32)>) {
         let Some(doc) = &mut self.doc else { return };
         let before = self.scroll.at(doc.len());
@@ -265,7 +265,7 @@ impl Changes {
                 let line = doc.files().get(file).and_then(|file| file.lines.get(line));
                 line.and_then(|line| Some((line.side(), line.number(line.side())?)))
             }
-            // What stands below the bar keeps its place: what comes is read from the bottom up.
+            // The text below the bar stays in place, because expanded lines are read from the bottom up.
             Some(Place::Hunk { file, hunk }) => {
                 let diff = doc.files().get(file);
                 let first = diff.and_then(|diff| diff.lines.get(diff.hunks.get(hunk)?.lines.start));
@@ -280,7 +280,7 @@ impl Changes {
         let row = number.and_then(|(side, number)| doc.row_of_line(file, number, side)).unwrap_or(before);
         let row = row.min(doc.len().saturating_sub(1));
         if on_bar {
-            // The cursor stays in its line of the screen.
+            // The cursor keeps its line on the screen.
             self.scroll.cursor = before.min(doc.len().saturating_sub(1));
         } else {
             self.scroll.cursor = row;

@@ -1,4 +1,4 @@
-//! The list of changed files as a tree: folders with one folder alone in them are one row, and what is done is marked.
+//! The tree of changed files: chains of folders with a single subfolder share a row, and viewed files are marked.
 
 use super::{Changes, DIFF, FILES};
 use crate::app::action::Action;
@@ -13,30 +13,30 @@ use ratatui::layout::Rect;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Steps of the bar that burns down.
+/// The number of steps of the progress bar.
 const STEPS: usize = 8;
 
 /// A row of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     Folder {
-        /// From the root, for its folding.
+        /// The path from the root, which identifies the folder for folding.
         path: String,
-        /// What of its path the folders above do not say.
+        /// The part of the path below the folders above.
         label: String,
         depth: usize,
-        /// Its files, as places among those that are shown.
+        /// The range of its files among those that are shown.
         files: Range<usize>,
     },
     File {
         file: usize,
-        /// Its name, behind the folders that hold it alone.
+        /// The name, preceded by the folders that contain only this file.
         label: String,
         depth: usize,
     },
 }
 
-/// The files as a tree, in their order; `folded` folders show nothing of what is in them.
+/// Returns the rows of the tree, with the files in their order. The contents of `folded` folders are omitted.
 pub fn tree(shown: &[usize], path: &dyn Fn(usize) -> String, folded: &BTreeSet<String>) -> Vec<Node> {
     let paths: Vec<String> = shown.iter().map(|file| path(*file)).collect();
     let mut out = Vec::new();
@@ -61,14 +61,14 @@ fn branch(
         let others = first.and_then(|_| (at + 1..range.end).find(|next| head(*next, prefix) != first));
         let end = if first.is_some() { others.unwrap_or(range.end) } else { at + 1 };
         let Some(first) = first.filter(|_| end > at + 1) else {
-            // A folder that holds one file alone is no row.
+            // A folder with a single file does not get a row.
             let label = rest(at, prefix).to_owned();
             out.extend(shown.get(at).map(|file| Node::File { file: *file, label, depth }));
             at += 1;
             continue;
         };
         let mut inner = prefix + first.len() + 1;
-        // Folders that hold one folder alone join it.
+        // A folder with a single subfolder shares its row.
         while let Some(next) = head(at, inner)
             && (at..end).all(|other| head(other, inner) == Some(next))
         {
@@ -86,7 +86,7 @@ fn branch(
 }
 
 impl Changes {
-    /// Keeps which files were viewed under this key, and takes what was kept.
+    /// Sets the key that the viewed files are stored under, and loads them.
     pub fn keep_under(&mut self, view: &View, key: &str) {
         if self.kept_under != key {
             self.kept_under = key.to_owned();
@@ -95,7 +95,8 @@ impl Changes {
         }
     }
 
-    /// Returns what a file holds: another number when it changed. Of what the server did not send, the commit tells.
+    /// Returns a hash of the file's content, which changes with it. For a diff that the server did not send, it
+    /// includes the commit.
     fn content(&self, file: &FileDiff) -> u64 {
         let commit = self.revisions.as_ref().filter(|_| file.lines.is_empty() || file.made_here);
         let commit = commit.map_or("", |revisions| &revisions.new);
@@ -108,7 +109,7 @@ impl Changes {
         self.viewed.get(file.path()).is_some_and(|identity| *identity == self.content(file))
     }
 
-    /// Marks the file as viewed and goes on to the next that is not, or takes the mark away.
+    /// Toggles the file as viewed; after marking it, moves to the next unviewed file.
     pub fn toggle_viewed(&mut self, cx: &mut Cx) {
         let Some(at) = self.selected_file() else { return };
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(at)).cloned() else { return };
@@ -134,7 +135,7 @@ impl Changes {
         }
     }
 
-    /// To the next file that was not viewed, around the end; `false` where there is none.
+    /// Moves to the next unviewed file, wrapping around; returns `false` if there is none.
     pub fn next_unviewed(&mut self) -> bool {
         let Some(doc) = &self.doc else { return false };
         let files = doc.files();
@@ -146,18 +147,18 @@ impl Changes {
         row.is_some()
     }
 
-    /// The file that is meant: that of the diff's cursor, which the list follows.
+    /// Returns the selected file: that of the diff's cursor, which the list follows.
     pub(super) fn selected_file(&self) -> Option<usize> {
         self.file()
     }
 
-    /// Counts what was viewed, once for all frames.
+    /// Counts the viewed files, so that drawing does not have to.
     fn count_viewed(&mut self) {
         let files = self.doc.as_ref().map(DiffDoc::files).filter(|_| !self.viewed.is_empty()).unwrap_or_default();
         self.viewed_now = files.iter().filter(|file| self.is_viewed(file)).count();
     }
 
-    /// Makes the rows of the tree again: another filter, another folding, other files.
+    /// Rebuilds the rows of the tree after a change of the filter, the folding or the files.
     pub(super) fn plant(&mut self) {
         self.count_viewed();
         let Some(doc) = &self.doc else { return };
@@ -172,10 +173,10 @@ impl Changes {
         self.list.select(self.list.selected(), self.nodes.len());
     }
 
-    /// The row of a file in the tree, or of the folded folder that holds it.
+    /// Returns the row of a file in the tree, or of the folded folder that contains it.
     pub(super) fn node_of(&self, file: usize) -> Option<usize> {
         let shown = self.shown.binary_search(&file).ok()?;
-        // Rows are in the order of their first files; a folder precedes what is in it.
+        // Rows are in the order of their first files, and a folder precedes its contents.
         let first = |node: &Node| match node {
             Node::File { file, .. } => self.shown.binary_search(file).unwrap_or(usize::MAX),
             Node::Folder { files, .. } => files.start,
@@ -183,7 +184,7 @@ impl Changes {
         self.nodes.partition_point(|node| first(node) <= shown).checked_sub(1)
     }
 
-    /// The first file of a row of the tree.
+    /// Returns the first file of a row of the tree.
     pub(super) fn file_of_node(&self, node: usize) -> Option<usize> {
         match self.nodes.get(node)? {
             Node::File { file, .. } => Some(*file),
@@ -191,8 +192,8 @@ impl Changes {
         }
     }
 
-    /// Folds or unfolds the folder that is selected; `false` where it is a file. `open` says which of both alone is
-    /// meant.
+    /// Folds or unfolds the selected folder, or only does the one that `open` selects; returns `false` if nothing
+    /// changed.
     pub(super) fn fold_folder(&mut self, open: Option<bool>) -> bool {
         let Some(Node::Folder { path, .. }) = self.nodes.get(self.list.selected()) else { return false };
         let path = path.clone();
@@ -209,7 +210,8 @@ impl Changes {
         true
     }
 
-    /// Returns how much is done, and how many lines came and went in all.
+    /// Returns the title of the list: the number of files and of viewed files, and the total of added and removed
+    /// lines.
     fn summary(&self, doc: &DiffDoc) -> (String, String) {
         let (all, viewed) = (doc.files().len(), self.viewed_now);
         let count = match (self.filter.is_empty(), viewed) {
@@ -295,7 +297,7 @@ impl Changes {
         Row::new(vec![cell, (added, count_role).into(), (removed, Role::Removed).into()])
     }
 
-    /// From the list to the diff of its file, or folds its folder.
+    /// Moves the focus from the list to the diff of the selected file, or toggles the selected folder.
     pub(super) fn enter_list(&mut self) {
         if !self.fold_folder(None) {
             self.follow_list();

@@ -1,4 +1,4 @@
-//! What is shown among changes: the replies that hold the files, and what is worked out of them off the loop.
+//! The input of the changes view: the replies with the files, and the computations on them, off the event loop.
 
 use crate::api::commits::DiffEntry;
 use crate::api::merge_requests::MergeRequest;
@@ -10,25 +10,25 @@ use crate::ui::diff::{self, DrawnPictures, FileDiff, Found, HunkStyles, Moved, S
 use crate::ui::theme::Theme;
 use std::sync::Arc;
 
-/// Files that are parsed first.
+/// The number of files in the first part that is parsed.
 const FIRST: usize = 50;
 
-/// The replies that hold the entries, as they lie in the store.
+/// The replies that contain the changed files, as they are in the store.
 #[derive(Clone)]
 pub enum Entries {
-    /// Of a commit.
+    /// A list of files, such as staged changes.
     List(Arc<Vec<DiffEntry>>),
-    /// Of a commit, page by page: more may follow.
+    /// The files of a commit, page by page; more pages may follow.
     Pages(Vec<Arc<Vec<DiffEntry>>>),
-    /// Of a merge request: the answer to its changes.
+    /// A merge request with its changes.
     MergeRequest(Arc<MergeRequest>),
-    /// Between two refs.
+    /// A comparison of two refs.
     Comparison(Arc<Comparison>),
 }
 
 impl Entries {
-    /// The files of a part, in the server's order; parts are parsed one after the other. Of a long reply the first part
-    /// is small, so that the first files are seen before the others are read.
+    /// Returns the files of a part, in the server's order. Parts are parsed one after the other; the first part of a
+    /// long reply is small, so that its files are shown early.
     pub fn part(&self, part: usize) -> &[DiffEntry] {
         let files = self.files(part);
         match (self, part) {
@@ -39,7 +39,7 @@ impl Entries {
         }
     }
 
-    /// The files of a page, or of the reply where it is one.
+    /// Returns the files of a page, or of the whole reply if it has no pages.
     fn files(&self, page: usize) -> &[DiffEntry] {
         match self {
             Entries::Pages(pages) => pages.get(page).map(|page| page.as_slice()).unwrap_or_default(),
@@ -51,7 +51,7 @@ impl Entries {
         }
     }
 
-    /// Returns how many parts there are.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         match self {
             Entries::Pages(pages) => pages.len(),
@@ -59,47 +59,46 @@ impl Entries {
         }
     }
 
-    /// Returns how many files there are.
+    /// Returns the number of files.
     pub fn len(&self) -> usize {
         (0..self.parts()).map(|part| self.part(part).len()).sum()
     }
 
-    /// Returns whether nothing is changed.
+    /// Returns whether no files changed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What is shown: the entries, and a name that is another one whenever they are. Pages that are added leave it as it
-/// is.
+/// The changed files with an identity that changes whenever they do, except when pages are appended.
 #[derive(Clone)]
 pub struct Input {
-    /// The request line and when the reply came.
+    /// The request line and the time of the reply.
     pub identity: String,
-    /// The reply.
+    /// The files.
     pub entries: Entries,
 }
 
-/// The versions between which the changes lie: where whole files are found.
+/// The revisions that the changes lie between, which whole files are read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revisions {
     pub project: Id,
-    /// The commit before; `None` if it is not known.
+    /// The old commit; `None` if it is unknown.
     pub old: Option<String>,
     pub new: String,
 }
 
-/// Parses the files of a part of a reply.
+/// A computation that parses the files of a part.
 pub struct Parse {
-    /// The name of what is parsed, with how.
+    /// The identity of the input, with the way in which it is parsed.
     pub identity: String,
     pub entries: Entries,
     pub part: usize,
-    /// Whitespace alone is no change.
+    /// Whether whitespace changes are ignored.
     pub without_spaces: bool,
 }
 
-/// The name of the files of a part.
+/// Returns the key of the files of a part.
 pub fn parse_key(identity: &str, part: usize) -> String {
     format!("diff of {identity}, part {part}")
 }
@@ -112,7 +111,7 @@ impl Derive for Parse {
     }
 
     fn weight(&self, made: &Vec<Arc<FileDiff>>) -> usize {
-        // The lines of a diff take as much as its text.
+        // The lines of a diff take about as much memory as its text.
         2 * made.iter().map(|file| file.source.diff.len()).sum::<usize>()
     }
 
@@ -143,15 +142,15 @@ fn source(entry: &DiffEntry) -> Source {
     }
 }
 
-/// Works out the colors of a piece of a hunk.
+/// A computation that highlights a piece of a hunk.
 pub struct Colors {
     pub identity: String,
-    /// File, hunk, piece.
+    /// The indices of the file, the hunk and the piece.
     pub piece: (usize, usize, usize),
     pub diff: Arc<FileDiff>,
 }
 
-/// The name of the colors of a piece of a hunk.
+/// Returns the key of the colors of a piece of a hunk.
 pub fn colors_key(identity: &str, (file, hunk, piece): (usize, usize, usize), revision: u32) -> String {
     format!("colors of file {file}, hunk {hunk}, piece {piece}, revision {revision} of {identity}")
 }
@@ -168,19 +167,19 @@ impl Derive for Colors {
     }
 }
 
-/// All files as they stand, under a name that is another one whenever they are.
+/// All files in their current state, with a name that changes whenever they do.
 pub struct AllFiles {
     pub identity: String,
     pub files: Arc<Vec<Arc<FileDiff>>>,
 }
 
-/// Looks through all files.
+/// A computation that searches all files.
 pub struct Search {
     pub whole: AllFiles,
     pub query: String,
 }
 
-/// The name of what a search finds.
+/// Returns the key of a search result.
 pub fn search_key(identity: &str, query: &str) -> String {
     format!("search for {query} in {identity}")
 }
@@ -197,10 +196,10 @@ impl Derive for Search {
     }
 }
 
-/// Finds blocks that moved.
+/// A computation that finds moved blocks.
 pub struct FindMoves(pub AllFiles);
 
-/// The name of the blocks that moved.
+/// Returns the key of the moved blocks.
 pub fn moves_key(identity: &str) -> String {
     format!("moved lines of {identity}")
 }
@@ -217,13 +216,13 @@ impl Derive for FindMoves {
     }
 }
 
-/// Finds the lines of a blob.
+/// A computation that finds the lines of a blob.
 pub struct ReadText {
     pub sha: String,
     pub raw: Arc<Raw>,
 }
 
-/// The name of the lines of a blob.
+/// Returns the key of the lines of a blob.
 pub fn text_key(sha: &str) -> String {
     format!("lines of blob {sha}")
 }
@@ -240,7 +239,7 @@ impl Derive for ReadText {
     }
 }
 
-/// Compares both versions of a file, if the server does not.
+/// A computation that compares two versions of a file, if the server does not.
 pub struct CompareVersions {
     pub key: String,
     pub file: Arc<FileDiff>,
@@ -262,10 +261,10 @@ impl Derive for CompareVersions {
     }
 }
 
-/// Draws both versions of a picture.
+/// A computation that draws both versions of an image.
 #[derive(Clone)]
 pub struct Pictures {
-    /// The file that it is of.
+    /// The index of the file.
     pub file: usize,
     pub key: String,
     pub old: Option<Arc<Raw>>,

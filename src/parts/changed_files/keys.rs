@@ -1,4 +1,4 @@
-//! The commands that every place with changes has, each under a name of that place.
+//! The commands that all places with changes have in common, each with an ID of its place.
 
 use super::{Changes, DIFF};
 use crate::app::action::Tone;
@@ -6,12 +6,12 @@ use crate::app::command::{Command, Disabled};
 use crate::app::pane::{Cx, View};
 use crate::ui::diff::More;
 
-/// A place that shows changes, perhaps not all the time.
+/// A place that shows changes, at least at times.
 pub trait ShowsChanges: Sized {
-    /// The changes.
+    /// Returns the changes.
     fn changes(&mut self) -> &mut Changes;
 
-    /// Returns whether they are shown now.
+    /// Returns whether the changes are shown now, or the reason why not.
     fn on_changes(&self, view: &View) -> Result<(), Disabled>;
 }
 
@@ -24,7 +24,7 @@ fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<More>) {
     }
 }
 
-/// Unified or side by side.
+/// Returns the command that toggles the side-by-side layout.
 pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["s"], "Toggle side by side", |pane: &mut P, cx| {
         pane.changes().switch_layout(cx);
@@ -33,7 +33,7 @@ pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
     .when(P::on_changes)
 }
 
-/// Without whitespace.
+/// Returns the command that toggles whitespace changes.
 pub const fn spaces<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["w"], "Toggle whitespace changes", |pane: &mut P, _| {
         pane.changes().switch_spaces();
@@ -41,12 +41,12 @@ pub const fn spaces<P: ShowsChanges>(id: &'static str) -> Command<P> {
     .when(P::on_changes)
 }
 
-/// Long lines.
+/// Returns the command that toggles line wrap.
 pub const fn wrap<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["W"], "Toggle line wrap", |pane: &mut P, cx| pane.changes().switch_wrap(cx)).when(P::on_changes)
 }
 
-/// More context.
+/// Returns the command that expands hidden lines at the cursor.
 pub const fn more<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["x"], "Expand hidden lines", |pane: &mut P, cx| {
         expand(pane, cx, None);
@@ -55,7 +55,7 @@ pub const fn more<P: ShowsChanges>(id: &'static str) -> Command<P> {
     .when(P::on_changes)
 }
 
-/// More context, above alone.
+/// Returns the command that expands hidden lines above.
 pub const fn more_up<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["M-k"], "Expand lines above", |pane: &mut P, cx| {
         expand(pane, cx, Some(More::Up(20)));
@@ -63,7 +63,7 @@ pub const fn more_up<P: ShowsChanges>(id: &'static str) -> Command<P> {
     .when(P::on_changes)
 }
 
-/// More context, below alone.
+/// Returns the command that expands hidden lines below.
 pub const fn more_down<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["M-j"], "Expand lines below", |pane: &mut P, cx| {
         expand(pane, cx, Some(More::Down(20)));
@@ -71,14 +71,14 @@ pub const fn more_down<P: ShowsChanges>(id: &'static str) -> Command<P> {
     .when(P::on_changes)
 }
 
-/// The file is viewed.
+/// Returns the command that toggles the file as viewed.
 pub const fn viewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["v"], "Toggle file as viewed", |pane: &mut P, cx| pane.changes().toggle_viewed(cx))
         .footer("viewed")
         .when(P::on_changes)
 }
 
-/// Returns what is left.
+/// Returns the command that moves to the next unviewed file.
 pub const fn unviewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["V"], "Next unviewed file", |pane: &mut P, cx| {
         if !pane.changes().next_unviewed() {

@@ -1,4 +1,4 @@
-//! Moving among changes: keys, mouse, search, and the ways to look at them.
+//! Navigation in changes: keys, mouse, search, and display options.
 
 use super::files::Node;
 use super::{Changes, DIFF, FILES};
@@ -10,7 +10,7 @@ use crate::ui::diff::{DiffDoc, Layout, Place, Side};
 use crate::ui::{glyph, panels, text};
 
 impl Changes {
-    /// Moves in the panel that has the focus.
+    /// Moves in the focused panel.
     pub fn motion(&mut self, motion: Motion) {
         self.trouble = None;
         if self.panels.focus() == FILES {
@@ -25,7 +25,7 @@ impl Changes {
         }
     }
 
-    /// Folds the folder, or goes to the one that the row is in.
+    /// Folds the selected folder, or moves to the parent folder of the row.
     fn leave_folder(&mut self) {
         if self.fold_folder(Some(false)) {
             return;
@@ -70,7 +70,7 @@ impl Changes {
         }
     }
 
-    /// The diff goes to the file that is selected in the list, its heading on top.
+    /// Moves the diff to the file that is selected in the list, with its heading at the top.
     pub(super) fn follow_list(&mut self) {
         let file = self.file_of_node(self.list.selected());
         if let Some((doc, file)) = self.doc.as_ref().zip(file)
@@ -82,7 +82,7 @@ impl Changes {
         self.keep_mark_in_file();
     }
 
-    /// The list selects the file at the cursor of the diff.
+    /// Selects the file at the cursor of the diff in the list.
     pub(super) fn follow_diff(&mut self) {
         self.keep_mark_in_file();
         let node = self.file().and_then(|file| self.node_of(file));
@@ -101,21 +101,21 @@ impl Changes {
         self.follow_diff();
     }
 
-    /// To the next file, or to the one before.
+    /// Moves to the next or the previous file.
     pub fn turn_file(&mut self, forward: bool) {
         let row = self.row();
         let next = |doc: &DiffDoc| if forward { doc.next_file(row) } else { doc.previous_file(row) };
         self.go_to(self.doc.as_ref().and_then(next), true);
     }
 
-    /// To the next hunk, or to the one before, in this file or another.
+    /// Moves to the next or the previous hunk, in this file or another.
     pub fn turn_hunk(&mut self, forward: bool) {
         let row = self.row();
         let next = |doc: &DiffDoc| if forward { doc.next_hunk(row) } else { doc.previous_hunk(row) };
         self.go_to(self.doc.as_ref().and_then(next), false);
     }
 
-    /// Folds the file at the cursor to its heading, or unfolds it.
+    /// Folds or unfolds the file at the cursor.
     pub fn fold(&mut self) {
         let Some(file) = self.file() else { return };
         let Some(doc) = &mut self.doc else { return };
@@ -126,7 +126,8 @@ impl Changes {
         self.go_to(row, false);
     }
 
-    /// From the list to the diff of its file; on the heading of a file, folds it; on a bar, shows what it hides.
+    /// Handles Enter: in the list, moves to the diff of the file; on the heading of a file, folds it; on a bar, expands
+    /// it.
     pub fn enter(&mut self) {
         let heading = |doc: &DiffDoc| matches!(doc.place(self.row()), Some(Place::File { .. }));
         if self.panels.focus() == FILES {
@@ -138,7 +139,7 @@ impl Changes {
         }
     }
 
-    /// Lays the sides below each other, or beside each other.
+    /// Toggles between the unified and the side-by-side layout.
     pub fn switch_layout(&mut self, cx: &mut Cx) {
         if glyph::words() {
             return cx.say(Tone::Info, "In accessible mode a line of the screen is a line of one side.");
@@ -148,29 +149,29 @@ impl Changes {
         self.keep_look(cx);
     }
 
-    /// Cuts long lines, or lets them go on below.
+    /// Toggles line wrap.
     pub fn switch_wrap(&mut self, cx: &mut Cx) {
         self.wrap = !self.wrap;
         self.keep_look(cx);
     }
 
-    /// What is chosen holds in every place with changes, and the next time.
+    /// Saves the display options, which apply to all places with changes and to later sessions.
     fn keep_look(&self, cx: &mut Cx) {
         let diff = DiffSettings { layout: self.layout, wrap: self.wrap };
         cx.act(Action::Settings(SettingsChange::Diff(diff)));
     }
 
-    /// Takes what was chosen.
+    /// Applies the saved display options.
     pub(super) fn take_look(&mut self, view: &View) {
         DiffSettings { layout: self.layout, wrap: self.wrap } = view.settings.diff;
     }
 
-    /// Shows changes of whitespace, or not.
+    /// Toggles whether whitespace changes are ignored.
     pub fn switch_spaces(&mut self) {
         self.without_spaces = !self.without_spaces;
     }
 
-    /// Clicks and the wheel.
+    /// Handles clicks and the mouse wheel.
     pub fn pointer(&mut self, pointer: Pointer) {
         let [files, diff] = self.areas.get();
         match pointer {
@@ -205,17 +206,17 @@ impl Changes {
         }
     }
 
-    /// `/` filters the list of files, and searches in the diffs.
+    /// Returns the mode of `/`: it filters the list of files, and searches in the diffs.
     pub fn search_mode(&self) -> SearchMode {
         if self.panels.focus() == FILES { SearchMode::Filter } else { SearchMode::Search }
     }
 
-    /// Returns what is sought in the panel that has the focus.
+    /// Returns the filter or the search query of the focused panel.
     pub fn filter_text(&self) -> String {
         if self.panels.focus() == FILES { self.filter.clone() } else { self.query.clone() }
     }
 
-    /// The text being sought changed.
+    /// Changes the filter or the search query of the focused panel.
     pub fn set_filter_text(&mut self, words: &str) {
         if self.panels.focus() == FILES {
             if self.filter != words {
@@ -237,14 +238,14 @@ impl Changes {
         }
     }
 
-    /// Selects the first file of the list, past its folders.
+    /// Selects the first file of the list, skipping folders.
     fn first_file(&mut self) {
         let first = self.nodes.iter().position(|node| matches!(node, Node::File { .. }));
         self.list.select(first.unwrap_or(0), self.nodes.len());
         self.follow_list();
     }
 
-    /// To the next match, or to the one before, around the ends.
+    /// Moves to the next or the previous match, wrapping around.
     pub fn seek_next(&mut self, forward: bool) {
         self.origin = self.doc.as_ref().map(|doc| self.key(doc)).unwrap_or_default();
         self.go_to_match(forward, false);
@@ -283,7 +284,8 @@ impl Changes {
         }
     }
 
-    /// Esc: ends a mark, a search or a filter, or goes from the diff back to the list where only one of them is seen.
+    /// Handles Esc: clears a mark, a search or a filter, or moves from the diff back to the list if only one is
+    /// visible. Returns whether there was anything to do.
     pub fn escape(&mut self, view: &View) -> bool {
         if self.trouble.take().is_some() || self.ask.take().is_some() || self.mark.take().is_some() {
             return true;

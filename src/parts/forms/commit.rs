@@ -1,11 +1,11 @@
-//! The status of a commit, as a machine would set it.
+//! The form for a commit status.
 
 use crate::api::Id;
 use crate::api::commits::{SetCommitStatus, StatusState};
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 
-/// A status of the commit `sha`.
+/// Returns the form that sets a status of the commit `sha`.
 pub fn status(id: &Id, sha: &str) -> Form {
     let short = sha.get(..8).unwrap_or(sha);
     Form::of::<SetCommitStatus>(

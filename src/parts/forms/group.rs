@@ -1,4 +1,4 @@
-//! A new group, the settings of one that exists, a project that moves in, and links to a directory.
+//! Forms for groups: creating, editing, moving a project in, and LDAP links.
 
 use super::{check_path, visibility};
 use crate::api::endpoint::{Input, InputKind};
@@ -17,7 +17,7 @@ use crate::app::place::Place;
 use crate::store::Write;
 use crate::ui::text::sanitize;
 
-/// Shorter names, and what they are about.
+/// Inputs with shorter labels and help texts.
 const SAID: &[(&str, &str, &str)] = &[
     ("name", "name", ""),
     ("path", "path", "The last part of the group's address."),
@@ -39,7 +39,7 @@ fn settings<E: Endpoint>(title: String, what: String, key: String) -> Form {
     visibility(form)
 }
 
-/// A new group; in `parent` where one is at hand.
+/// Returns the form for a new group, in `parent` if it is given.
 pub fn create(parent: Option<&str>) -> Form {
     settings::<CreateGroup>("New group".into(), "create the group".into(), "new group".into())
         .field("parent_id", |field| {
@@ -49,7 +49,7 @@ pub fn create(parent: Option<&str>) -> Form {
         .propose(
             |_, _| Vec::new(),
             |_, texts| {
-                // The path follows the name until it is typed itself.
+                // The path follows the name until the user types one.
                 let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
                 let path: String = texts.get("name").chars().map(plain).collect();
                 let parts: Vec<&str> = path.split('-').filter(|part| !part.is_empty()).collect();
@@ -62,7 +62,7 @@ pub fn create(parent: Option<&str>) -> Form {
         })
 }
 
-/// The settings of a group.
+/// Returns the form for the settings of a group.
 pub fn edit(path: &str, view: &View) -> Form {
     let id = Id::from(path);
     settings::<UpdateGroup>(
@@ -74,7 +74,7 @@ pub fn edit(path: &str, view: &View) -> Form {
     .of_current(view, GetGroup { id, with_custom_attributes: None }, |_| Vec::new())
 }
 
-/// A project that moves into a group, for administrators.
+/// Returns the form that moves a project into a group, for administrators.
 pub fn take_in(path: &str) -> Form {
     let to = path.to_owned();
     Form::of::<TransferProject>(
@@ -90,7 +90,7 @@ pub fn take_in(path: &str) -> Form {
     .then(move |_| Some(Action::Go(Place::new("groups").group(to.as_str()))))
 }
 
-/// Asks for the path before a group is deleted.
+/// Returns the action that asks for the path of a group before it is deleted.
 pub fn delete(group: &Group) -> Action {
     let path = if group.full_path.is_empty() { group.path.clone() } else { group.full_path.clone() };
     let write = Write::new(&DeleteGroup { id: Id::from(group.id) }, format!("delete group {path}"));
@@ -102,11 +102,11 @@ pub fn delete(group: &Group) -> Action {
     Action::Open(Box::new(confirm))
 }
 
-// ---- the directory
+// ---- LDAP links
 
 const LINK_LEVELS: &[&str] = &["10", "20", "30", "40", "50"];
 
-/// Links a group to one of a directory: its members become members here.
+/// Returns the form that links a group to an LDAP group, whose members become members here.
 pub fn link(path: &str) -> Form {
     Form::of::<AddLdapLink>(
         format!("Add an LDAP link to {}", sanitize(path)),
@@ -125,7 +125,7 @@ pub fn link(path: &str) -> Form {
     })
 }
 
-/// What a link that is not listed is named by.
+/// The inputs that identify a link that is not listed.
 const UNLISTED: &[Input] = &[
     Input { name: "cn", kind: InputKind::Text, required: true, help: "The LDAP group." },
     Input { name: "provider", kind: InputKind::Text, required: false, help: "Empty: any provider." },
@@ -143,7 +143,7 @@ fn removal(path: &str, cn: &str, provider: &str) -> Action {
     Action::Open(Box::new(Confirm::new("Remove an LDAP link", question, Action::Send(write))))
 }
 
-/// Asks which link is to go: one of those that the server lists, else by its name.
+/// Returns the action that asks for the link to remove, or a form for its name if the server lists none.
 pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> {
     if links.is_empty() {
         let path = path.to_owned();

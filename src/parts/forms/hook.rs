@@ -1,10 +1,10 @@
-//! A new system hook.
+//! The form for a new system hook.
 
 use crate::api::hooks::{CreateHook, Hook};
 use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
 
-/// The number of the hook that was made, as the pane hears it.
+/// The ID of the created hook, as a message to the pane.
 pub struct NewHook(pub u64);
 
 fn check_url(url: &str) -> Result<(), String> {
@@ -16,7 +16,7 @@ fn check_url(url: &str) -> Result<(), String> {
     }
 }
 
-/// A new hook; its secret is hidden, and never comes back.
+/// Returns the form for a new hook. Its secret is hidden, and the server never returns it.
 pub fn create() -> Form {
     Form::of::<CreateHook>("New system hook", "add the hook", "new hook")
         .field("url", |field| _ = field.label("URL").check(check_url).help("Receives the events of this server."))

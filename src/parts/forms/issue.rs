@@ -1,4 +1,4 @@
-//! A new issue, and the fields of one that exists.
+//! Forms for creating and editing issues.
 
 use crate::api::issues::{self, CreateIssue, GetIssue, Issue, UpdateIssue};
 use crate::api::repository::GetRawBlob;
@@ -34,7 +34,7 @@ fn fields(form: Form, id: &Id) -> Form {
         })
 }
 
-/// The contents of the template that the form names, else of the one called default.
+/// Returns the request for the template that the form names, or else for the one called default.
 fn template(id: &Id, view: &View, texts: Texts) -> Option<GetRawBlob> {
     let named = Some(texts.get("template")).filter(|name| !name.is_empty()).unwrap_or("default");
     let files = view.store.list(&issue_templates(id));
@@ -42,7 +42,7 @@ fn template(id: &Id, view: &View, texts: Texts) -> Option<GetRawBlob> {
     Some(GetRawBlob { id: id.clone(), sha: file.id.clone() })
 }
 
-/// A new issue of a project.
+/// Returns the form for a new issue of a project.
 pub fn create(id: &Id) -> Form {
     let project = id.clone();
     let form = Form::of::<CreateIssue>(format!("New issue in {id}"), "create the issue", format!("new issue {id}"));
@@ -58,7 +58,7 @@ pub fn create(id: &Id) -> Form {
         },
         move |view, texts| {
             let text = template(&theirs, view, texts).and_then(|get| view.store.get(&get).value);
-            // Another one leaves nothing of the one before.
+            // Without a template, the text of the previous one is removed.
             let text = text.map(|raw| String::from_utf8_lossy(&raw.bytes).trim_end().to_owned());
             vec![("description", text.unwrap_or_default())]
         },
@@ -69,7 +69,7 @@ pub fn create(id: &Id) -> Form {
     })
 }
 
-/// The fields of an issue.
+/// Returns the form that edits an issue.
 pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     let form = Form::of::<UpdateIssue>(format!("Edit #{iid}"), format!("change #{iid}"), format!("issue {id}#{iid}"))
         .fixed("id", id)

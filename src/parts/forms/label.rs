@@ -1,11 +1,11 @@
-//! A new label of a project or a group, and the fields of one that exists.
+//! Forms for creating and editing labels of a project or a group.
 
 use crate::api::labels::{CreateGroupLabel, CreateLabel, Label, UpdateGroupLabel, UpdateLabel, rgb};
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
 use crate::app::overlay::form::Form;
 
-/// The name of the label that was made or changed, as the pane hears it.
+/// The name of the created or changed label, as a message to the pane.
 pub struct NewLabel(pub String);
 
 fn check_color(text: &str) -> Result<(), String> {
@@ -26,7 +26,7 @@ fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> For
         .then(|answer| Some(Action::answer(NewLabel(answer.downcast_ref::<Label>()?.name.clone()))))
 }
 
-/// A new label of a project, or of a group.
+/// Returns the form for a new label of a project, or of a group.
 pub fn create(id: &Id, in_group: bool) -> Form {
     let (title, what, key) = (format!("New label in {id}"), "create the label".to_owned(), format!("new label {id}"));
     match in_group {
@@ -35,7 +35,7 @@ pub fn create(id: &Id, in_group: bool) -> Form {
     }
 }
 
-/// The fields of a label of a project, or of a group.
+/// Returns the form that edits a label of a project, or of a group.
 pub fn edit(id: &Id, in_group: bool, label: &Label) -> Form {
     let (title, what) = (format!("Edit label {}", label.name), format!("change label {}", label.name));
     let key = format!("label {id} {}", label.id);

@@ -1,4 +1,4 @@
-//! A new member of a project or a group, and the role of one that it has.
+//! Forms for adding members to a project or a group, and for changing their roles.
 
 use crate::api::members::{AddGroupMember, AddMember, Member, UpdateGroupMember, UpdateMember};
 use crate::api::{Endpoint, Id, Time};
@@ -9,7 +9,7 @@ use crate::parts::owner::Owner;
 use crate::parts::people;
 use serde_json::{Value, json};
 
-/// The number of the user that was added or changed, as the pane hears it.
+/// The user ID of the added or changed member, as a message to the pane.
 pub struct NewMember(pub u64);
 
 fn level(role: &str) -> Result<Value, String> {
@@ -30,7 +30,7 @@ fn fields<E: Endpoint>(id: &Id, title: String, what: String, key: String) -> For
         .then(|answer| Some(Action::answer(NewMember(answer.downcast_ref::<Member>()?.id))))
 }
 
-/// A new member; `None` where there is nothing to be a member of.
+/// Returns the form for a new member; `None` without a project or group.
 pub fn add(owner: &Owner) -> Option<Form> {
     let id = owner.id()?;
     let (title, what, key) = (format!("Add member to {id}"), "add the member".to_owned(), format!("new member {id}"));
@@ -46,7 +46,7 @@ pub fn add(owner: &Owner) -> Option<Form> {
     )
 }
 
-/// The role of a member.
+/// Returns the form that changes the role of a member.
 pub fn edit(owner: &Owner, member: &Member) -> Option<Form> {
     let id = owner.id()?;
     let title = format!("Change role of {} in {id}", member.username);

@@ -1,4 +1,5 @@
-//! A new merge request, its title and description proposed from its commits, and the fields of one that exists.
+//! Forms for creating and editing merge requests. The title and the description of a new one are proposed from its
+//! commits.
 
 use crate::api::commits::Commit;
 use crate::api::endpoint::{Input, InputKind};
@@ -18,11 +19,11 @@ use crate::store::{Load, Want, Write};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// Where projects keep texts to begin descriptions with.
+/// The folder of a project's description templates.
 const TEMPLATES: &str = ".gitlab/merge_request_templates";
-/// How many commits a proposed description lists.
+/// The maximum number of commits that a proposed description lists.
 const LISTED: usize = 30;
-/// How long the names of branches rest before they are compared.
+/// The delay after a branch name was typed before the branches are compared.
 const PAUSE: Duration = Duration::from_millis(300);
 
 fn people(form: Form, id: &Id) -> Form {
@@ -44,14 +45,15 @@ fn people(form: Form, id: &Id) -> Form {
         })
 }
 
-/// A new merge request of `source`, to `target` or the default branch; its texts are proposed from its commits.
+/// Returns the form for a new merge request from `source` to `target` or the default branch, with texts proposed from
+/// its commits.
 pub fn create(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Form {
     let (mine, theirs) = (id.clone(), id.clone());
     empty(id, source, target, view)
         .propose(move |view, texts| needs(&mine, view, texts), move |view, texts| propose(&theirs, view, texts))
 }
 
-/// A draft of a merge request of `source` that closes an issue.
+/// Returns the form for a draft merge request from `source` that closes an issue.
 pub fn create_for_issue(id: &Id, source: &str, issue: &Issue, view: &View) -> Form {
     empty(id, Some(source), None, view)
         .field("title", |field| _ = field.text(format!("Draft: Resolve \"{}\"", issue.title)))
@@ -94,7 +96,7 @@ fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Fo
     })
 }
 
-/// The fields of a merge request.
+/// Returns the form that edits a merge request.
 pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     let form = Form::of::<UpdateMergeRequest>(
         format!("Edit !{iid}"),
@@ -119,7 +121,7 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     })
 }
 
-/// Some of its fields alone.
+/// Returns a form with only some fields of a merge request.
 fn edit_some(id: &Id, iid: u64, title: &str, fields: &[&'static str]) -> Form {
     let others: Vec<&str> = UpdateMergeRequest::INPUTS.iter().map(|input| input.name).collect();
     let others: Vec<&str> = others.into_iter().filter(|name| !fields.contains(name)).collect();
@@ -131,7 +133,7 @@ fn edit_some(id: &Id, iid: u64, title: &str, fields: &[&'static str]) -> Form {
         .first(fields)
 }
 
-/// Its labels.
+/// Returns the form for the labels of a merge request.
 pub fn labels(id: &Id, iid: u64, view: &View) -> Form {
     let get = GetMergeRequest::new(id.clone(), iid);
     let widget = Widget::Words(Complete::Labels(Some(id.clone())));
@@ -144,7 +146,7 @@ fn usernames(users: &[User]) -> String {
     users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Its reviewers and assignees.
+/// Returns the form for the reviewers and assignees of a merge request.
 pub fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
     let users = || Widget::Names(Complete::Users(Some(id.clone())));
     edit_some(id, iid, "Reviewers and assignees", &["reviewer_ids", "assignee_ids"])
@@ -156,7 +158,7 @@ pub fn reviewers(id: &Id, iid: u64, view: &View) -> Form {
         })
 }
 
-/// Its assignee, on servers that know one and no reviewers.
+/// Returns the form for the assignee, on servers with a single assignee and no reviewers.
 pub fn assignee(id: &Id, iid: u64, view: &View) -> Form {
     let users = Widget::Named(Complete::Users(Some(id.clone())));
     edit_some(id, iid, "Assignee", &["assignee_id"])
@@ -166,7 +168,7 @@ pub fn assignee(id: &Id, iid: u64, view: &View) -> Form {
         })
 }
 
-/// The inputs of a change to several at once.
+/// The inputs for changing several merge requests at once.
 const ALL_AT_ONCE: &[Input] = &[
     Input { name: "state_event", kind: InputKind::Text, required: false, help: "" },
     Input { name: "add_labels", kind: InputKind::List, required: false, help: "Labels to add to each." },
@@ -179,7 +181,8 @@ const ALL_AT_ONCE: &[Input] = &[
     Input { name: "discussion_locked", kind: InputKind::YesNo, required: false, help: "Only members can comment." },
 ];
 
-/// Changes several at once: one write for each, in order. Names are looked up in `project`, where they share one.
+/// Returns the form that changes several merge requests, with one write each, in order. Names are looked up in
+/// `project` if they share one.
 pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form {
     let count = requests.len();
     let labels = || Widget::Words(Complete::Labels(project.cloned()));
@@ -214,8 +217,8 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
         })
 }
 
-/// Returns what stands in the fields of [`ALL_AT_ONCE`] that have one value: the value as it is sent, and as people say
-/// it. Labels are given and taken one by one, so that those of others stay.
+/// Returns the current values of the fields of [`ALL_AT_ONCE`] with a single value, as sent and as displayed. Labels
+/// are added and removed one by one, so that others' changes stay.
 fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
     let yes =
         |flag: Option<Option<bool>>| flag.flatten().map(|on| (on.into(), if on { "yes" } else { "no" }.to_owned()));
@@ -227,7 +230,7 @@ fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
         .milestone
         .known()
         .map_or((Value::from(0), "none".to_owned()), |milestone| (milestone.id.into(), milestone.title.clone()));
-    // What an event makes of it; a merged one is neither.
+    // The event that leads to this state; there is none for a merged one.
     let state = match of.state.as_str() {
         "closed" => "close",
         "opened" | "reopened" => "reopen",
@@ -244,7 +247,7 @@ fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
     ]
 }
 
-/// Returns what `inputs` would replace that somebody else changed since it was `known`, in words.
+/// Describes the fields that `inputs` would overwrite although somebody else changed them since `known`.
 fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>) -> Vec<String> {
     let mut clashes = Vec::new();
     for ((name, was), (_, is)) in fields(known).into_iter().zip(fields(now)) {
@@ -263,7 +266,7 @@ fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>)
     };
     let (more, less) = (names("add_labels"), names("remove_labels"));
     let iid = merge_request.iid;
-    // Every input of the table has the type of the same input of the operation.
+    // All inputs of the table have the same types as those of the operation.
     inputs.insert("id".into(), id.as_str().into());
     inputs.insert("merge_request_iid".into(), iid.into());
     let update: UpdateMergeRequest = serde_json::from_value(Value::Object(inputs)).unwrap_or_default();
@@ -277,7 +280,7 @@ fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>)
     Write::new(&update, format!("change {id}!{iid}"))
 }
 
-// ---- what is proposed
+// ---- proposals
 
 fn comparison(id: &Id, texts: Texts) -> Option<Compare> {
     let (from, to) = (texts.get("target_branch"), texts.get("source_branch"));
@@ -290,7 +293,7 @@ fn templates(id: &Id, texts: Texts) -> ListTree {
     ListTree { id: id.clone(), path: Some(TEMPLATES.into()), r#ref: git_ref, recursive: None }
 }
 
-/// The template called default, else the first.
+/// Returns the template called default, or else the first.
 fn template<'a>(id: &Id, view: &View<'a>, texts: Texts) -> Option<&'a TreeEntry> {
     let files: Vec<&TreeEntry> =
         view.store.list(&templates(id, texts)).iter().filter(|e| !e.is_folder() && e.name.ends_with(".md")).collect();
@@ -320,7 +323,7 @@ fn propose(id: &Id, view: &View, texts: Texts) -> Vec<(&'static str, String)> {
     vec![("title", titled(commits, &compare.to)), ("description", description)]
 }
 
-/// One commit gives its title; several are called by their branch.
+/// Returns the proposed title: that of a single commit, or else the name of the branch.
 fn titled(commits: &[Commit], branch: &str) -> String {
     if let [one] = commits {
         return one.title.clone();
@@ -330,7 +333,7 @@ fn titled(commits: &[Commit], branch: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// One commit gives the rest of its message; several are listed, oldest first.
+/// Returns the proposed description: the message body of a single commit, or a list of the commits, oldest first.
 fn described(commits: &[Commit]) -> String {
     match commits {
         [] => String::new(),
@@ -347,7 +350,7 @@ fn described(commits: &[Commit]) -> String {
     }
 }
 
-/// A template with the words that servers replace.
+/// Returns a template with the supported variables replaced.
 fn filled(template: &str, compare: &Compare, commits: &[Commit]) -> String {
     template
         .replace("%{source_branch}", &compare.to)

@@ -1,4 +1,4 @@
-//! A new milestone of a project or a group, and the fields of one that exists.
+//! Forms for creating and editing milestones of a project or a group.
 
 use crate::api::merge_requests::Milestone;
 use crate::api::milestones::{CreateGroupMilestone, CreateMilestone, UpdateGroupMilestone, UpdateMilestone};
@@ -6,7 +6,7 @@ use crate::api::{Endpoint, Id, Time};
 use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
 
-/// The number of the milestone that was made or changed, as the pane hears it.
+/// The ID of the created or changed milestone, as a message to the pane.
 pub struct NewMilestone(pub u64);
 
 fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> Form {
@@ -20,7 +20,7 @@ fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> For
         .then(|answer| Some(Action::answer(NewMilestone(answer.downcast_ref::<Milestone>()?.id))))
 }
 
-/// A new milestone of a project, or of a group.
+/// Returns the form for a new milestone of a project, or of a group.
 pub fn create(id: &Id, in_group: bool) -> Form {
     let title = format!("New milestone in {id}");
     let (what, key) = ("create the milestone".to_owned(), format!("new milestone {id}"));
@@ -30,7 +30,7 @@ pub fn create(id: &Id, in_group: bool) -> Form {
     }
 }
 
-/// The fields of a milestone of a project, or of a group.
+/// Returns the form that edits a milestone of a project, or of a group.
 pub fn edit(id: &Id, in_group: bool, milestone: &Milestone) -> Form {
     let (title, what) =
         (format!("Edit milestone {}", milestone.title), format!("change milestone {}", milestone.title));

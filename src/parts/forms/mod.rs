@@ -1,4 +1,5 @@
-//! The forms of places: what is asked first, what is offered for it, and where to go when the server has taken it.
+//! Forms: the order of their fields, completion and defaults, and the place to go to after the server accepted the
+//! input.
 
 pub mod commit;
 pub mod group;
@@ -23,12 +24,12 @@ use crate::app::command::Disabled;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::View;
 
-/// Returns why only somebody who is signed in may do this.
+/// Returns an error unless the user is signed in.
 pub fn signed_in(view: &View) -> Result<(), Disabled> {
     if view.session.signed_in { Ok(()) } else { Err("you are not signed in".into()) }
 }
 
-/// Returns why only an administrator may do this; while nobody knows, the server may say no.
+/// Returns an error unless the user is an administrator. While that is unknown, the server decides.
 pub fn administrator(view: &View) -> Result<(), Disabled> {
     signed_in(view)?;
     match view.me().and_then(|me| me.is_admin.flatten()) {
@@ -37,8 +38,8 @@ pub fn administrator(view: &View) -> Result<(), Disabled> {
     }
 }
 
-/// Returns whether it makes sense to ask for what administrators alone see: not before it is known who asks, nor where
-/// that is somebody else. A server that does not say who asks is asked.
+/// Returns whether to request data that only administrators see: not while the current user is loading, and not for
+/// other users. A server that does not report the current user gets the request.
 pub fn asks_as_administrator(view: &View) -> bool {
     let unknown = {
         let me = view.store.get(&GetCurrentUser::default());
@@ -47,7 +48,7 @@ pub fn asks_as_administrator(view: &View) -> bool {
     !unknown && administrator(view).is_ok()
 }
 
-/// Returns who may see it, as words to choose from.
+/// Adds the visibility levels to a form, with their meaning.
 fn visibility(form: Form) -> Form {
     form.field("visibility", |field| {
         field
@@ -56,7 +57,7 @@ fn visibility(form: Form) -> Form {
     })
 }
 
-/// The last part of an address: what servers take in a path.
+/// Checks the last part of a project or group path against the characters that servers accept.
 fn check_path(path: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     match path {

@@ -1,4 +1,4 @@
-//! What one is told by mail: everywhere, in a group, in a project. The form explains each event.
+//! Forms for the notification settings: global, of a group, of a project. Each event is explained.
 
 use crate::api::notifications::{
     EVENTS, GetGroupNotifications, GetNotifications, GetProjectNotifications, Level, NotificationSettings,
@@ -9,7 +9,7 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::View;
 use crate::ui::text::sanitize;
 
-/// Returns what each level means.
+/// Returns the meaning of a level.
 pub fn meaning(level: &Level) -> &'static str {
     match level {
         Level::Disabled => "nothing at all",
@@ -22,7 +22,7 @@ pub fn meaning(level: &Level) -> &'static str {
     }
 }
 
-/// A name for each event that says more than that of the interface.
+/// Labels of events that are clearer than their API names.
 const LABELS: &[(&str, &str)] = &[
     ("new_note", "comments"),
     ("new_issue", "issues opened"),
@@ -38,7 +38,7 @@ const LABELS: &[(&str, &str)] = &[
     ("success_pipeline", "pipelines succeeded"),
 ];
 
-/// Returns what each event is.
+/// Returns the explanation of an event.
 pub fn event(name: &str) -> &'static str {
     match name {
         "new_note" => "Somebody comments.",
@@ -66,12 +66,12 @@ pub fn event(name: &str) -> &'static str {
     }
 }
 
-/// The levels that a place inside the server may have.
+/// The levels of a group or a project.
 const INSIDE: &[&str] = Level::KNOWN;
-/// Everywhere, there is nothing more global.
+/// The global levels, which have nothing to inherit from.
 const EVERYWHERE: &[&str] = &["disabled", "participating", "watch", "mention", "custom"];
 
-/// The texts of the fields, from what the server has.
+/// Returns the texts of the event fields, from the server's settings.
 fn fields(settings: &NotificationSettings) -> Vec<(&'static str, String)> {
     let events = settings.events.as_ref().and_then(Option::as_ref);
     let text = |name: &'static str| {
@@ -97,14 +97,14 @@ fn settings<E: Endpoint>(title: String, key: String, levels: &'static [&'static 
     })
 }
 
-/// Everywhere.
+/// Returns the form for the global settings.
 pub fn everywhere(view: &View) -> Form {
     settings::<UpdateNotifications>("Notifications everywhere".into(), "notifications".into(), EVERYWHERE)
         .field("notification_email", |field| _ = field.label("email").help("Where emails go: one of your addresses."))
         .of_current(view, GetNotifications {}, fields)
 }
 
-/// In a group.
+/// Returns the form for the settings of a group.
 pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
     let title = format!("Notifications in {}", sanitize(name));
     settings::<UpdateGroupNotifications>(title, format!("notifications of group {id}"), INSIDE)
@@ -112,7 +112,7 @@ pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
         .of_current(view, GetGroupNotifications { id: id.clone() }, fields)
 }
 
-/// In a project.
+/// Returns the form for the settings of a project.
 pub fn in_project(id: &Id, name: &str, view: &View) -> Form {
     let title = format!("Notifications in {}", sanitize(name));
     settings::<UpdateProjectNotifications>(title, format!("notifications of project {id}"), INSIDE)

@@ -1,4 +1,4 @@
-//! A new pipeline, or a manual job that is played, with variables that are kept nowhere.
+//! Forms for running a pipeline and playing a manual job with variables, which are never stored.
 
 use crate::api::Id;
 use crate::api::jobs::{Job, PlayJob};
@@ -11,7 +11,7 @@ use crate::parts::pipelines;
 use crate::ui::text::sanitize;
 use serde_json::{Value, json};
 
-/// Runs a pipeline on a ref, and goes to it.
+/// Returns the form that runs a pipeline on a ref and then opens it.
 pub fn run(id: &Id, on: &str) -> Form {
     let project = id.clone();
     Form::of::<CreatePipeline>(format!("Run pipeline in {id}"), "run the pipeline", format!("run pipeline {id}"))
@@ -29,7 +29,7 @@ pub fn run(id: &Id, on: &str) -> Form {
         })
 }
 
-/// Plays a manual job with variables, and goes to it.
+/// Returns the form that plays a manual job with variables and then opens it.
 pub fn play(id: &Id, job: &Job) -> Form {
     let (project, job_id) = (id.clone(), job.id);
     let title = format!("Play #{job_id} {}", sanitize(&job.name));
@@ -43,14 +43,14 @@ pub fn play(id: &Id, job: &Job) -> Form {
         .then(move |_| Some(Action::Go(Place::new("job").project(project.clone()).item(job_id))))
 }
 
-/// The variables of a text with one on each line.
+/// Parses variables, one per line.
 fn variables(text: &str) -> Result<Value, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let variable = |(index, line): (usize, &str)| {
         let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         match line.split_once('=').map(|(key, value)| (key.trim(), value)) {
             Some((key, value)) if is_key(key) => Ok(json!({ "key": key, "value": value })),
-            // The line itself may hold a secret.
+            // The line is not repeated, because it may contain a secret.
             _ => Err(format!("line {} is not KEY=value", index + 1)),
         }
     };

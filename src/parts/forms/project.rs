@@ -1,4 +1,4 @@
-//! A new project, of one's own or of somebody else, and the settings of one that exists.
+//! Forms for projects: creating one for oneself or another user, forking, and the settings.
 
 use super::{check_path, visibility};
 use crate::api::projects::{CreateProject, CreateUserProject, ForkProject, Project, UpdateProject};
@@ -11,11 +11,11 @@ use crate::app::place::Place;
 use crate::parts::project;
 use crate::store::Value;
 
-/// What people fill in; the rest follows.
+/// The fields that users fill in first.
 const FIRST: &[&str] =
     &["user_id", "name", "path", "namespace_id", "visibility", "description", "default_branch", "tag_list", "avatar"];
 
-/// Shorter names, and what they are about.
+/// Inputs with shorter labels and help texts.
 const SAID: &[(&str, &str, &str)] = &[
     ("issues_enabled", "issues", ""),
     ("merge_requests_enabled", "merge requests", ""),
@@ -49,7 +49,7 @@ const SAID: &[(&str, &str, &str)] = &[
     ("user_id", "user", "The owner."),
 ];
 
-/// Returns what all three have in common.
+/// Returns a form with the fields that all of these forms have in common.
 fn settings<E: Endpoint>(title: String, what: &str, key: &str) -> Form {
     let form = Form::of::<E>(title, what, key)
         .first(FIRST)
@@ -67,7 +67,7 @@ fn open_it(answer: &Value) -> Option<Action> {
     Some(Action::Go(Place::new("files").project(made.path_with_namespace.as_str())))
 }
 
-/// A new project; in `group` where one is at hand.
+/// Returns the form for a new project, in `group` if it is given.
 pub fn create(group: Option<&Id>) -> Form {
     settings::<CreateProject>("New project".into(), "create the project", "new project")
         .field("name", |field| _ = field.required(true))
@@ -78,7 +78,7 @@ pub fn create(group: Option<&Id>) -> Form {
         .then(open_it)
 }
 
-/// A fork, which is gone to: its overview says how far the copy has come.
+/// Returns the form for a fork, whose overview is then opened: it shows the progress of the copy.
 pub fn fork(id: &Id) -> Form {
     let form = Form::of::<ForkProject>(format!("Fork {id}"), "fork the project", format!("fork {id}"))
         .fixed("id", id)
@@ -99,7 +99,7 @@ pub fn fork(id: &Id) -> Form {
     })
 }
 
-/// A new project that belongs to another user, for administrators.
+/// Returns the form for a new project of another user, for administrators.
 pub fn create_for_user() -> Form {
     settings::<CreateUserProject>("New project of a user".into(), "create the project", "new project of a user")
         .field("user_id", |field| _ = field.widget(Widget::Named(Complete::Users(None))))
@@ -109,7 +109,7 @@ pub fn create_for_user() -> Form {
         .then(open_it)
 }
 
-/// The settings of a project.
+/// Returns the form for the settings of a project.
 pub fn edit(id: &Id, view: &View) -> Form {
     settings::<UpdateProject>(format!("Settings of {id}"), "change the project", &format!("project {id}"))
         .fixed("id", id)

@@ -1,4 +1,4 @@
-//! A new rule that protects branches, and what one that exists allows.
+//! Forms for creating and editing rules that protect branches.
 
 use crate::api::Id;
 use crate::api::protected_branches::{BranchAccess, CreateProtectionRule, ProtectionRule, UpdateProtectionRule};
@@ -8,10 +8,10 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::ui::text::sanitize;
 use serde_json::{Value, json};
 
-/// The name of the rule that was made or changed, as the pane hears it.
+/// The name of the created or changed rule, as a message to the pane.
 pub struct NewRule(pub String);
 
-/// Who may push or merge, as the web page says it, and the level that stands for it.
+/// The choices of who may push or merge, as on the web page, with their access levels.
 const LEVELS: &[(&str, u64)] = &[("Maintainers", 40), ("Developers + Maintainers", 30), ("No one", 0)];
 const WORDS: &[&str] = &["Maintainers", "Developers + Maintainers", "No one"];
 
@@ -24,7 +24,7 @@ fn words(level: u64) -> Option<&'static str> {
     LEVELS.iter().find(|(_, known)| *known == level).map(|(words, _)| *words)
 }
 
-/// Returns who may do something, in words.
+/// Returns the names of those who are allowed.
 pub fn allowed(levels: &[BranchAccess]) -> String {
     let one = |access: &BranchAccess| match (access.access_level_description.as_str(), access.access_level) {
         ("", Some(level)) => words(level).map_or_else(|| format!("level {level}"), str::to_owned),
@@ -35,7 +35,7 @@ pub fn allowed(levels: &[BranchAccess]) -> String {
     if all.is_empty() { "No one".to_owned() } else { all.join(", ") }
 }
 
-/// Returns the role that may do something, and the access of the rule that says so; `None` where it is no single role.
+/// Returns the single role that is allowed, and the ID of its access entry; `None` if it is not a single role.
 fn role(levels: &[BranchAccess]) -> Option<(&'static str, Option<u64>)> {
     match levels {
         [] => Some(("No one", None)),
@@ -46,7 +46,7 @@ fn role(levels: &[BranchAccess]) -> Option<(&'static str, Option<u64>)> {
     }
 }
 
-/// A new rule.
+/// Returns the form for a new rule.
 pub fn create(id: &Id) -> Form {
     let (title, key) = (format!("Protect branches of {id}"), format!("protect branches of {id}"));
     Form::of::<CreateProtectionRule>(title, "protect the branches", key)
@@ -66,7 +66,8 @@ pub fn create(id: &Id) -> Form {
         .then(reveal)
 }
 
-/// What a rule allows. A single role is changed here; several, users, groups and keys are only shown.
+/// Returns the form that edits a rule. A single role can be changed; several roles, users, groups and keys are only
+/// shown.
 pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
     let name = sanitize(&rule.name);
     let (title, what) = (format!("Edit rule {name} of {id}"), format!("change the rule {name}"));
@@ -101,7 +102,7 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
             "allowed_to_push" => role(&rule.push_access_levels),
             _ => role(&rule.merge_access_levels),
         };
-        // Servers without a license answer as if all were well.
+        // Servers without the license report success without changing anything.
         let ignored = before
             .iter()
             .filter(|(input, _, words)| typed.get(input) != *words && now(input).is_some_and(|(now, _)| now == *words));

@@ -1,4 +1,4 @@
-//! A new branch, and a new tag with what it says and releases.
+//! Forms for new branches, and for new tags with their message and release.
 
 use crate::api::Id;
 use crate::api::branches::{Branch, CreateBranch};
@@ -10,22 +10,22 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::parts::ref_choices::unfit;
 use crate::store::Write;
 
-/// The name of the ref that was made, as the pane hears it.
+/// The name of the created ref, as a message to the pane.
 pub struct NewRef(pub String);
 
-/// A new branch that starts at `from`; the answer is a [`NewRef`].
+/// Returns the form for a new branch that starts at `from`; the answer is a [`NewRef`].
 pub fn create_branch(id: &Id, from: &str) -> Form {
     branch(id, from).then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Branch>()?.name.clone()))))
 }
 
-/// A new branch for an issue, named after it as servers do; `then` answers with its name.
+/// Returns the form for a branch for an issue, named as servers name it; `then` is called with the name.
 pub fn branch_of_issue(id: &Id, from: &str, issue: &Issue, then: fn(String) -> Action) -> Form {
     branch(id, from)
         .field("branch", |field| _ = field.text(branch_name(issue)))
         .then(move |answer| Some(then(answer.downcast_ref::<Branch>()?.name.clone())))
 }
 
-/// `7-tables-forget-their-last-column`.
+/// Returns the proposed name of the branch for an issue: `7-tables-forget-their-last-column`.
 fn branch_name(issue: &Issue) -> String {
     let mut name = issue.iid.to_string();
     let words = issue.title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -39,7 +39,7 @@ fn branch_name(issue: &Issue) -> String {
     name
 }
 
-/// Bytes of a proposed name.
+/// The maximum length of a proposed name, in bytes.
 const LONGEST_NAME: usize = 60;
 
 fn branch(id: &Id, from: &str) -> Form {
@@ -51,12 +51,12 @@ fn branch(id: &Id, from: &str) -> Form {
         })
 }
 
-/// Returns the key of the draft of the release of a tag.
+/// Returns the key of the draft of a tag's release.
 pub fn release_key(project: &Id, tag: &str) -> String {
     format!("release {project} {tag}")
 }
 
-/// A new tag of `at`; the answer is a [`NewRef`].
+/// Returns the form for a new tag of `at`; the answer is a [`NewRef`].
 pub fn create_tag(id: &Id, at: &str) -> Form {
     Form::of::<CreateTag>(format!("New tag in {id}"), "create the tag", format!("new tag {id}"))
         .fixed("id", id)
@@ -79,7 +79,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
             move |answer, typed| {
                 let description = typed.get("release_description").to_owned();
                 match answer.downcast_ref::<Tag>() {
-                    // Servers of today make the tag and leave its release out.
+                    // Current servers create the tag without the release.
                     Some(tag) if tag.release.is_none() && !description.is_empty() => {
                         let (key, what) = (release_key(&id, &tag.name), format!("release {}", tag.name));
                         let write = CreateRelease {
@@ -99,7 +99,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
         .then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Tag>()?.name.clone()))))
 }
 
-/// Refuses what git takes for no ref; an empty name is still being typed.
+/// Checks the name of a ref by git's rules; an empty name is accepted because it is still being typed.
 fn check_name(name: &str) -> Result<(), String> {
     match unfit(name).filter(|_| !name.is_empty()) {
         Some(why) => Err(why.to_owned()),

@@ -1,4 +1,4 @@
-//! A new release of a project, the fields of one that exists, and links among its assets.
+//! Forms for creating and editing releases and the links among their assets.
 
 use crate::api::releases::{
     AssetLink, CreateAssetLink, CreateProjectRelease, LINK_TYPES, ProjectRelease, UpdateAssetLink, UpdateProjectRelease,
@@ -8,7 +8,7 @@ use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
 use crate::ui::text::sanitize;
 
-/// The tag of the release that was made or changed, as the pane hears it.
+/// The tag of the created or changed release, as a message to the pane.
 pub struct NewRelease(pub String);
 
 fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> Form {
@@ -18,7 +18,7 @@ fn fields<E: Endpoint>(title: String, what: String, key: String, id: &Id) -> For
         .then(|answer| Some(Action::answer(NewRelease(answer.downcast_ref::<ProjectRelease>()?.tag_name.clone()))))
 }
 
-/// A new release.
+/// Returns the form for a new release.
 pub fn create(id: &Id) -> Form {
     let (what, key) = ("create the release".to_owned(), format!("new release {id}"));
     fields::<CreateProjectRelease>(format!("New release in {id}"), what, key, id)
@@ -28,7 +28,7 @@ pub fn create(id: &Id) -> Form {
         .field("name", |field| _ = field.default("the tag"))
 }
 
-/// The fields of a release.
+/// Returns the form that edits a release.
 pub fn edit(id: &Id, release: &ProjectRelease) -> Form {
     let tag = &release.tag_name;
     let (title, what) = (format!("Edit release {tag}"), format!("change release {tag}"));
@@ -39,7 +39,7 @@ pub fn edit(id: &Id, release: &ProjectRelease) -> Form {
         .field("description", |field| _ = field.before(release.description.clone().unwrap_or_default()))
 }
 
-/// The number of the link that was made or changed, as the pane hears it.
+/// The ID of the created or changed link, as a message to the pane.
 pub struct NewAssetLink(pub u64);
 
 fn check_url(text: &str) -> Result<(), String> {
@@ -58,14 +58,14 @@ fn link_fields<E: Endpoint>(title: String, what: String, key: String, id: &Id, t
         .then(|answer| Some(Action::answer(NewAssetLink(answer.downcast_ref::<AssetLink>()?.id))))
 }
 
-/// A new link of a release.
+/// Returns the form for a new asset link of a release.
 pub fn add_link(id: &Id, tag: &str) -> Form {
     let (title, what) = (format!("Add asset link to {}", sanitize(tag)), "add the asset link".to_owned());
     link_fields::<CreateAssetLink>(title, what, format!("new asset link {id} {tag}"), id, tag)
         .field("link_type", |field| _ = field.default("other"))
 }
 
-/// The fields of a link of a release. All are sent: servers take an absent type for another.
+/// Returns the form that edits an asset link. All fields are sent, because servers replace an absent type with another.
 pub fn edit_link(id: &Id, tag: &str, link: &AssetLink) -> Form {
     let name = sanitize(&link.name);
     let (title, what) = (format!("Edit asset link {name}"), format!("change the asset link {name}"));

@@ -1,4 +1,4 @@
-//! A new snippet, and what is said of one that exists. Its text is edited over the whole screen.
+//! Forms for creating snippets and editing their properties. The text of an existing one is edited full screen.
 
 use super::visibility;
 use crate::api::Id;
@@ -8,7 +8,7 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::View;
 use crate::app::place::Place;
 
-/// A new snippet.
+/// Returns the form for a new snippet.
 pub fn create(id: &Id) -> Form {
     let project = id.clone();
     let form =
@@ -28,7 +28,7 @@ pub fn create(id: &Id) -> Form {
     visibility(form).field("visibility", |field| _ = field.text("private"))
 }
 
-/// Title, name, description and visibility of a snippet.
+/// Returns the form that edits the title, file name, description and visibility of a snippet.
 pub fn edit(id: &Id, snippet_id: u64, view: &View) -> Form {
     let form = Form::of::<UpdateSnippet>(
         format!("Edit snippet ${snippet_id}"),

@@ -1,4 +1,4 @@
-//! A new user, what administrators change of one, and how one is deleted.
+//! Forms for administrators to create, edit and delete users.
 
 use crate::api::Endpoint;
 use crate::api::users::{CreateUser, DeleteUser, GetUser, Profile, UpdateUser};
@@ -11,11 +11,11 @@ use crate::app::place::Place;
 use crate::store::Write;
 use crate::ui::text::sanitize;
 
-/// What people fill in; the rest follows.
+/// The fields that users fill in first.
 const FIRST: &[&str] =
     &["username", "name", "email", "reset_password", "password", "skip_confirmation", "admin", "avatar"];
 
-/// Shorter names, and what they are about.
+/// Inputs with shorter labels and help texts.
 const SAID: &[(&str, &str, &str)] = &[
     ("username", "username", "Also the path of the user's own projects."),
     ("email", "email", ""),
@@ -42,7 +42,7 @@ fn check_email(address: &str) -> Result<(), String> {
     if fits && !address.contains(char::is_whitespace) { Ok(()) } else { Err("is not an email address".into()) }
 }
 
-/// Returns what both have in common.
+/// Returns a form with the fields that both forms have in common.
 fn account<E: Endpoint>(title: String, what: String, key: String) -> Form {
     let form = Form::of::<E>(title, what, key)
         .first(FIRST)
@@ -52,7 +52,7 @@ fn account<E: Endpoint>(title: String, what: String, key: String) -> Form {
     SAID.iter().fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)))
 }
 
-/// A new user.
+/// Returns the form for a new user.
 pub fn create() -> Form {
     account::<CreateUser>("New user".into(), "create the user".into(), "new user".into())
         .field("reset_password", |field| {
@@ -69,7 +69,7 @@ pub fn create() -> Form {
         })
 }
 
-/// Returns what administrators change of a user.
+/// Returns the form that edits a user.
 pub fn edit(user: &Profile, view: &View) -> Form {
     let name = &user.username;
     account::<UpdateUser>(format!("Edit @{}", sanitize(name)), format!("change @{name}"), format!("user {name}"))
@@ -83,7 +83,7 @@ pub fn edit(user: &Profile, view: &View) -> Form {
         })
 }
 
-/// Asks how a user is to be deleted, and for the name before anything is.
+/// Returns the action that asks how a user is to be deleted, and then for the username.
 pub fn delete(user: &Profile) -> Action {
     let name = user.username.clone();
     let ask = |hard: bool, question: String| {

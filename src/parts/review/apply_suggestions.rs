@@ -1,5 +1,5 @@
-//! Making suggestions into a commit: reads the file as its branch has it now, shows what will be other, and commits it
-//! over the last commit that changed the file, so that nobody's work is overwritten.
+//! Applies suggestions as a commit: reads the current file of the branch, shows the changed lines, and commits with the
+//! last commit that changed the file as its base, so that nobody's work is overwritten.
 
 use crate::api::commits::{Commit, CommitAction, CreateCommit, ListCommits};
 use crate::api::repository::{GetRawBlob, ListTree};
@@ -18,12 +18,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::rc::Rc;
 
-/// Pages of a folder that are looked through for the file.
+/// The maximum number of pages of a folder that are searched for the file.
 const PAGES: u32 = 20;
 
 enum State {
     Reading,
-    /// The new text, and the commit that it is made over.
+    /// The new text and the commit that it is based on.
     Ready {
         made: AppliedText,
         over: String,
@@ -31,7 +31,7 @@ enum State {
     Refused(String),
 }
 
-/// Suggestions for one file, on their way to a commit.
+/// Suggestions for one file, from loading the file to the commit.
 pub struct ApplySuggestions {
     project: Id,
     branch: String,
@@ -67,13 +67,14 @@ impl ApplySuggestions {
         }
     }
 
-    /// The commits whose lines are meant by their number alone: the file must be the same there as it is now.
+    /// Returns the commits of the changes whose lines are only known by number: the file must be the same there as it
+    /// is now.
     fn by_number(&self) -> impl Iterator<Item = &str> {
         let changes = self.changes.iter().filter(|change| change.spot.quote.is_empty());
         changes.map(|change| change.spot.sha.as_str())
     }
 
-    /// Returns whether what is meant by its number is still what it was; `None` while that is not known.
+    /// Returns whether the lines known by number are unchanged; `None` while that is not known.
     fn is_as_it_was(&self, view: &View, over: &str) -> Option<Result<(), String>> {
         for sha in self.by_number() {
             let then = view.store.list::<Commit, _>(&self.history_of(sha));
@@ -94,14 +95,14 @@ impl ApplySuggestions {
         Some(Ok(()))
     }
 
-    /// The blob of the file, once it is found.
+    /// Returns the request for the blob of the file, once it is found.
     fn blob(&self, view: &View) -> Option<GetRawBlob> {
         let rows = view.store.list(&self.tree());
         let entry = rows.iter().find(|entry| entry.path == self.path)?;
         Some(GetRawBlob { id: self.project.clone(), sha: entry.id.clone() })
     }
 
-    /// Makes the new text, once all that it takes is known and of now.
+    /// Computes the new text, once everything it needs is loaded and fresh.
     fn read(&self, view: &View) -> Option<State> {
         let tree = view.store.list(&self.tree());
         let history = view.store.list::<Commit, _>(&self.history());
@@ -175,7 +176,7 @@ impl ApplySuggestions {
                 fill: Some(theme.style(fill)),
                 ..DocLine::new(words.to_owned(), theme.style(Role::Text))
             };
-            // What is confirmed is what happens: the lines as they are now, not as the comment quotes them.
+            // The preview shows what the commit does: the lines as they are now, not as the comment quotes them.
             let gone = match &self.state {
                 State::Ready { made, .. } => made.replaced.get(index),
                 State::Reading | State::Refused(_) => Some(&change.spot.quote),

@@ -1,5 +1,4 @@
-//! Comments beside the changes: keeps the rows that are set into the diff at those of now, and knows what is under the
-//! cursor.
+//! Comments in a diff: updates the rows inserted into the diff, and finds the comment under the cursor.
 
 use super::threads::{Comment, Thread};
 use crate::app::outbox::{DiffPosition, Noteable};
@@ -13,23 +12,23 @@ use crate::ui::diff::{Inset, Side};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Notes in sight whose reactions are read, at most.
+/// The maximum number of visible notes whose reactions are loaded.
 const REACTED: usize = 16;
-/// Notes whose reactions are shown, at most: a reaction makes all rows anew.
+/// The maximum number of notes whose reactions are shown, because each one causes a new layout.
 const REACTED_IN_ALL: usize = 500;
 
 /// The rows of comments in a diff.
 #[derive(Default)]
 pub struct DiffComments {
-    /// The folds that are open, and the reactions that are known.
+    /// The folds that are open, and the reactions that are loaded.
     pub shown: Shown,
     laid: Option<(String, Arc<ThreadLayout>)>,
     rendered: Option<Arc<Rendered>>,
 }
 
 impl DiffComments {
-    /// After an update: takes what was laid out, and takes drafts along whose lines moved. The rows to set into the
-    /// diff, under another number whenever they are others.
+    /// Takes a finished layout after a store update, and moves the drafts whose lines moved. Returns the rows to insert
+    /// into the diff with a new revision, if they changed.
     pub fn sync(&mut self, source: &Source, desk: &mut Drafts, cx: &mut Cx) -> Option<(u64, Vec<Inset>)> {
         let key = source.lay_key(&cx.view);
         if self.laid.as_ref().is_some_and(|(known, _)| *known == key) {
@@ -45,7 +44,7 @@ impl DiffComments {
         Some((hasher.finish() | 1, insets))
     }
 
-    /// The notes in sight.
+    /// Returns the IDs of the visible notes.
     fn in_sight(&self, changes: &Changes) -> Vec<u64> {
         let (Some((_, laid)), Some(rendered)) = (&self.laid, &self.rendered) else { return Vec::new() };
         let note = |part: &InsetPart| match part {
@@ -56,13 +55,13 @@ impl DiffComments {
         parts.filter_map(note).take(REACTED).collect()
     }
 
-    /// Returns what reads the reactions to the notes in sight, which are on `on`.
+    /// Returns the requests for the reactions to the visible notes, which are on `on`.
     pub fn reactions(&self, view: &View, changes: &Changes, on: &Noteable) -> Vec<Want> {
         let notes = self.in_sight(changes).into_iter();
         notes.filter_map(|note| Reactions::to(on.clone(), Some(note)).want(view)).collect()
     }
 
-    /// After an update: takes the reactions that are known now.
+    /// Updates the reactions of the visible notes after a store update.
     pub fn sync_reactions(&mut self, view: &View, changes: &Changes, on: &Noteable) {
         for note in self.in_sight(changes) {
             let line = Reactions::to(on.clone(), Some(note)).line(view, width(view, changes).saturating_sub(4));
@@ -74,25 +73,26 @@ impl DiffComments {
         }
     }
 
-    /// Returns whether a thread is of an older version of the changes.
+    /// Returns whether a thread is on an older version of the changes.
     pub fn has_outdated(&self) -> bool {
         self.laid.as_ref().is_some_and(|(_, laid)| laid.has_outdated)
     }
 
-    /// Returns what the row under the cursor belongs to.
+    /// Returns the comment or draft that the row under the cursor belongs to.
     pub fn part(&self, changes: &Changes) -> Option<&InsetPart> {
         let (inset, row) = changes.inset()?;
         self.laid.as_ref()?.1.part(&inset.key, row)
     }
 
-    /// The comment under the cursor, with its thread.
+    /// Returns the comment under the cursor, with its thread.
     pub fn said(&self, changes: &Changes) -> Option<(&Thread, &Comment)> {
         let InsetPart::Said(thread, said) = self.part(changes)? else { return None };
         let thread = self.rendered.as_ref()?.threads.get(*thread)?;
         Some((thread, thread.said.get(*said)?))
     }
 
-    /// Goes to the next unresolved thread, or the one before, else to the next comment; `false` where there is none.
+    /// Moves to the next or the previous unresolved thread, or else to the next or previous comment; returns `false` if
+    /// there is none.
     pub fn turn(&self, forward: bool, changes: &mut Changes) -> bool {
         let unresolved = self.laid.as_ref().map(|(_, laid)| &laid.unresolved).filter(|keys| !keys.is_empty());
         match unresolved {
@@ -103,7 +103,7 @@ impl DiffComments {
         }
     }
 
-    /// The key of the draft under the cursor.
+    /// Returns the key of the draft under the cursor.
     pub fn draft(&self, changes: &Changes) -> Option<&str> {
         match self.part(changes)? {
             InsetPart::Draft(key) => Some(key),
@@ -111,7 +111,7 @@ impl DiffComments {
         }
     }
 
-    /// Opens or closes the fold under the cursor; `false` where there is none.
+    /// Opens or closes the fold under the cursor; returns `false` if there is none.
     pub fn toggle(&mut self, changes: &Changes) -> bool {
         let Some((inset, _)) = changes.inset() else { return false };
         let folds = self.laid.as_ref().is_some_and(|(_, laid)| laid.folds.contains(&inset.key));
@@ -121,7 +121,7 @@ impl DiffComments {
         folds
     }
 
-    /// Returns whether the comment of a place stands somewhere in the diff, which then is gone to.
+    /// Moves to the thread at a position; returns `false` if it is not in the diff.
     pub fn go_to(&self, spot: &DiffPosition, changes: &mut Changes) -> bool {
         let Some((_, laid)) = &self.laid else { return false };
         let Some(rendered) = &self.rendered else { return false };
@@ -135,8 +135,7 @@ impl DiffComments {
     }
 }
 
-/// The place of a comment that is begun now: what is marked, or under the cursor, as of the commit `sha`. Without what
-/// the lines say.
+/// Returns the position of a new comment on the anchor, at the commit `sha`, without a quote of the lines.
 pub fn spot_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     let old = anchor.side == Side::Old && anchor.lines.is_some();
     DiffPosition {
@@ -149,7 +148,7 @@ pub fn spot_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     }
 }
 
-/// The same, with what the last of the lines say.
+/// Like [`spot_of`], with a quote of the last lines.
 pub fn quoting_spot_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     DiffPosition {
         quote: DiffPosition::quote_of(&changes.text_of(anchor, DiffPosition::QUOTED)),
@@ -157,7 +156,7 @@ pub fn quoting_spot_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> 
     }
 }
 
-/// Returns what of the view a pane needs for its rows: nothing is laid out before the diff was drawn.
+/// Returns the width for the rows of comments; 0 before the diff was drawn.
 pub fn width(view: &View, changes: &Changes) -> usize {
     changes.inset_width().min(usize::from(view.size.0))
 }

@@ -1,4 +1,4 @@
-//! The drafts of a thing over everything else: how far each has come, to open, drop and send.
+//! An overlay with the drafts on an object and their states, to edit, delete and send them.
 
 use super::state_of;
 use crate::app::action::Action;
@@ -15,27 +15,27 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
 
-/// A row: a draft that is kept, or one that is on the server now.
+/// A row: a draft, or one that was sent.
 struct Entry {
     key: String,
     draft: Draft,
     sent: bool,
 }
 
-/// The drafts of one thing.
+/// The list of drafts on one object.
 pub struct DraftList {
     on: Noteable,
     entries: Vec<Entry>,
-    /// Whether there were drafts.
+    /// Whether there were any drafts.
     had: bool,
-    /// Whether all of these are gone, so that it closes.
+    /// Whether all drafts are gone, so that the overlay closes.
     is_done: bool,
     list: ListState,
     area: Shared<Rect>,
 }
 
 impl DraftList {
-    /// Those of `on`, as the next update finds them.
+    /// Creates the list of drafts on `on`, filled at the next update.
     pub fn new(on: Noteable) -> DraftList {
         DraftList {
             on,
@@ -47,14 +47,14 @@ impl DraftList {
         }
     }
 
-    /// Takes what is kept now.
+    /// Updates the list from the saved drafts and those on the server.
     fn take(&mut self, view: &View) {
-        // What goes while it is looked at has arrived, and stays in the list as sent.
+        // A draft that disappears while the list is open was sent, and stays in the list as sent.
         let on_server = drafts::draft_notes(&self.on, view);
         for entry in &mut self.entries {
             match view.drafts.get(&entry.key).and_then(|kept| Draft::read(kept)) {
                 Some(draft) => entry.draft = draft,
-                // What became a draft note stands below as such.
+                // A draft that became a draft note is listed as such.
                 None => entry.sent |= view.outbox.has_sent(&entry.key) && entry.draft.draft_note.is_none(),
             }
         }
@@ -69,7 +69,7 @@ impl DraftList {
         }
         self.list.select(self.list.selected(), self.entries.len());
         self.had |= !self.entries.is_empty();
-        // What became a draft note is in neither place until the server lists it.
+        // A draft that became a draft note is in neither place until the server lists it.
         let is_listed = self.on.list_draft_notes().is_none_or(|list| !view.store.list(&list).loading);
         self.is_done = self.had && self.entries.is_empty() && is_listed && !view.outbox.is_busy();
     }
@@ -138,7 +138,7 @@ impl Overlay for DraftList {
         if self.entries.is_empty() {
             state::empty(buf, body, theme, "No drafts.", "c and C write one");
         }
-        // Why one was not sent needs more room than how far the others have come.
+        // The reason of a failure needs more room than the other states.
         let failed = |entry: &Entry| matches!(entry.draft.state, State::Failed { .. } | State::Unknown { .. });
         let reason = if self.entries.iter().any(failed) { usize::from(body.width / 2) } else { 28 };
         let columns = [

@@ -1,4 +1,4 @@
-//! What one is about to say of a merge request or a commit: drafts, the review that they make, and their sending.
+//! Drafts of comments on a merge request or a commit: the pending review, editing and sending.
 
 use super::{position, state_of};
 use crate::api::draft_notes::{DeleteDraftNote, DraftNote, ListDraftNotes, PublishDraftNote};
@@ -15,12 +15,12 @@ use crate::store::{Revision, Write};
 use crate::ui::text;
 use std::collections::HashSet;
 
-/// What a comment is about.
+/// The target of a comment.
 #[derive(Clone, Debug, Default)]
 pub struct CommentPlace {
-    /// Lines of the changes; none for the whole.
+    /// The lines of the changes; `None` for the whole.
     pub spot: Option<DiffPosition>,
-    /// The thread that it starts or continues; none for a comment of its own.
+    /// The thread that the comment starts or continues; `None` for an individual comment.
     pub thread: Option<DraftThread>,
 }
 
@@ -30,16 +30,15 @@ impl From<Option<DiffPosition>> for CommentPlace {
     }
 }
 
-/// What the keys of draft notes begin with that the server keeps; behind it stands their ID.
+/// The prefix of the keys of draft notes on the server, followed by their ID.
 const ON_SERVER: &str = "draft note ";
 
-/// The ID of the draft note that the server keeps, if the key is of one.
+/// Returns the ID of the draft note on the server, if the key is of one.
 pub fn on_server(key: &str) -> Option<u64> {
     key.strip_prefix(ON_SERVER)?.parse().ok()
 }
 
-/// The draft notes that the server keeps of `on`, as drafts with keys of their own, but for those that are being
-/// changed here.
+/// Returns the draft notes on the server as drafts with keys of their own, except for those with a local change.
 pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
     let Some(list) = on.list_draft_notes() else { return Vec::new() };
     let changed: HashSet<u64> = on
@@ -56,7 +55,7 @@ pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
     unchanged.map(|note| (format!("{ON_SERVER}{}", note.id), of_draft_note(on, note))).collect()
 }
 
-/// A draft note as a draft that changes it.
+/// Converts a draft note to a draft that updates it.
 fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
     let position = note.position.as_ref().and_then(position::of_draft_note).map(Box::new);
     let named = DiffPosition::read(&note.note);
@@ -81,57 +80,58 @@ fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
     }
 }
 
-/// Deletes the draft note of an ID.
+/// Returns the write that deletes a draft note.
 pub fn delete_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
     let ListDraftNotes { id, merge_request_iid } = on.list_draft_notes()?;
     let delete = DeleteDraftNote { id, merge_request_iid, draft_note_id };
     Some(Write::new(&delete, format!("delete a comment of your review of {}", on.short())))
 }
 
-/// Publishes the draft note of an ID.
+/// Returns the write that publishes a draft note.
 pub fn publish_draft_note(on: &Noteable, draft_note_id: u64) -> Option<Write> {
     let ListDraftNotes { id, merge_request_iid } = on.list_draft_notes()?;
     let publish = PublishDraftNote { id, merge_request_iid, draft_note_id };
     Some(Write::new(&publish, format!("publish a comment on {}", on.short())))
 }
 
-/// The drafts of a thing, as they were after the last update.
+/// The drafts on an object, as of the last update.
 #[derive(Default)]
 pub struct Drafts {
     drafts: Vec<(String, Draft)>,
-    /// As they are kept here, to see which are others now.
+    /// The saved texts of the local drafts, to detect changes.
     raw: Vec<(String, String)>,
-    /// Which draft notes of the server are among them.
+    /// The revision of the server's list of draft notes.
     of_server: Revision,
-    /// How often they became others.
+    /// The number of changes of the drafts.
     revision: u64,
-    /// Drafts that went out, of which it was asked already whether they arrived.
+    /// The keys of drafts that were sent and for which a check on the server was already requested.
     resolved: HashSet<String>,
-    /// What was said of drafts whose lines moved, so that it is said once.
+    /// The messages about moved drafts that were already shown.
     announced: HashSet<String>,
 }
 
 impl Drafts {
-    /// The desk for another thing: without drafts, and with what was found out already.
+    /// Returns an empty state for another object, which keeps the checks and messages already made.
     pub fn cleared(self) -> Drafts {
         Drafts { drafts: Vec::new(), raw: Vec::new(), ..self }
     }
 
-    /// The drafts, oldest first, with their keys.
+    /// Returns the drafts with their keys, oldest first.
     pub fn drafts(&self) -> &[(String, Draft)] {
         &self.drafts
     }
 
-    /// Another number whenever the drafts are others.
+    /// Returns a number that changes whenever the drafts do.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The drafts with how far they have come.
+    /// Returns the drafts with their states.
     pub fn drafted(&self, view: &View) -> Vec<LaidOutDraft> {
         let drafted = |(key, draft): &(String, Draft)| LaidOutDraft {
             key: key.clone(),
-            // What is being typed is in the composer: the rows beside it are not made again with each letter.
+            // The composer shows the text that is being typed, so that the rows beside it need no new layout with each
+            // keystroke.
             draft: match view.writing == Some(key) {
                 true => Draft { text: String::new(), ..draft.clone() },
                 false => draft.clone(),
@@ -141,7 +141,7 @@ impl Drafts {
         self.drafts.iter().map(drafted).collect()
     }
 
-    /// After an update: takes what is kept now, and finds out what became of drafts that nobody knows about.
+    /// Updates the drafts after a store update, and requests the state of drafts for which it is unknown.
     pub fn sync(&mut self, on: &Noteable, cx: &mut Cx) {
         let keys = on.keys(cx.view.drafts);
         let same = keys.len() == self.raw.len()
@@ -158,7 +158,7 @@ impl Drafts {
             let read = |(key, raw): &(String, String)| Some((key.clone(), Draft::read(raw)?));
             self.drafts = self.raw.iter().filter_map(read).chain(draft_notes(on, &cx.view)).collect();
         }
-        // It takes knowing who one is.
+        // The check needs the current user.
         if cx.view.me().is_none() || cx.view.session.offline {
             return;
         }
@@ -170,13 +170,13 @@ impl Drafts {
         }
     }
 
-    /// Takes drafts along whose lines are elsewhere in newer changes, and says what became of them.
+    /// Moves drafts whose lines are elsewhere in newer changes, and reports it.
     pub fn follow(&mut self, moved: &[(String, DiffPosition)], parked: usize, head: &str, cx: &mut Cx) {
         let mut count = 0;
         for (key, spot) in moved {
             let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == key) else { continue };
             let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { before: None, .. });
-            // What the server keeps it takes along itself.
+            // The server moves its own draft notes.
             if at_rest
                 && on_server(key).is_none()
                 && cx.view.outbox.progress(key).is_none()
@@ -205,18 +205,18 @@ impl Drafts {
         }
     }
 
-    /// Opens the composer on a thing, or a place in its changes. What was begun there goes on; `begin` is put behind
-    /// it.
+    /// Opens the composer for a comment on an object or a place in its changes. A draft that was begun there is
+    /// continued, with `begin` appended.
     pub fn comment(&self, on: Noteable, place: CommentPlace, begin: &str, cx: &mut Cx) {
         self.begin(on, place, begin, begin.len(), cx);
     }
 
-    /// Opens the composer on a place with a suggestion, the cursor at the end of the lines that it suggests.
+    /// Opens the composer for a suggestion, with the cursor at the end of the suggested lines.
     pub fn suggest(&self, on: Noteable, place: CommentPlace, block: &str, cx: &mut Cx) {
         self.begin(on, place, block, suggestions::end_of_lines(block), cx);
     }
 
-    /// `caret` is where the cursor stands in `begin`.
+    /// Opens the composer; `caret` is the position of the cursor in `begin`.
     fn begin(&self, on: Noteable, place: CommentPlace, begin: &str, caret: usize, cx: &mut Cx) {
         let lines = |spot: &DiffPosition| (spot.path.clone(), spot.old, spot.lines, spot.removed);
         let discussion = |thread: &Option<DraftThread>| match thread {
@@ -246,12 +246,12 @@ impl Drafts {
             draft.text.push_str(begin);
             draft.text.len() - begin.len()
         });
-        // What stands behind the cursor already is gone on with there.
+        // A caret at the end of `begin` goes to the end of the draft, which may have more text by now.
         let at = if caret < begin.len() { from + caret } else { draft.text.len() };
         compose_at(key, draft, at, cx);
     }
 
-    /// Opens the composer on a note that is there already; `head` is what it begins with beside its text.
+    /// Opens the composer for an existing note; `head` is the part of the note before the edited text.
     pub fn edit(&self, on: Noteable, note: u64, head: &str, body: &str, cx: &mut Cx) {
         let begun =
             self.drafts.iter().find(|(_, draft)| draft.edits.as_ref().is_some_and(|(edited, _)| *edited == note));
@@ -266,7 +266,7 @@ impl Drafts {
         compose(key, draft, cx);
     }
 
-    /// The draft of a key, with its key.
+    /// Returns the draft with a key, and the key.
     pub fn get(&self, key: &str) -> Option<(String, Draft)> {
         self.drafts.iter().find(|(known, _)| known == key).cloned()
     }
@@ -278,21 +278,21 @@ impl Drafts {
         }
     }
 
-    /// Asks whether a draft is to be dropped.
+    /// Asks for confirmation before deleting a draft.
     pub fn ask_drop(&self, key: &str, cx: &mut Cx) {
         if let Some((key, draft)) = self.get(key) {
             cx.act(drop_of(&key, &draft));
         }
     }
 
-    /// The drafts kept here that submitting the review sends: all that are not only begun.
+    /// Returns the keys of the local drafts that submitting the review sends: all that are complete.
     pub fn to_send(&self) -> Vec<String> {
         let here = self.drafts.iter().filter(|(key, _)| on_server(key).is_none());
         let ready = here.filter(|(_, draft)| draft.state != State::Begun);
         ready.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Returns whether there is a review to send.
+    /// Returns an error unless there is a review to send.
     pub fn can_send(&self, view: &View) -> Result<(), Disabled> {
         if view.me().is_none() {
             return Err("your account has not loaded yet".into());
@@ -305,30 +305,30 @@ impl Drafts {
         }
     }
 
-    /// Sends the review, and shows how that goes.
+    /// Sends the review and opens the list of drafts to show the progress.
     pub fn send(&self, on: &Noteable, cx: &mut Cx) {
         cx.act(Action::Post(self.to_send()));
         self.list(on, cx);
     }
 
-    /// Shows the drafts.
+    /// Opens the list of drafts.
     pub fn list(&self, on: &Noteable, cx: &mut Cx) {
         cx.act(Action::Open(Box::new(DraftList::new(on.clone()))));
     }
 }
 
-/// Opens the composer on a draft, the cursor at its end.
+/// Opens the composer on a draft, with the cursor at its end.
 pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
     let end = draft.text.len();
     compose_at(key, draft, end, cx);
 }
 
-/// Opens the composer on a draft, the cursor at a byte of its text.
+/// Opens the composer on a draft, with the cursor at a byte of its text.
 fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     if cx.view.outbox.progress(&key).is_some() {
         return cx.say(Tone::Warning, "It is being sent.");
     }
-    // A draft note of the server is changed under a key of its own.
+    // The change of a draft note on the server is saved under a local key.
     let key = if on_server(&key).is_some() { draft.on.new_key(cx.view.drafts, cx.view.now) } else { key };
     let name = draft.on.short();
     let title = match (&draft.edits, &draft.spot, &draft.thread) {
@@ -342,7 +342,7 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     cx.act(Action::Open(Box::new(Composer::comment(title, key, draft).at(at))));
 }
 
-/// Asks before a draft is dropped.
+/// Returns the action that asks for confirmation before deleting a draft.
 pub fn drop_of(key: &str, draft: &Draft) -> Action {
     let excerpt = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
     let sent = if draft.is_uncertain() { " It may have arrived anyway." } else { "" };

@@ -1,12 +1,13 @@
-//! The place of a new thread, as servers take it: the commits of the version, and numbers in both files.
+//! The position of a new thread in the format of the API: the commits of the version, and the line numbers in both
+//! files.
 
 use crate::api::merge_requests::DiffRefs;
 use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Pixels, Position, line_code};
 use crate::parts::changed_files::{CommentAnchor, LineEnd};
 use crate::ui::diff::Kind;
 
-/// The position of lines, a file or a point of an image in the changes between `refs`; `None` if one of these commits
-/// is unknown.
+/// Returns the position of lines, a file or a point of an image in the changes between `refs`; `None` if one of these
+/// commits is unknown.
 pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPosition> {
     let known = |sha: &Option<String>| sha.clone().filter(|sha| !sha.is_empty());
     let mut position = NewPosition {
@@ -41,7 +42,7 @@ pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPositi
     Some(position)
 }
 
-/// The position of a draft note, to be sent with it again; `None` for one without a place.
+/// Converts the position of a draft note for another request; `None` if it has no position.
 pub fn of_draft_note(position: &Position) -> Option<NewPosition> {
     let text = |field: &Option<String>| field.clone().filter(|text| !text.is_empty());
     let small = |line: Option<u64>| line.and_then(|line| u32::try_from(line).ok());

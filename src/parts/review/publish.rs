@@ -1,4 +1,4 @@
-//! Submitting a review: what is sent, a summary and an approval, asked for once.
+//! Submitting a review: one form for the summary and the approval, and the requests that follow.
 
 use crate::api::decisions::Approve;
 use crate::api::draft_notes::PublishReview;
@@ -22,10 +22,10 @@ const INPUTS: &[Input] = &[
     },
 ];
 
-/// What approves the merge request, where the user may.
+/// The request that approves the merge request, if the user may.
 pub type Approval = Option<Approve>;
 
-/// Asks for a summary and an approval, and submits the review on `on`.
+/// Opens the form for the summary and the approval, which submits the review on `on`.
 pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
     let Noteable::MergeRequest { project, iid } = on.clone() else { return };
     let view = cx.view;

@@ -1,17 +1,18 @@
-//! Suggestions: blocks of a comment that say what lines should be instead, and their making into a commit.
+//! Suggestions: blocks of a comment that propose replacements for lines, and applying them to a text.
 
 use crate::app::outbox::DiffPosition;
 
-/// What lines should be instead.
+/// A proposed replacement for lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// Lines above and below the commented one that it takes the place of, too.
+    /// The numbers of lines above and below the commented one that are replaced, too.
     pub above: u32,
     pub below: u32,
     pub lines: Vec<String>,
 }
 
-/// The block that suggests `lines` for themselves, to be changed; `above` lines stand over the commented one.
+/// Returns a suggestion block with the current `lines`, to be edited; the first `above` lines precede the commented
+/// one.
 pub fn block(lines: &[String], above: u32) -> String {
     let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
@@ -19,12 +20,12 @@ pub fn block(lines: &[String], above: u32) -> String {
     format!("{fence}suggestion{range}\n{}\n{fence}\n", lines.join("\n"))
 }
 
-/// Returns the byte of a [`block`] at which its lines end.
+/// Returns the byte offset at which the lines of a [`block`] end.
 pub fn end_of_lines(block: &str) -> usize {
     block.trim_end().rfind('\n').unwrap_or(block.len())
 }
 
-/// The suggestions of a comment.
+/// Parses the suggestions in a comment.
 pub fn read(body: &str) -> Vec<Suggestion> {
     let mut found = Vec::new();
     let mut lines = body.lines();
@@ -49,7 +50,7 @@ pub fn read(body: &str) -> Vec<Suggestion> {
     found
 }
 
-/// `suggestion` or `suggestion:-1+2`: how many lines above and below.
+/// Parses `suggestion` or `suggestion:-1+2` into the numbers of lines above and below.
 fn range(info: &str) -> Option<(u32, u32)> {
     let rest = info.strip_prefix("suggestion")?;
     if rest.is_empty() {
@@ -66,21 +67,21 @@ pub struct Change {
     pub suggestion: Suggestion,
 }
 
-/// A text with suggestions made in it.
+/// A text with suggestions applied.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AppliedText {
     pub text: String,
-    /// The lines that each suggestion takes the place of, in the order in which they were given.
+    /// The lines that each suggestion replaces, in the order of the suggestions.
     pub replaced: Vec<Vec<String>>,
 }
 
-/// Makes the suggestions for one file in its text. Lines that are not quoted are taken by their number: whether that
-/// still means the same lines is for the caller to know.
+/// Applies suggestions for one file to its text. Lines without a quote are found by number; the caller has to make sure
+/// that the numbers are still valid.
 ///
 /// # Errors
-/// Why they cannot be made: lines that are not there any more, or that two of them change.
+/// Returns the reason if lines no longer exist, or two suggestions change the same lines.
 pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
-    // Lines keep their ends, so that all but the changed ones stay as they are.
+    // Lines keep their line endings, so that unchanged ones stay as they are.
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut places: Vec<(usize, usize, &Change)> = Vec::new();
     let mut replaced = Vec::new();
@@ -117,7 +118,7 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
             made.push_str(line);
             made.push_str(ending);
         }
-        // A last line without an end stays without one.
+        // A last line without a line ending stays without one.
         if replaced.last().is_some_and(|line| !line.ends_with('\n')) && made.ends_with(ending) {
             made.truncate(made.len() - ending.len());
         }

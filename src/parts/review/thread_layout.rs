@@ -1,5 +1,5 @@
-//! Threads and drafts as rows that stand in the diff, made off the loop: what people said is rendered once, and laid
-//! out again whenever a draft or the changes are others.
+//! The layout of threads and drafts as rows of a diff, computed off the event loop: comments are rendered once, and
+//! laid out again whenever the drafts or the changes are updated.
 
 use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
 use crate::api::notes::Note;
@@ -19,31 +19,31 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Columns of text at most: longer lines are hard to read.
+/// The maximum width of text, in columns: longer lines are hard to read.
 const WIDEST: usize = 100;
-/// Rows of one comment at most; the overview has all of it.
+/// The maximum number of rows of a comment; the overview shows all of it.
 const TALLEST: usize = 60;
-/// Bytes of a comment that are rendered for the diff.
+/// The maximum number of bytes of a comment that are rendered.
 const LONGEST: usize = 16 * 1024;
 
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
-/// What is shown of the threads beside their text.
+/// The display state of the threads beyond their text.
 #[derive(Clone, Default)]
 pub struct Shown {
-    /// The folds that are open.
+    /// The keys of the open folds.
     pub open: BTreeSet<String>,
-    /// The reactions to notes, as far as they are known.
+    /// The reactions to notes, as far as they are loaded.
     pub reactions: BTreeMap<u64, Spans>,
 }
 
-/// What was said, with each comment as it looks.
+/// The threads with their rendered comments.
 pub struct Rendered {
     pub threads: Vec<Thread>,
     bodies: Vec<Vec<Arc<Vec<DocLine<'static>>>>>,
 }
 
-/// Reads and renders the comments that have a place.
+/// A computation that collects and renders the comments with a position.
 struct RenderComments {
     key: String,
     notes: Vec<Arc<Vec<Note>>>,
@@ -80,7 +80,7 @@ impl Derive for RenderComments {
     }
 }
 
-/// A draft as it is laid out: its key, itself, and how far it has come.
+/// A draft for the layout: its key, content and state.
 #[derive(Clone)]
 pub struct LaidOutDraft {
     pub key: String,
@@ -88,50 +88,50 @@ pub struct LaidOutDraft {
     pub state: (String, Role),
 }
 
-/// What a row of an inset belongs to.
+/// The comment or draft that a row of an inset belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InsetPart {
-    /// A comment, by thread and place in it.
+    /// A comment, by the index of its thread and its index in it.
     Said(usize, usize),
     /// A draft, by its key.
     Draft(String),
 }
 
-/// Rows for the diff, and what they belong to.
+/// The rows for the diff, and the comments and drafts they belong to.
 #[derive(Default)]
 pub struct ThreadLayout {
     pub insets: Vec<Inset>,
-    /// Of each inset: the first row of each part.
+    /// The first row of each part, by the key of the inset.
     parts: HashMap<String, Vec<(usize, InsetPart)>>,
-    /// Insets that fold.
+    /// The keys of the insets that can be folded.
     pub folds: BTreeSet<String>,
-    /// Insets with threads that are not resolved.
+    /// The keys of the insets with unresolved threads.
     pub unresolved: BTreeSet<String>,
-    /// Drafts whose lines are elsewhere now.
+    /// The drafts whose lines have moved, by key.
     pub moved: Vec<(String, DiffPosition)>,
-    /// Drafts whose lines are not there any more.
+    /// The keys of the drafts whose lines no longer exist.
     pub parked: BTreeSet<String>,
-    /// Comments by file.
+    /// The number of comments by file.
     pub counts: BTreeMap<String, usize>,
-    /// Whether a thread of the server is of an older version of the changes.
+    /// Whether a thread on the server is on an older version of the changes.
     pub has_outdated: bool,
 }
 
 impl ThreadLayout {
-    /// Returns what a row of an inset belongs to.
+    /// Returns the comment or draft that a row of an inset belongs to.
     pub fn part(&self, inset: &str, row: usize) -> Option<&InsetPart> {
         let parts = self.parts.get(inset)?;
         let at = parts.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
         parts.get(at).map(|(_, part)| part)
     }
 
-    /// Returns what the rows of an inset belong to.
+    /// Returns the comments and drafts that an inset contains.
     pub fn parts(&self, inset: &str) -> impl Iterator<Item = &InsetPart> {
         self.parts.get(inset).into_iter().flatten().map(|(_, part)| part)
     }
 }
 
-/// Lays threads and drafts out on the changes.
+/// A computation that lays out threads and drafts on the changes.
 struct LayOutThreads {
     key: String,
     rendered: Arc<Rendered>,
@@ -147,24 +147,24 @@ struct LayOutThreads {
     now: Timestamp,
 }
 
-/// What the rows are made from.
+/// The input of the layout.
 pub struct Source<'a> {
-    /// Names the notes and comments: another one whenever they are.
+    /// The identity of the notes and comments; it changes whenever they do.
     pub said: String,
     pub notes: &'a dyn Fn() -> Vec<Arc<Vec<Note>>>,
     pub comments: &'a dyn Fn() -> Vec<CommitComments>,
     pub drafts: &'a [LaidOutDraft],
-    /// Names the changes.
+    /// The identity of the changes.
     pub changes: String,
     pub files: &'a [Arc<FileDiff>],
-    /// The commit that the changes lead to.
+    /// The SHA of the head of the changes.
     pub head: &'a str,
-    /// Whether the old lines are those from before all of the changes.
+    /// Whether the old lines are those before all of the changes.
     pub whole: bool,
-    /// Whether all of the files are read: only then it is known which drafts have lost their lines.
+    /// Whether all files are parsed, which is needed to tell which drafts have lost their lines.
     pub complete: bool,
     pub shown: &'a Shown,
-    /// The heads of the versions with their numbers, as far as they are known.
+    /// The head SHAs and the numbers of the versions, as far as they are known.
     pub versions: Vec<(String, usize)>,
     pub width: usize,
 }
@@ -174,7 +174,7 @@ impl Source<'_> {
         format!("threads of {} in {} columns, {}", self.said, self.width, view.theme.name)
     }
 
-    /// Names the rows.
+    /// Returns the key of the layout.
     pub fn lay_key(&self, view: &View) -> String {
         let mut hasher = DefaultHasher::new();
         for drafted in self.drafts {
@@ -189,7 +189,7 @@ impl Source<'_> {
         format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
     }
 
-    /// Returns what is still to be done for the rows.
+    /// Returns the next computation for the layout.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let (read, lay) = (self.read_key(view), self.lay_key(view));
         if !view.store.lacks(&lay) || self.width == 0 {
@@ -221,7 +221,7 @@ impl Source<'_> {
         vec![work.into()]
     }
 
-    /// Returns what was said, once it is read.
+    /// Returns the rendered comments, once they are ready.
     pub fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
         view.store.result(&self.read_key(view))
     }
@@ -267,7 +267,7 @@ impl Derive for LayOutThreads {
                     let count = spot.lines.map_or(0, |(first, last)| last.saturating_sub(first));
                     let first = line.saturating_sub(count).max(1);
                     let (before, after) = ground.around(&spot.path, side, first, line);
-                    // Nobody knows the numbers of old lines in a file that may be another one.
+                    // The numbers of removed lines are unknown, because the old file may be another one now.
                     let (sha, lines) = (self.head.clone(), Some((first, line)));
                     let moved = DiffPosition { sha, lines, removed: None, before, after, ..spot.clone() };
                     laid.moved.push((drafted.key.clone(), moved));
@@ -359,7 +359,7 @@ impl LayOutThreads {
         (words.into(), self.theme.style(role))
     }
 
-    /// The upper or lower edge, with words on it.
+    /// Returns the upper or the lower border, with `words` on it.
     fn rule(&self, upper: bool, words: Spans) -> DocLine<'static> {
         let corner = match (glyph::ascii(), upper) {
             (true, _) => glyph::or_word("+", " "),
@@ -384,7 +384,7 @@ impl LayOutThreads {
         DocLine { spans, ..DocLine::default() }
     }
 
-    /// A line that is not there any more.
+    /// Returns a quoted line that no longer exists.
     fn quoted(&self, line: &str) -> DocLine<'static> {
         self.beside(vec![self.span(format!("{} {line}", glyph::divider()), Role::Dim)])
     }
@@ -406,7 +406,7 @@ impl LayOutThreads {
         spans
     }
 
-    /// Returns which lines it is about, if that is not the one above alone.
+    /// Returns the lines that the thread is about, unless it is only the one above.
     fn about(&self, thread: &Thread, stand: ThreadPosition) -> Spans {
         let spot = &thread.spot;
         match (spot.lines, thread.point) {
@@ -423,13 +423,13 @@ impl LayOutThreads {
         }
     }
 
-    /// The version that a place is of, where its number is known.
+    /// Returns the version that a position refers to, if its number is known.
     fn version_of(&self, spot: &DiffPosition) -> Option<String> {
         let (_, number) = self.versions.iter().find(|(sha, _)| *sha == spot.sha)?;
         Some(format!(", version {number}"))
     }
 
-    /// A thread in one line.
+    /// Returns a thread as one line.
     fn folded(&self, thread: &Thread, outdated: bool) -> DocLine<'static> {
         let first = thread.said.first();
         let author = first.and_then(|said| said.author.as_ref()).map_or("somebody", |author| author.username.as_str());
@@ -482,7 +482,7 @@ fn why_elsewhere(thread: &Thread) -> &'static str {
     if thread.is_on_commit { "on one commit" } else { "outdated" }
 }
 
-/// The lines that are meant, if that is not the one alone below which it stands.
+/// Returns the lines that are meant, unless it is only the one above.
 fn range(spot: &DiffPosition) -> Option<String> {
     let from_to = |(first, last): (u32, u32)| {
         if first < last { format!("lines {first} to {last}") } else { format!("line {last}") }
@@ -492,7 +492,7 @@ fn range(spot: &DiffPosition) -> Option<String> {
     (lines.0 < lines.1 || removed.is_some()).then(|| format!("  {}{old}", from_to(lines)))
 }
 
-/// Returns what is about lines that the diff does not show.
+/// Returns the note that the lines are not in the diff.
 fn unseen(spot: &DiffPosition) -> String {
     format!("  {}, not among the lines shown", spot.label())
 }

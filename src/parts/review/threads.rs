@@ -1,4 +1,4 @@
-//! What people said of places in the changes, kept together as threads by commit, path and line.
+//! Groups comments on changes into threads by commit, path and line.
 
 use crate::api::Time;
 use crate::api::commits::CommitComment;
@@ -11,16 +11,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// One comment.
+/// A comment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comment {
-    /// The number of the note; none for a commit's comment.
+    /// The ID of the note; `None` for a commit comment.
     pub note: Option<u64>,
     pub author: Option<User>,
     pub at: Option<Time>,
     pub is_edited: bool,
     pub is_resolved: bool,
-    /// Markdown, without the line that names the place.
+    /// The Markdown text, without the line that names the position.
     pub body: String,
 }
 
@@ -28,15 +28,15 @@ pub struct Comment {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thread {
     pub spot: DiffPosition,
-    /// Its ID, on servers that have threads.
+    /// The ID of the thread, on servers with threads.
     pub discussion: Option<String>,
     /// Whether it is resolved; `None` if it cannot be.
     pub resolved: Option<bool>,
-    /// The point in an image that it is on, in pixels from the left and from the top.
+    /// The point in an image, in pixels from the left and from the top.
     pub point: Option<(u64, u64)>,
-    /// Whether it is on a single commit, which the place names.
+    /// Whether the thread is on a single commit, which `spot` names.
     pub is_on_commit: bool,
-    /// Oldest first.
+    /// The comments, oldest first.
     pub said: Vec<Comment>,
 }
 
@@ -46,10 +46,10 @@ pub fn is_resolved<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<bool
     resolvable.map(|note| note.resolved == Some(true)).reduce(|all, one| all && one)
 }
 
-/// Comments of one commit, with its hash.
+/// The comments on one commit, with its SHA.
 pub type CommitComments = (String, Vec<Arc<Vec<CommitComment>>>);
 
-/// The place that a note speaks of: if the server says so, or the note itself. With it, the note without that line.
+/// Returns the position of a note, from its text or from the server, and the text without the line that names it.
 pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
     if note.system {
         return (None, &note.body);
@@ -60,7 +60,7 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
     }
 }
 
-/// The point in an image that a note is on.
+/// Returns the point in an image that a note is on.
 pub fn point_of(note: &Note) -> Option<(u64, u64)> {
     let position = note.position.as_ref()?;
     Some((position.x?.0, position.y?.0)).filter(|_| position.position_type.as_deref() == Some("image"))
@@ -70,7 +70,7 @@ fn positioned(note: &Note) -> Option<DiffPosition> {
     spot_of(note.position.as_ref()?)
 }
 
-/// A position of the server as a place; `None` if it names no file.
+/// Converts a position from the server; `None` if it names no file.
 pub fn spot_of(position: &Position) -> Option<DiffPosition> {
     let old = position.new_line.is_none() && position.old_line.is_some();
     let path = if old { position.old_path.as_deref() } else { position.new_path.as_deref() };
@@ -88,7 +88,7 @@ pub fn spot_of(position: &Position) -> Option<DiffPosition> {
     })
 }
 
-/// The numbers of a line in the old and in the new file: as the server tells them, or as its code does.
+/// Returns the numbers of a line in the old and in the new file, from the server's fields or from its line code.
 fn numbers(line: &LineRangeEnd) -> (Option<u64>, Option<u64>) {
     if line.old_line.is_some() || line.new_line.is_some() {
         return (line.old_line, line.new_line);
@@ -99,7 +99,7 @@ fn numbers(line: &LineRangeEnd) -> (Option<u64>, Option<u64>) {
     (number(old), number(new))
 }
 
-/// Gathers the comments that have a place into threads, in the order in which these began.
+/// Groups the comments with a position into threads, in the order of their first comments.
 pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thread> {
     let mut threads: Vec<Thread> = Vec::new();
     let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
@@ -162,7 +162,7 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
     threads
 }
 
-/// The place that a commit's comment speaks of, and the comment without the line that names it.
+/// Returns the position of a commit comment, and its text without the line that names it.
 pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffPosition>, &'a str) {
     if let Some((spot, rest)) = DiffPosition::read(&comment.note) {
         return (Some(spot), rest);
@@ -178,7 +178,7 @@ pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffP
     (spot, &comment.note)
 }
 
-/// A note as one among others, without the line that names its place.
+/// Converts a note to a comment with the given text.
 fn comment(note: &Note, body: &str) -> Comment {
     Comment {
         note: Some(note.id),
@@ -190,7 +190,7 @@ fn comment(note: &Note, body: &str) -> Comment {
     }
 }
 
-/// A commit's comment as one among others.
+/// Converts a commit comment to a comment with the given text.
 pub fn comment_of(comment: &CommitComment, body: &str) -> Comment {
     Comment {
         author: comment.author.clone(),
@@ -200,35 +200,35 @@ pub fn comment_of(comment: &CommitComment, body: &str) -> Comment {
     }
 }
 
-/// Where a place is in the changes as they are now.
+/// The location of a thread in the current changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadPosition {
-    /// There, still saying the same.
+    /// The lines are still there with the same text.
     At(At),
-    /// Its line is none of those that the diff shows; its file is there.
+    /// The file is changed, but the diff does not show the line.
     Hidden,
-    /// Its lines are not there any more, or say something else; its file is.
+    /// The file is changed, but the lines no longer exist or have another text.
     Outdated,
-    /// Its file is not among the changes.
+    /// The file is not among the changes.
     Gone,
 }
 
-/// The files that are changed, by their names.
+/// The changed files by path.
 pub struct ChangedPaths<'a> {
     by_path: HashMap<&'a str, &'a FileDiff>,
-    /// The commit whose changes they are.
+    /// The commit that the changes lead to.
     head: &'a str,
-    /// Whether the old lines are those from before all of the changes: their numbers are those that places name.
+    /// Whether the old lines are those before all of the changes, so that line numbers of positions apply to them.
     whole: bool,
-    /// The lines of the sides that were looked at: there may be many threads on one file.
+    /// A cache of the lines of each side, because there may be many threads on one file.
     sides: RefCell<HashMap<(&'a str, Side), LineNumbers<'a>>>,
 }
 
-/// Lines with their numbers, ascending.
+/// Lines with their numbers, in ascending order.
 type LineNumbers<'a> = Rc<Vec<(u32, &'a str)>>;
 
 impl<'a> ChangedPaths<'a> {
-    /// The changes that lead to `head`: all of them, or only some.
+    /// Creates the lookup for the changes that lead to `head`: all of them if `whole`, or only some.
     pub fn new(files: &'a [Arc<FileDiff>], head: &'a str, whole: bool) -> ChangedPaths<'a> {
         let mut by_path = HashMap::new();
         for file in files {
@@ -240,20 +240,20 @@ impl<'a> ChangedPaths<'a> {
         ChangedPaths { by_path, head, whole, sides: RefCell::default() }
     }
 
-    /// The lines of one side that the changes show.
+    /// Returns the lines of one side that the diff shows.
     fn side_of(&self, file: &'a FileDiff, side: Side) -> LineNumbers<'a> {
         let mut sides = self.sides.borrow_mut();
         sides.entry((file.path(), side)).or_insert_with(|| Rc::new(side_of(file, side))).clone()
     }
 
-    /// Returns where a place is: by its number in the same changes, by what it says in others.
+    /// Finds a position: by line number in the same changes, by its quoted text in others.
     pub fn find(&self, spot: &DiffPosition) -> ThreadPosition {
         let Some(file) = self.by_path.get(spot.path.as_str()) else { return ThreadPosition::Gone };
         let Some(last) = spot.line() else { return ThreadPosition::At(At::File) };
         let side = if spot.old { Side::Old } else { Side::New };
         let same = self.head.starts_with(&spot.sha) || spot.sha.starts_with(self.head);
         let known = !spot.sha.is_empty() && !self.head.is_empty();
-        // Where a server names no commit, a line without its text can only be taken by its number.
+        // If the server names no commit, a line without its text can only be found by number.
         let by_number = if known { same } else { spot.quote.is_empty() };
         let lines = self.side_of(file, side);
         if by_number && (self.whole || !spot.old) {
@@ -266,7 +266,7 @@ impl<'a> ChangedPaths<'a> {
         }
     }
 
-    /// Up to two lines before and behind a place.
+    /// Returns up to two lines before and after a position.
     pub fn around(&self, path: &str, side: Side, first: u32, last: u32) -> (Vec<String>, Vec<String>) {
         let Some(file) = self.by_path.get(path) else { return Default::default() };
         let lines = self.side_of(file, side);
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(ground.find(&spot), ThreadPosition::Outdated);
         spot.sha = HEAD.into();
         assert_eq!(ground.find(&spot), ThreadPosition::At(At::Line(Side::New, 2)));
-        // A line that the diff does not show is not taken for one that is gone.
+        // A line that the diff does not show does not count as removed.
         spot.lines = Some((9, 9));
         assert_eq!(ground.find(&spot), ThreadPosition::Hidden);
         spot.path = "b.rs".into();

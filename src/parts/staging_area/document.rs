@@ -1,4 +1,5 @@
-//! A file of a branch in the editor: read from the server or from what is staged, and staged again.
+//! A file of a branch as a document of the editor: read from the server or the staging area, and saved to the staging
+//! area.
 
 use super::{Base, StagedFile, StagingKey, failure, history, last_commit};
 use crate::api::repository::GetRawBlob;
@@ -8,22 +9,22 @@ use crate::app::pane::{Cx, View};
 use crate::store::{Load, Want};
 use crate::ui::text::sanitize;
 
-/// The name of a text that begins with what is staged.
+/// The origin of a text that starts from the staged content.
 const STAGED: &str = "staged";
-/// The name of a text that begins with nothing.
+/// The origin of a text that starts empty.
 const NEW: &str = "new";
 
-/// A file that is edited for a list.
+/// A file that is edited for the staging area.
 pub struct FileOf {
     desk: StagingKey,
     path: String,
-    /// The blob that the branch has at the path, or had when it was looked at.
+    /// The blob at the path when it was last read from the branch; `None` for a new file.
     blob: Option<String>,
     key: String,
 }
 
 impl FileOf {
-    /// The file at a path; a new one where there is no blob.
+    /// Creates a document for the file at a path; a new file if `blob` is `None`.
     pub fn new(desk: StagingKey, path: &str, blob: Option<String>) -> FileOf {
         let key = desk.typed_key(path);
         FileOf { desk, path: path.to_owned(), blob, key }
@@ -78,7 +79,7 @@ impl Document for FileOf {
         let staged = self.desk.read(&cx.view)?.at(&self.path).is_some_and(|change| change.content.is_some());
         let base = match origin {
             STAGED | NEW => None,
-            // What is staged has its own base, which is no newer.
+            // The staged change has its own base, which is no newer.
             _ if staged => None,
             blob => {
                 let current = self.blob.as_deref() == Some(blob);

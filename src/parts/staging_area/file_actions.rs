@@ -1,4 +1,4 @@
-//! What a place with files can do with one of them: edit, add, move, delete and upload it, for the list of its branch.
+//! Actions on files in a place: edit, add, move, delete and upload, all for the staging area of the branch.
 
 use super::document::FileOf;
 use super::paths::{self, BranchPaths, LocalPaths, ReadFile};
@@ -20,16 +20,16 @@ use crate::ui::glyph;
 use crate::ui::text::{bytes, count, sanitize};
 use crate::ui::theme::Role;
 
-/// Where one is among files.
+/// The position in a file tree.
 #[derive(Clone, Debug, Default)]
 pub struct FileContext {
     /// The project.
     pub project: Id,
-    /// The ref that is shown; the default branch where there is none.
+    /// The ref that is shown; `None` for the default branch.
     pub git_ref: Option<String>,
-    /// What is under the cursor.
+    /// The path under the cursor.
     pub path: Option<String>,
-    /// Its blob, if it is a file.
+    /// The blob, if the path is a file.
     pub blob: Option<String>,
 }
 
@@ -38,12 +38,12 @@ impl FileContext {
         self.git_ref.clone().or_else(|| project::default_branch(view, &self.project).map(str::to_owned))
     }
 
-    /// The desk of the branch at hand.
+    /// Returns the key of the staging area of the branch.
     pub fn desk(&self, view: &View) -> Option<StagingKey> {
         StagingKey::of(view, &self.project, &self.branch(view)?)
     }
 
-    /// The folder at hand, with its slash.
+    /// Returns the current folder, with a trailing slash.
     fn folder(&self) -> String {
         match (&self.path, &self.blob) {
             (Some(path), None) => format!("{path}/"),
@@ -52,7 +52,7 @@ impl FileContext {
         }
     }
 
-    /// Returns whether files can be changed here, or why not.
+    /// Returns whether files can be changed here, or the reason why not.
     pub fn can_change(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
@@ -80,18 +80,18 @@ impl FileContext {
         Base { blob: self.blob.clone(), last_commit: last_commit(view, &desk.project, &desk.branch, path) }
     }
 
-    /// Opens the file at hand in an editor.
+    /// Opens the file under the cursor in the editor, or in an external one if `outside` is true.
     pub fn edit(&self, outside: bool, cx: &mut Cx) {
         let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
         open(desk, path, self.blob.clone(), outside, cx);
     }
 
-    /// Asks where a new file is to be.
+    /// Asks for the path of a new file.
     pub fn add(&self, cx: &mut Cx) {
         self.ask("new file", self.folder(), FileAnswer::Add, cx);
     }
 
-    /// Asks where the file at hand is to be.
+    /// Asks for the new path of the file under the cursor.
     pub fn rename(&self, cx: &mut Cx) {
         self.ask("move to", self.path.clone().unwrap_or_default(), FileAnswer::Move, cx);
     }
@@ -102,7 +102,7 @@ impl FileContext {
         cx.act(Action::Open(Box::new(Prompt::ask(label, text, answer).complete(Box::new(paths)))));
     }
 
-    /// Stages that the file at hand goes.
+    /// Stages the deletion of the file under the cursor.
     pub fn delete(&self, cx: &mut Cx) {
         let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
         match held(&desk, path, &cx.view) {
@@ -124,14 +124,14 @@ impl FileContext {
     }
 }
 
-/// Opens a file of a branch in an editor; what is staged for it, if something is.
+/// Opens a file of a branch in an editor, with its staged content if there is any.
 pub fn open(desk: StagingKey, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
     let document = Box::new(FileOf::new(desk, path, blob));
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
 }
 
-/// Returns how much is staged for a path that would be lost with it.
+/// Returns the size of the staged content of a path, which would be lost with it.
 fn held(desk: &StagingKey, path: &str, view: &View) -> Option<String> {
     let staging = desk.read(view).ok()?;
     staging.at(path)?.content.as_ref().map(|content| bytes(content.bytes))
@@ -141,7 +141,7 @@ fn say_staged(what: &str, cx: &mut Cx) {
     cx.say(Tone::Good, format!("{what}; g i shows what is staged."));
 }
 
-/// Returns why no file can have that path.
+/// Returns why a path is invalid for a file, or `None` if it is valid.
 fn unfit(path: &str) -> Option<&'static str> {
     let bad = |name: &str| matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git");
     match path {
@@ -153,48 +153,48 @@ fn unfit(path: &str) -> Option<&'static str> {
     }
 }
 
-/// An answer to what was asked about a file: paths, as they were typed.
+/// An answer about a file: paths, as they were typed.
 pub enum FileAnswer {
-    /// A new file.
+    /// The path of a new file.
     Add(String),
-    /// The file at hand goes there.
+    /// The new path of the file under the cursor.
     Move(String),
-    /// A file of this machine.
+    /// The path of a local file.
     Local(String),
-    /// It goes there, where nothing else is staged.
+    /// The path to upload to, unless something is staged there.
     Upload(String),
-    /// It goes there, whatever is staged.
+    /// The path to upload to, whatever is staged there.
     Replace(String),
-    /// The file goes, if it is the one at hand still.
+    /// The path to delete, if the cursor is still on it.
     Delete(String),
 }
 
-/// What is asked for step by step; a place with files has one.
+/// The state of a file action with several steps.
 #[derive(Default)]
 pub struct FileAction {
-    /// A file of this machine that is to be uploaded.
+    /// The path of the local file to upload.
     local: Option<String>,
-    /// One that is read, and where it goes.
+    /// The path of the local file that is being read, and its target path.
     reading: Option<(String, String)>,
-    /// Counts the readings.
+    /// The number of files read.
     turn: u64,
-    /// The list as it was when its changes were counted, and how many they are.
+    /// The saved list of changes when it was last counted, and the count.
     counted: (String, usize),
 }
 
 impl FileAction {
-    /// Asks which file of this machine is to be uploaded.
+    /// Asks for the local file to upload.
     pub fn upload(&self, cx: &mut Cx) {
         cx.act(Action::Open(Box::new(Prompt::ask("upload", "", FileAnswer::Local).complete(Box::new(LocalPaths)))));
     }
 
-    /// Returns what is read of this machine.
+    /// Returns the computation that reads the local file.
     pub fn wants(&self) -> Option<Want> {
         let (typed, _) = self.reading.as_ref()?;
         Some(Work::new(ReadFile { typed: typed.clone(), turn: self.turn, largest: LARGEST as u64 }).into())
     }
 
-    /// After an update: counts what is staged, and stages what was read.
+    /// Updates the state after a store update: counts the staged changes, and stages a file that was read.
     pub fn changed(&mut self, spot: &FileContext, cx: &mut Cx) {
         let desk = spot.desk(&cx.view);
         let raw = desk.as_ref().map(|desk| desk.raw(&cx.view)).unwrap_or_default();
@@ -218,7 +218,7 @@ impl FileAction {
         }
     }
 
-    /// Returns how much is staged for the branch at hand, for the way to it.
+    /// Returns the breadcrumb with the number of staged changes of the branch.
     pub fn breadcrumb(&self, spot: &FileContext, view: &View) -> Option<Breadcrumb> {
         let desk = spot.desk(view)?;
         let known = desk.raw(view) == self.counted.0;
@@ -226,10 +226,10 @@ impl FileAction {
         (len > 0).then(|| Breadcrumb::new(format!("{} {} staged", glyph::draft(), count(len as u64)), Role::Warning))
     }
 
-    /// Takes an answer.
+    /// Handles an answer.
     pub fn answer(&mut self, answer: FileAnswer, spot: &FileContext, cx: &mut Cx) {
         let typed = match &answer {
-            // What was asked about is what goes, not what the cursor is on by now.
+            // Delete only the file that the user was asked about, not the one under the cursor now.
             FileAnswer::Delete(path) if spot.path.as_ref() == Some(path) => return spot.delete_now(cx),
             FileAnswer::Delete(_) => return,
             FileAnswer::Local(local) if local.trim().is_empty() => return,
@@ -270,7 +270,7 @@ impl FileAction {
     }
 }
 
-/// The place of what is staged for the branch at hand.
+/// Returns the place of the branch's staging area.
 pub fn place(spot: &FileContext) -> Place {
     Place { git_ref: spot.git_ref.clone(), ..Place::new("stage").project(spot.project.clone()) }
 }

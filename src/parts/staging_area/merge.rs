@@ -1,23 +1,23 @@
-//! A merge of three texts by lines: what one side changed is taken, what both changed in different ways is marked.
+//! A three-way merge by lines: changes of one side are applied, conflicting changes are marked.
 
 use crate::store::{Canceled, Derive};
 use crate::ui::edits::edits;
 use std::time::Duration;
 
-/// How long two texts are compared before the rest counts as changed.
+/// The maximum time for comparing two texts, after which the rest counts as changed.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Merges what I and others made of the same text.
+/// A computation that merges the user's and others' changes of the same text.
 pub struct Merge {
     pub key: String,
     pub base: Vec<u8>,
     pub mine: Vec<u8>,
     pub theirs: Vec<u8>,
-    /// What their side is called, in a mark.
+    /// The name of their side in conflict markers.
     pub name: String,
 }
 
-/// The text, and how many places of it both sides changed.
+/// The merged text and the number of conflicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     pub text: String,
@@ -25,7 +25,7 @@ pub struct Merged {
 }
 
 impl Derive for Merge {
-    /// `None` if one of them is not UTF-8.
+    /// The result; `None` if one of the texts is not UTF-8.
     type Output = Option<Merged>;
 
     fn key(&self) -> String {
@@ -38,7 +38,7 @@ impl Derive for Merge {
     }
 }
 
-/// For each line of the base, the line of a side that is the same one.
+/// Returns, for each line of the base, the index of the same line of a side.
 fn same(base: &[&str], side: &[&str]) -> Vec<Option<usize>> {
     let mut same = vec![None; base.len()];
     for edit in edits(base, side, PATIENCE).into_iter().filter(|edit| edit.is_equal) {
@@ -48,12 +48,12 @@ fn same(base: &[&str], side: &[&str]) -> Vec<Option<usize>> {
     same
 }
 
-/// Merges by lines; a place that both changed in different ways stands between marks, mine first.
+/// Merges by lines; conflicting changes are put between markers, mine first.
 pub fn merge(base: &str, mine: &str, theirs: &str, name: &str) -> Merged {
     let [base, mine, theirs] = [base, mine, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let (in_mine, in_theirs) = (same(&base, &mine), same(&base, &theirs));
     let mut merged = Merged { text: String::new(), conflicts: 0 };
-    // How far each of the three is read. At every turn some lines that nobody changed follow, or what somebody changed.
+    // The positions in the three texts. Each iteration handles lines that nobody changed, or one change.
     let (mut b, mut m, mut t) = (0, 0, 0);
     while b < base.len() || m < mine.len() || t < theirs.len() {
         let both = |at: &usize| Some((*at, (*in_mine.get(*at)?)?, (*in_theirs.get(*at)?)?));
@@ -82,7 +82,7 @@ pub fn merge(base: &str, mine: &str, theirs: &str, name: &str) -> Merged {
 fn mark(text: &mut String, mine: &[&str], theirs: &[&str], name: &str) {
     let name = format!(">>>>>>> {name}");
     for (head, lines) in [("<<<<<<< mine", mine), ("=======", theirs), (name.as_str(), &[])] {
-        // A last line without an end must not run into a mark.
+        // A last line without a line ending must not run into a marker.
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }

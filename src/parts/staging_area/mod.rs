@@ -1,7 +1,7 @@
-//! Changes of files that wait to be committed: a small index for each server, person, project and branch, kept on disk.
+//! The staging area: changes of files to be committed, for each server, account, project and branch, saved on disk.
 //!
-//! The list and its texts are kept apart: the list is small and written often, a text is written once. A text is on
-//! disk before a list names it, and leaves it after no list does.
+//! The list of changes and their texts are stored separately: the list is small and written often, a text is written
+//! once. A text is saved before a list refers to it, and removed after no list does.
 
 pub mod document;
 pub mod file_actions;
@@ -17,14 +17,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// The form in which a list is kept; one of another form is left alone.
+/// The version of the list's format; lists of other versions are left alone.
 const VERSION: u32 = 1;
-/// Bytes of one file that are staged.
+/// The maximum size of a staged file, in bytes.
 pub const LARGEST: usize = 10 << 20;
-/// Bytes of all files of a list.
+/// The maximum size of all staged files of a list, in bytes.
 pub const ALL: u64 = 32 << 20;
 
-/// What is done with a file.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -35,7 +35,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word of the API.
+    /// Returns the API's name of the action.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Create => "create",
@@ -46,60 +46,60 @@ impl Kind {
     }
 }
 
-/// A text that a change brings, kept under a key of its own.
+/// The content of a change, stored under its own key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
-    /// Another number whenever it is another text.
+    /// A number that identifies the text.
     pub revision: u64,
-    /// Its size as a file.
+    /// The size of the file, in bytes.
     pub bytes: u64,
-    /// What is kept is the base64 of it.
+    /// Whether the stored text is base64.
     pub base64: bool,
 }
 
-/// One change of a file.
+/// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What is done.
+    /// The kind of the change.
     pub kind: Kind,
-    /// The file, where the commit leaves it.
+    /// The path of the file after the commit.
     pub path: String,
-    /// Where a moved file was.
+    /// The previous path of a moved file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The blob that it was made from; none for a new file.
+    /// The blob that the change is based on; `None` for a new file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// The last commit of the file, as it was when it was opened.
+    /// The last commit of the file when it was opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_commit: Option<String>,
-    /// What it brings; none where a file goes, or is moved as it is.
+    /// The new content; `None` for a deletion, or a move without changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
 }
 
 impl Change {
-    /// Returns where the file is before the commit.
+    /// Returns the path of the file before the commit.
     pub fn source(&self) -> &str {
         self.from.as_deref().unwrap_or(&self.path)
     }
 }
 
-/// The list.
+/// The list of changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staging {
     version: u32,
     /// The number of the next text.
     next: u64,
-    /// In the order in which they were made.
+    /// The changes, in the order in which they were staged.
     pub changes: Vec<Change>,
-    /// The new branch to commit to; none for the branch of the list.
+    /// The new branch to commit to; `None` for the branch of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onto: Option<String>,
-    /// Name and mail of the author, if it is not the user who commits.
+    /// The name and email address of the author, if it is not the user who commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<(String, String)>,
-    /// What the server said to the last try.
+    /// The server's message about the last failed commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -111,7 +111,7 @@ impl Default for Staging {
 }
 
 impl Staging {
-    /// The change that leaves something at `path`, or takes it away.
+    /// Returns the change that writes or deletes the file at `path`.
     pub fn at(&self, path: &str) -> Option<&Change> {
         self.changes.iter().find(|change| change.path == path)
     }
@@ -125,16 +125,16 @@ impl Staging {
     }
 }
 
-/// What is put into a list.
+/// The content to be staged.
 pub enum StagedFile {
     /// A text.
     Text(String),
-    /// Other bytes, as base64, and how many they are.
+    /// Binary data as base64, with its size in bytes.
     Base64(String, u64),
 }
 
 impl StagedFile {
-    /// Bytes as they are best kept.
+    /// Returns bytes in their best form for storage.
     pub fn of(bytes: Vec<u8>) -> StagedFile {
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => StagedFile::Text(text),
@@ -144,19 +144,19 @@ impl StagedFile {
     }
 }
 
-/// Where a list is kept, and what it is a list for.
+/// The storage key of a list, with its project and branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagingKey {
     key: String,
-    /// The project, by its path where that is known.
+    /// The project, by its path if that is known.
     pub project: Id,
-    /// The branch that files were read from, and that a commit goes to.
+    /// The branch that files are read from, and that commits go to.
     pub branch: String,
 }
 
-/// The beginning of the keys of all lists of a project.
+/// Returns the prefix of the keys of all lists of a project, and the project by its path.
 fn prefix(view: &View, id: &Id) -> Option<(String, Id)> {
-    // Saved texts belong to an account: before it is known, none are.
+    // Saved texts belong to an account, so that there are none before it is known.
     view.me()?;
     let path = project::project(view, id).map(|p| p.path_with_namespace.as_str()).filter(|path| !path.is_empty());
     let project = path.map_or_else(|| id.clone(), Id::from);
@@ -164,28 +164,28 @@ fn prefix(view: &View, id: &Id) -> Option<(String, Id)> {
 }
 
 impl StagingKey {
-    /// The desk of a branch; `None` while it is not known who is signed in.
+    /// Returns the key of a branch's staging area; `None` while the current user is unknown.
     pub fn of(view: &View, project: &Id, branch: &str) -> Option<StagingKey> {
         let (prefix, project) = prefix(view, project)?;
         Some(StagingKey { key: format!("{prefix}{branch}"), project, branch: branch.to_owned() })
     }
 
-    /// Branches of a project that have a list, by name.
+    /// Returns the branches of a project with a saved list, sorted by name.
     pub fn branches(view: &View, project: &Id) -> Vec<String> {
         let Some((prefix, _)) = prefix(view, project) else { return Vec::new() };
         let names = view.drafts.keys().filter_map(|key| key.strip_prefix(&prefix));
-        // What belongs to a list has its key and a blank before its own; no ref holds a blank.
+        // The keys of a list's other data have a space after the key of the list; a ref contains no spaces.
         let mut names: Vec<String> = names.filter(|name| !name.contains(' ')).map(str::to_owned).collect();
         names.sort();
         names
     }
 
-    /// The key of something that belongs to the list.
+    /// Returns the key of other data of the list.
     pub fn key(&self, what: &str) -> String {
         format!("{} {what}", self.key)
     }
 
-    /// The key under which the text of a file is kept while it is typed.
+    /// Returns the key of a file's text while it is being edited.
     pub fn typed_key(&self, path: &str) -> String {
         self.key(&format!("typed {}", encode(path)))
     }
@@ -194,15 +194,15 @@ impl StagingKey {
         self.key(&format!("text {revision}"))
     }
 
-    /// The list as it is kept; empty where there is none.
+    /// Returns the list as it is saved; empty if there is none.
     pub fn raw<'a>(&self, view: &View<'a>) -> &'a str {
         view.drafts.get(&self.key).map(String::as_str).unwrap_or_default()
     }
 
-    /// The list.
+    /// Parses the list.
     ///
     /// # Errors
-    /// In words, if it is kept in a form that this labscope does not know; it must not be written then.
+    /// Returns a message if the list was saved in an unknown format; it must not be overwritten then.
     pub fn read(&self, view: &View) -> Result<Staging, String> {
         let raw = self.raw(view);
         if raw.is_empty() {
@@ -214,21 +214,21 @@ impl StagingKey {
         })
     }
 
-    /// The saved text of a change.
+    /// Returns the saved text of a content.
     pub fn text<'a>(&self, view: &View<'a>, content: &Content) -> Option<&'a str> {
         view.drafts.get(&self.text_key(content.revision)).map(String::as_str)
     }
 
-    /// The bytes of a change.
+    /// Returns the bytes of a content.
     pub fn bytes(&self, view: &View, content: &Content) -> Option<Vec<u8>> {
         let text = self.text(view, content)?;
         if content.base64 { STANDARD.decode(text).ok() } else { Some(text.as_bytes().to_vec()) }
     }
 
-    /// Keeps the list, and drops the texts that it no longer names.
+    /// Saves the list, and removes the texts that it no longer refers to.
     pub fn write(&self, staging: &Staging, cx: &mut Cx) {
         let before = self.read(&cx.view).unwrap_or_default();
-        // An empty list is none; where a new branch was named, that is not worth keeping.
+        // An empty list is removed, even if a new branch was named in it.
         let text = if staging.changes.is_empty() { None } else { serde_json::to_string(staging).ok() };
         cx.act(Action::Keep(self.key.clone(), text));
         let named =
@@ -267,21 +267,21 @@ impl StagingKey {
         Ok(Content { revision, bytes, base64 })
     }
 
-    /// Stages the content of a file: new where `base` names no blob that it was made from.
+    /// Stages the content of a file, which is a new file if `base` is `None`.
     ///
     /// # Errors
-    /// In words: a list that cannot be read, or bounds.
+    /// Returns a message if the list cannot be read or a size limit is exceeded.
     pub fn put(&self, path: &str, base: Option<Base>, put: StagedFile, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         let content = Some(self.keep(&mut staging, put, cx)?);
         match staging.position(path).and_then(|at| staging.changes.get_mut(at)) {
             Some(change) => {
-                // What was to go comes back with another content.
+                // A file staged for deletion gets the new content instead.
                 if change.kind == Kind::Delete {
                     change.kind = Kind::Update;
                 }
                 change.content = content;
-                // Merged with what somebody else made of it in the meantime.
+                // The content was merged with a newer version of the file.
                 if let Some(base) = base {
                     change.rebase(base);
                 }
@@ -307,10 +307,10 @@ impl StagingKey {
         Ok(())
     }
 
-    /// Stages that a file goes.
+    /// Stages the deletion of a file.
     ///
     /// # Errors
-    /// In words: a list that cannot be read.
+    /// Returns a message if the list cannot be read.
     pub fn delete(&self, path: &str, base: Base, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         let gone = |path: &str, base: Base| Change {
@@ -334,10 +334,10 @@ impl StagingKey {
         Ok(())
     }
 
-    /// Stages that a file moves.
+    /// Stages a move of a file.
     ///
     /// # Errors
-    /// In words: a list that cannot be read, or a path that is staged already.
+    /// Returns a message if the list cannot be read, or `to` is already staged, or `from` is staged for deletion.
     pub fn rename(&self, from: &str, to: &str, base: Base, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         if staging.at(to).is_some() {
@@ -351,7 +351,7 @@ impl StagingKey {
                     (change.kind, change.from) = (Kind::Move, Some(from.to_owned()));
                     change.path = to.to_owned();
                 }
-                // Back where it was, it is not moved.
+                // Moving a file back to its previous path undoes the move.
                 Kind::Move if change.from.as_deref() == Some(to) => {
                     (change.kind, change.from) = (Kind::Update, None);
                     change.path = to.to_owned();
@@ -373,10 +373,10 @@ impl StagingKey {
         Ok(())
     }
 
-    /// Stages a move over a file that is there: what is moved goes, and the other file gets its content.
+    /// Stages a move over an existing file: the source is deleted, and the existing file gets the content.
     ///
     /// # Errors
-    /// In words: a list that cannot be read, or bounds.
+    /// Returns a message if the list cannot be read or a size limit is exceeded.
     pub fn over(&self, change: &Change, base: Base, put: StagedFile, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         staging.changes.retain(|other| other != change);
@@ -397,7 +397,7 @@ impl StagingKey {
         Ok(())
     }
 
-    /// Changes the list as `change` does; what cannot be read is left alone.
+    /// Applies `change` to the list; a list that cannot be read is left alone.
     pub fn update(&self, cx: &mut Cx, change: impl FnOnce(&mut Staging)) {
         if let Ok(mut staging) = self.read(&cx.view) {
             change(&mut staging);
@@ -406,22 +406,22 @@ impl StagingKey {
     }
 }
 
-/// What a change is made from.
+/// The version of a file that a change is based on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Base {
-    /// The hash of the blob.
+    /// The SHA of the blob.
     pub blob: Option<String>,
     /// The last commit that changed the file.
     pub last_commit: Option<String>,
 }
 
 impl Change {
-    /// The same change, made of another state of the file.
+    /// Changes the base of the change to another version of the file.
     pub fn rebase(&mut self, base: Base) {
         match (self.kind, &base.blob) {
-            // The file is there already: it is changed, not made.
+            // The file exists by now: it is updated, not created.
             (Kind::Create, Some(_)) => self.kind = Kind::Update,
-            // It is gone: it is made again.
+            // The file no longer exists: it is created again.
             (Kind::Update | Kind::Move, None) => (self.kind, self.from) = (Kind::Create, None),
             _ => {}
         }
@@ -429,7 +429,7 @@ impl Change {
     }
 }
 
-/// The last commit of a file on a branch: the first of its history.
+/// Returns the request for the history of a file on a branch, whose first commit is the last that changed it.
 pub fn history(project: &Id, branch: &str, path: &str) -> crate::api::commits::ListCommits {
     crate::api::commits::ListCommits {
         id: project.clone(),
@@ -439,12 +439,12 @@ pub fn history(project: &Id, branch: &str, path: &str) -> crate::api::commits::L
     }
 }
 
-/// The last commit of a file on a branch, if it is known.
+/// Returns the last commit of a file on a branch, if it is loaded.
 pub fn last_commit(view: &View, project: &Id, branch: &str, path: &str) -> Option<String> {
     view.store.list(&history(project, branch, path)).get(0).map(|commit| commit.id.clone())
 }
 
-/// Returns whether asking for what `endpoint` names failed, and how, in words.
+/// Returns the message of a failed request, if it failed.
 pub fn failure<E: Endpoint>(view: &View, endpoint: &E) -> Option<String> {
     let error = view.store.error_of(&endpoint.request())?;
     Some(format!("{}: {} ({}). {}", error.title(), error.message(), error.tried, error.advice()))

@@ -1,4 +1,4 @@
-//! Completion of paths: those of a branch, and those of this machine.
+//! Completion of paths, of a branch and of the local file system.
 
 use crate::api::Id;
 use crate::api::repository::ListTree;
@@ -8,17 +8,17 @@ use crate::app::pane::View;
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use std::path::PathBuf;
 
-/// Pages of a folder among which one completes.
+/// The number of pages of a folder that are loaded for completion.
 const PAGES: u32 = 5;
-/// Names of a folder of this machine among which one completes.
+/// The maximum number of names of a local folder that are completed.
 const NAMES: usize = 2_000;
 
-/// The folder of a path with its slash at the end, empty for the root.
+/// Returns the folder of a path with a trailing slash, or an empty string for the root.
 fn folder(path: &str) -> &str {
     path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default()
 }
 
-/// Paths of a branch.
+/// The paths of a branch.
 pub struct BranchPaths {
     pub project: Id,
     pub branch: String,
@@ -48,15 +48,15 @@ impl Complete for BranchPaths {
     }
 }
 
-/// Paths of this machine; `~/` is the home.
+/// The local paths; `~/` is the home directory.
 pub struct LocalPaths;
 
-/// A path as it is typed, as the machine knows it.
+/// Returns the local path for a typed one.
 pub fn local(typed: &str) -> PathBuf {
     local_paths::path(if typed.is_empty() { "." } else { typed })
 }
 
-/// Reads a folder.
+/// A computation that lists a local folder.
 struct ListFolder(String);
 
 fn folder_key(folder: &str) -> String {
@@ -64,7 +64,7 @@ fn folder_key(folder: &str) -> String {
 }
 
 impl Derive for ListFolder {
-    /// Names, folders with a slash at the end.
+    /// The names, folders with a trailing slash.
     type Output = Vec<String>;
 
     fn key(&self) -> String {
@@ -98,17 +98,17 @@ impl Complete for LocalPaths {
     }
 }
 
-/// Reads a file of this machine.
+/// A computation that reads a local file.
 pub struct ReadFile {
     /// The path as it was typed.
     pub typed: String,
-    /// Another number for another reading of it.
+    /// A number that gives each read its own key.
     pub turn: u64,
-    /// More bytes are not read.
+    /// The maximum size in bytes; a larger file is not read.
     pub largest: u64,
 }
 
-/// The name of what was read.
+/// Returns the key of the contents of a local file.
 pub fn file_key(typed: &str, turn: u64) -> String {
     format!("file {typed} of this machine, {turn}")
 }

@@ -1,4 +1,4 @@
-//! How a trace is drawn: its lines, the bar below them, and what stands where there is no trace.
+//! Draws a trace: its lines, the bar below them, and the placeholder if there is no trace.
 
 use super::{Jump, Viewer};
 use crate::api::jobs::{Job, Status};
@@ -11,11 +11,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// From this many columns lines are numbered.
+/// The minimum width at which lines are numbered, in columns.
 const NUMBERED: u16 = 60;
 
 impl Viewer {
-    /// What stands where there is no trace.
+    /// Draws the placeholder if there is no trace.
     fn without(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
         let theme = view.theme;
         let mut say = |why: &str, hint: &str| state::empty(buf, area, theme, why, hint);
@@ -52,17 +52,17 @@ impl Viewer {
         }
     }
 
-    /// Draws it, with a bar below; `beside` is said there, too.
+    /// Draws the trace with a bar below, which also shows `beside`.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, beside: Option<(String, Role)>) {
         self.draw_with(view, area, buf, focused, Some(beside));
     }
 
-    /// Draws it where there is little room: what the bar would say is said by [`Viewer::note`].
+    /// Draws the trace without a bar, for small areas; [`Viewer::note`] has the most important facts instead.
     pub fn draw_small(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         self.draw_with(view, area, buf, focused, None);
     }
 
-    /// Returns how it is looked at, in a few words.
+    /// Returns a short description of the view: paused or not, the number of lines, the search.
     pub fn note(&self, view: &View) -> String {
         let Some(trace) = self.trace(view).filter(|trace| trace.len_lines() > 0) else { return String::new() };
         let fresh = trace.len_lines().saturating_sub(self.seen);
@@ -86,7 +86,7 @@ impl Viewer {
         focused: bool,
         bar_with: Option<Option<(String, Role)>>,
     ) {
-        // Where it is not drawn, it is still here that a click belongs to it.
+        // The area is needed for clicks even if there is no trace to draw.
         self.area.set(area);
         let remote = self.remote(view);
         let growing = view.store.growing::<Trace>(&self.request());
@@ -121,7 +121,7 @@ impl Viewer {
         layout.width = usize::from(body.width).saturating_sub(layout.gutter() + 2);
         let height = usize::from(body.height);
         let top = if self.doc.wrap {
-            // Lines may take several rows each: what is in sight begins near the cursor.
+            // Lines may be wrapped to several rows, so the visible range starts near the cursor.
             let cursor = self.doc.at(rows);
             self.doc.top.get().min(cursor).max(cursor.saturating_sub(height))
         } else {

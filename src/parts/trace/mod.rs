@@ -1,5 +1,5 @@
-//! The trace of a job as it is looked at: followed, folded, filtered, searched, marked. The place of one job shows it
-//! whole, the place of several a part of the screen for each.
+//! The viewer of a job's trace: following, folding, filtering, searching, marking. The place of one job shows it full
+//! size, the place of several traces in a part of the screen each.
 
 mod draw;
 mod other_runs;
@@ -30,25 +30,25 @@ use work::{
     search_key,
 };
 
-/// Where to go as soon as what it takes is worked out.
+/// A target to move to once the computation that finds it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Jump {
     /// The first match from a line on.
     Match(usize),
-    /// The next or the previous error, or warning.
+    /// The next or the previous error or warning.
     Trouble { forward: bool, warning: bool },
-    /// What the user wants to see of a job that failed.
+    /// The most relevant error of a failed job.
     Failure,
-    /// Nowhere: all sections are folded but the one that failed.
+    /// The failure or else the current line, with all sections folded except the one that failed.
     Fold,
-    /// To the user's own pager.
+    /// The user's pager.
     Page,
 }
 
-/// The text of the lines that are to be shown, as the pane hears it.
+/// The text that visible lines have to contain, as a message to the pane.
 pub struct OnlyLines(pub String);
 
-/// One trace, and how it is looked at.
+/// The viewer of one trace.
 pub struct Viewer {
     pub project: Id,
     pub id: u64,
@@ -57,27 +57,27 @@ pub struct Viewer {
     folded: bool,
     times: bool,
     query: String,
-    /// Whether only lines that match are shown.
+    /// Whether only matching lines are shown.
     only: bool,
-    /// The lines that match, as last known.
+    /// The last known matching lines.
     lines: Option<Arc<UpTo<Vec<u32>>>>,
-    /// What the search found, as last known.
+    /// The last known search result.
     found: Option<Arc<UpTo<Found>>>,
     current: usize,
     jump: Option<Jump>,
-    /// Whether the part of the trace to open at was chosen.
+    /// Whether the initial position in the trace was chosen.
     opened: bool,
-    /// Lines that were there when following stopped.
+    /// The number of lines when following stopped.
     seen: usize,
-    /// The line where the marked ones begin; they end at the cursor.
+    /// The line where the marked range starts; it ends at the cursor.
     mark: Option<usize>,
-    /// Which text it is, and how often it was written again.
+    /// The edition of the trace and the number of times it was rewritten.
     edition: Option<(u64, u32)>,
-    /// It was asked to run again.
+    /// The retry that the user requested.
     again: Option<other_runs::Retry>,
-    /// How often it went to another program.
+    /// The number of times the trace was sent to the pager.
     pages: usize,
-    /// Names the trace as it was when something was last looked for in it.
+    /// The identity of the trace for which the last computations were started.
     of: RefCell<String>,
     area: Cell<Rect>,
 }
@@ -87,7 +87,7 @@ fn is_over(value: &Value) -> bool {
 }
 
 impl Viewer {
-    /// The trace of a job, at its end; where the screen is heard, nothing moves until it is asked for.
+    /// Creates a viewer at the end of a trace; for screen readers, nothing moves until the user asks for it.
     pub fn new(project: Id, id: u64) -> Viewer {
         Viewer {
             project,
@@ -121,22 +121,22 @@ impl Viewer {
         GetTrace { id: self.project.clone(), job_id: self.id }.request()
     }
 
-    /// Returns what is known of the job.
+    /// Returns the job as far as it is known, with its error.
     pub fn remote<'a>(&self, view: &View<'a>) -> Remote<'a, Job> {
         view.store.get(&self.query_job())
     }
 
-    /// The job, if it is known.
+    /// Returns the job, if it is loaded.
     pub fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
         self.remote(view).value
     }
 
-    /// Returns whether the job may still change, as far as the server says.
+    /// Returns whether the job may still change, as far as the server reports.
     pub fn is_live(&self, view: &View) -> bool {
         self.job(view).is_some_and(ci::moves) && self.lost(view).is_none()
     }
 
-    /// In a word, why a job that had not ended is not known any more.
+    /// Returns a short reason if an unfinished job can no longer be loaded.
     pub fn lost(&self, view: &View) -> Option<&'static str> {
         let remote = self.remote(view);
         let ended = remote.value.is_none_or(|job| job.status.is_finished());
@@ -148,30 +148,30 @@ impl Viewer {
         })
     }
 
-    /// The trace, as far as it is known.
+    /// Returns the trace, as far as it is loaded.
     pub fn trace<'a>(&self, view: &View<'a>) -> Option<&'a Trace> {
         view.store.growing::<Trace>(&self.request()).map(|growing| growing.sink)
     }
 
-    /// Returns whether there can be a trace worth asking for.
+    /// Returns whether the job can have a trace that is worth requesting.
     fn has_trace(&self, view: &View, job: &Job) -> bool {
         let written = job.status.is_running() || job.status.is_finished() && job.status != Status::Skipped;
         job.erased_at.is_none() && (written || self.trace(view).is_some_and(|trace| trace.len_lines() > 0))
     }
 
-    /// Names the trace as far as it is known.
+    /// Returns the identity of the loaded part of the trace.
     fn identity(&self, trace: &Trace) -> String {
         format!("{}\t{}", self.name(trace), trace.bytes_len())
     }
 
-    /// Names the trace, however long it is.
+    /// Returns the name of the trace, whatever its length.
     fn name(&self, trace: &Trace) -> String {
         format!("{}/{} {}", self.project, self.id, trace.edition())
     }
 
     // ---- rows of the screen and lines of the trace
 
-    /// The lines that are shown alone, while that is so and they are known.
+    /// Returns the matching lines if only those are shown and they are known.
     fn chosen(&self) -> Option<&[u32]> {
         self.lines.as_ref().filter(|_| self.only).map(|lines| lines.result.as_slice())
     }
@@ -198,7 +198,7 @@ impl Viewer {
         }
     }
 
-    /// The line under the cursor.
+    /// Returns the line under the cursor.
     pub fn line(&self, view: &View) -> usize {
         self.line_of(self.doc.at(self.rows(view)))
     }
@@ -208,7 +208,7 @@ impl Viewer {
         self.doc.goto(self.row_of(line), self.rows_of(trace));
     }
 
-    /// The lines in sight, and some around them.
+    /// Returns the visible lines and some around them.
     fn window(&self, view: &View, trace: &Trace) -> impl Iterator<Item = usize> {
         let rows = self.rows_of(trace);
         let height = self.doc.height.get().max(usize::from(view.size.1));
@@ -218,13 +218,14 @@ impl Viewer {
         (first..last).map(|row| self.line_of(row))
     }
 
-    // ---- what it needs, and what came of it
+    // ---- requests and results
 
-    /// Returns what it needs: the job, its trace, and what is looked for in it.
+    /// Returns the requests and computations that are needed: the job, its trace, and searches in it.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let load = Load::one(&self.query_job());
         let Some(job) = self.job(view) else { return vec![load.into()] };
-        // While it runs the stream brings its state; before that, and where the stream broke off, it must be asked for.
+        // While the job runs, the stream brings its state; before that and after an error of the stream, it has to be
+        // polled.
         let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.error.is_some());
         let waits = ci::moves(job) && (broken || !job.status.is_running());
         let mut wants: Vec<Want> = vec![if waits { load.clone().every(PULSE).into() } else { load.clone().into() }];
@@ -242,8 +243,8 @@ impl Viewer {
             if !blocks.is_empty() {
                 wants.push(Work::new(ReadBack { name: self.name(trace), trace: trace.clone(), blocks }).into());
             }
-            // What is being looked for is found, as far as the trace was known then, before it is looked for again: in
-            // one that grows without a pause, nothing would ever be found.
+            // A search is finished for the part of the trace that was known at its start before it is started again.
+            // Otherwise it would never finish in a trace that grows without pause.
             let now = self.identity(trace);
             let known = !self.of.borrow().is_empty();
             let mut works = if known { self.looks(view, trace) } else { Vec::new() };
@@ -256,8 +257,8 @@ impl Viewer {
         wants
     }
 
-    /// Returns what is to be looked for in the trace as it was when that began. Only what is not made yet: each of
-    /// these holds a copy of the trace.
+    /// Returns the computations on the trace as it was when they were started, except those already done, because each
+    /// of them has a copy of the trace.
     fn looks(&self, view: &View, trace: &Trace) -> Vec<Want> {
         let mut wants: Vec<Want> = Vec::new();
         let lacks = |key: String| view.store.lacks(&key);
@@ -285,7 +286,7 @@ impl Viewer {
         wants
     }
 
-    /// After an update: keeps its place, and goes where it was asked to go, once that is known.
+    /// Updates the state after a store update: keeps the position, and moves to a pending target once it is known.
     pub fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
         let Some(job) = self.job(&view) else { return };
@@ -309,7 +310,7 @@ impl Viewer {
             if self.only
                 && let Some(lines) = view.store.shared_result(&only_key(&of, &self.query))
             {
-                // The cursor stays on its line, or on the one that is left nearest to it.
+                // The cursor stays on its line, or on the nearest one that is left.
                 let line = self.line(&view);
                 self.lines = Some(lines);
                 if !self.doc.follow {
@@ -320,7 +321,7 @@ impl Viewer {
         self.land(trace, &of, cx);
     }
 
-    /// What was found and marked in a trace that was written again is of another text.
+    /// Discards matches and marks if the trace was rewritten, because they belong to another text.
     fn renew(&mut self, trace: &Trace, cx: &mut Cx) {
         let now = (trace.edition(), trace.resets());
         let Some((edition, resets)) = self.edition.replace(now).filter(|before| *before != now) else { return };
@@ -332,7 +333,7 @@ impl Viewer {
         }
     }
 
-    /// Goes where it was asked to go, once that is known.
+    /// Moves to the pending target, once it is known.
     fn land(&mut self, trace: &Trace, of: &str, cx: &mut Cx) {
         let view = cx.view;
         let Some(jump) = self.jump else { return };
@@ -389,15 +390,15 @@ impl Viewer {
         }
     }
 
-    // ---- what can be done with it
+    // ---- actions
 
-    /// Returns what to call the trace as a file.
+    /// Returns the file name for the trace.
     fn file(&self, view: &View) -> String {
         let name = self.job(view).map_or("job", |job| job.name.as_str()).replace(['/', '\\', ' '], "-");
         file_name(&format!("{name}-{}.log", self.id))
     }
 
-    /// Returns whether there is something to look at.
+    /// Returns an error unless there is a trace to view.
     pub fn written(&self, view: &View) -> Result<(), Disabled> {
         if self.trace(view).is_some_and(|trace| trace.len_lines() > 0) {
             return Ok(());
@@ -413,14 +414,14 @@ impl Viewer {
         }
     }
 
-    /// Returns whether it has sections.
+    /// Returns an error unless the trace has sections.
     pub fn sections(&self, view: &View) -> Result<(), Disabled> {
         self.written(view)?;
         let some = self.trace(view).is_some_and(|trace| !trace.sections().is_empty());
         if some { Ok(()) } else { Err("this trace has no sections".into()) }
     }
 
-    /// Returns whether the end can be followed.
+    /// Returns an error unless the end can be followed.
     pub fn live(&self, view: &View) -> Result<(), Disabled> {
         match self.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
@@ -429,14 +430,14 @@ impl Viewer {
         }
     }
 
-    /// Returns whether lines have a time.
+    /// Returns an error unless the lines have timestamps.
     pub fn timed(&self, view: &View) -> Result<(), Disabled> {
         self.written(view)?;
         let times = self.trace(view).is_some_and(Trace::has_times);
         if times { Ok(()) } else { Err("this trace has no timestamps".into()) }
     }
 
-    /// Follows the end, or stops.
+    /// Toggles following the end of the trace.
     pub fn follow(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
         if self.doc.follow {
@@ -446,7 +447,7 @@ impl Viewer {
         }
     }
 
-    /// Follows the end, or stays where it is.
+    /// Turns following on or off.
     pub fn set_follow(&mut self, follow: bool, cx: &mut Cx) {
         if self.doc.follow != follow {
             self.follow(cx);
@@ -458,7 +459,7 @@ impl Viewer {
         self.doc.follow
     }
 
-    /// Goes where `jump` says, once it is known for the trace as it is now.
+    /// Moves to the target of `jump`, once it is known for the current trace.
     fn ask(&mut self, jump: Jump, view: &View) {
         if let Some(trace) = self.trace(view) {
             self.of.replace(self.identity(trace));
@@ -466,12 +467,12 @@ impl Viewer {
         self.jump = Some(jump);
     }
 
-    /// To the next error or warning, or the one before.
+    /// Moves to the next or the previous error or warning.
     pub fn trouble(&mut self, forward: bool, warning: bool, view: &View) {
         self.ask(Jump::Trouble { forward, warning }, view);
     }
 
-    /// Folds the section under the cursor, or unfolds it.
+    /// Folds or unfolds the section under the cursor.
     pub fn toggle(&mut self, cx: &mut Cx) {
         let line = self.line(&cx.view);
         if let Some(trace) = self.trace(&cx.view) {
@@ -482,7 +483,7 @@ impl Viewer {
         }
     }
 
-    /// To the next section, or the one before.
+    /// Moves to the next or the previous section.
     pub fn section(&mut self, forward: bool, cx: &mut Cx) {
         let at = self.line(&cx.view);
         let Some(trace) = self.trace(&cx.view) else { return };
@@ -494,7 +495,7 @@ impl Viewer {
         }
     }
 
-    /// Folds all sections but the one that failed, or unfolds all.
+    /// Folds all sections except the one that failed, or unfolds all.
     pub fn fold(&mut self, cx: &mut Cx) {
         if !self.folded {
             self.ask(Jump::Fold, &cx.view);
@@ -506,19 +507,19 @@ impl Viewer {
         }
     }
 
-    /// Shows the time of each line, or no more.
+    /// Toggles the time of each line.
     pub fn turn_times(&mut self) {
         self.times = !self.times;
     }
 
-    /// Lets long lines go on below, or cuts them.
+    /// Toggles line wrap.
     pub fn turn_wrap(&mut self, cx: &mut Cx) {
         self.doc.wrap = !self.doc.wrap;
         self.doc.left = 0;
         cx.say(Tone::Info, if self.doc.wrap { "Line wrap on." } else { "Line wrap off." });
     }
 
-    /// Shows only the lines that match what is sought, or all again; asks for a text where none is: the answer is an
+    /// Toggles between matching lines and all lines. Without a search it asks for a text; the answer is an
     /// [`OnlyLines`].
     pub fn turn_only(&mut self, cx: &mut Cx) {
         if self.query.is_empty() {
@@ -538,7 +539,7 @@ impl Viewer {
         self.jump = None;
     }
 
-    /// To a line, counted from 1.
+    /// Moves to a line, counted from 1.
     pub fn go_to_line(&mut self, typed: &str, cx: &mut Cx) {
         let Ok(line) = typed.trim().parse::<usize>() else {
             return cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(typed)));
@@ -548,24 +549,24 @@ impl Viewer {
         }
     }
 
-    /// Saves it to a file.
+    /// Saves the trace to a file.
     pub fn save(&self, cx: &mut Cx) {
         cx.act(Action::Save(Save::new(self.request(), &self.file(&cx.view))));
     }
 
-    /// Shows it in the user's own pager, as soon as its text is there.
+    /// Opens the trace in the user's pager, once its text is ready.
     pub fn page(&mut self, view: &View) {
         self.pages += 1;
         self.ask(Jump::Page, view);
     }
 
-    /// Moves.
+    /// Moves the cursor or scrolls.
     pub fn motion(&mut self, motion: Motion, view: &View) {
         let len = self.rows(view);
         let live = self.live(view).is_ok();
         motion.scroll(&mut self.doc, len);
         if motion == Motion::Last && !glyph::words() {
-            // At the end of what grows one wants to see it grow.
+            // At the end of a growing trace, the user usually wants to follow it.
             self.doc.follow = live;
         }
     }

@@ -1,4 +1,4 @@
-//! What is sought in a trace: typed, found, walked through, and given up.
+//! Search in a trace: the query, moving between matches, and ending it.
 
 use super::{Jump, Viewer};
 use crate::app::pane::Cx;
@@ -7,18 +7,18 @@ use crate::ui::text;
 use crate::ui::trace::Trace;
 
 impl Viewer {
-    /// Returns what is sought.
+    /// Returns the search query.
     pub fn filter_text(&self) -> &str {
         &self.query
     }
 
-    /// Seeks something else; nothing ends the search.
+    /// Changes the search query; an empty one ends the search.
     pub fn seek(&mut self, text: &str, cx: &mut Cx) {
         if self.query == text {
             return;
         }
         let from = match self.jump {
-            // While typing, the search goes on from where it began.
+            // While typing, the search continues from where it started.
             Some(Jump::Match(from)) => from,
             _ => self.line(&cx.view),
         };
@@ -46,7 +46,7 @@ impl Viewer {
         }
     }
 
-    /// To the next match, or the one before, around the end.
+    /// Moves to the next or the previous match, wrapping around.
     pub fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         let at = self.line(&cx.view);
         let (Some(found), Some(trace)) = (self.found.clone(), self.trace(&cx.view)) else { return };
@@ -65,7 +65,7 @@ impl Viewer {
         self.show_match(trace, found, index % count);
     }
 
-    /// Esc: ends a mark, a filter or a search; `false` where there is none.
+    /// Handles Esc: clears a mark, a filter or a search; returns `false` if there is none.
     pub fn escape(&mut self, cx: &mut Cx) -> bool {
         if self.mark.take().is_some() {
             return true;

@@ -1,4 +1,4 @@
-//! What the user picks out of a trace: marked lines, and what a line names.
+//! Selections in a trace: marked lines, and the link targets of a line.
 
 use super::Viewer;
 use crate::app::action::{Action, Tone};
@@ -10,14 +10,15 @@ use crate::ui::text;
 use crate::ui::trace::refs::{self, Target};
 use std::ops::Range;
 
-/// Bytes of marked lines that are copied.
+/// The maximum size of the marked lines that are copied, in bytes.
 const COPIED: usize = 4 * 1024 * 1024;
-/// Lines below and above an error in which the place of it is looked for: compilers name it after what is wrong.
+/// The numbers of lines below and above an error that are searched for its location: compilers print it after the
+/// message.
 const BELOW: usize = 8;
 const ABOVE: usize = 2;
 
 impl Viewer {
-    /// Marks lines from here on, or no more.
+    /// Starts a marked range at the cursor, or clears the current one.
     pub fn turn_mark(&mut self, view: &View) {
         self.mark = if self.mark.is_some() { None } else { Some(self.line(view)) };
         if self.mark.is_some() {
@@ -26,14 +27,14 @@ impl Viewer {
         }
     }
 
-    /// The marked lines.
+    /// Returns the marked lines.
     pub(super) fn marked(&self, view: &View) -> Option<Range<usize>> {
         let (mark, cursor) = (self.mark?, self.line(view));
         Some(mark.min(cursor)..mark.max(cursor) + 1)
     }
 
-    /// Returns what can be copied: the marked lines, else the one under the cursor. Lines that are not shown are not
-    /// copied.
+    /// Returns the text to copy, with a description: the marked lines, or else the line under the cursor. Hidden lines
+    /// are not copied.
     pub fn copied(&self, view: &View) -> Option<(&'static str, String)> {
         let trace = self.trace(view)?;
         let Some(marked) = self.marked(view) else { return Some(("line", trace.text(self.line(view))?)) };
@@ -52,7 +53,7 @@ impl Viewer {
         Some(("the marked lines", out))
     }
 
-    /// Returns what a line names that can be opened, from a byte of it on.
+    /// Returns the first target that a line names after byte `from`.
     fn named(&self, view: &View, line: usize, from: usize) -> Option<Target> {
         let words = self.trace(view)?.text(line)?;
         refs::all(&words).filter(|found| found.range.end > from).find_map(|found| match found.target {
@@ -66,7 +67,7 @@ impl Viewer {
         })
     }
 
-    /// Returns what the line under the cursor names; of an error, what the lines around it name, too.
+    /// Returns the target that the line under the cursor names; for an error, also one of the lines around it.
     fn target(&self, view: &View) -> Option<Target> {
         let line = self.line(view);
         let own = self.named(view, line, 0);
@@ -103,7 +104,7 @@ impl Viewer {
         self.trace(view).is_some_and(|t| t.sections().binary_search_by_key(&line, |s| s.line).is_ok())
     }
 
-    /// Folds at a heading; elsewhere opens what the line names, or folds the section around it.
+    /// Folds at a heading; elsewhere opens the target of the line, or folds the section around it.
     pub fn enter(&mut self, cx: &mut Cx) {
         match self.target(&cx.view).filter(|_| !self.on_heading(&cx.view)) {
             Some(target) => self.open(target, cx),
@@ -111,7 +112,7 @@ impl Viewer {
         }
     }
 
-    /// Returns whether Enter has something to do here.
+    /// Returns an error unless Enter has something to do at the cursor.
     pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         match self.sections(view) {
             Err(_) if self.target(view).is_some() => Ok(()),
@@ -119,8 +120,8 @@ impl Viewer {
         }
     }
 
-    /// A click on the trace: the cursor goes there, a heading folds, what is named opens at the second click. `false`
-    /// where the trace was not drawn there.
+    /// Handles a click on the trace: moves the cursor, folds at a heading, and opens a target on a double click.
+    /// Returns `false` if the click was outside.
     pub fn press(&mut self, pointer: Pointer, cx: &mut Cx) -> bool {
         let Pointer::Press { column, row, double } = pointer else { return false };
         let area = self.area.get();
@@ -138,12 +139,12 @@ impl Viewer {
         true
     }
 
-    /// Returns whether it was last drawn at that cell.
+    /// Returns whether the trace was last drawn at that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 
-    /// It is out of sight.
+    /// Forgets the clickable area, because the trace is not visible.
     pub fn hide(&self) {
         self.area.set(ratatui::layout::Rect::default());
     }

@@ -1,5 +1,5 @@
-//! A file without a name for the parts of traces that memory is too small for; it is gone when the trace is, or the
-//! program.
+//! An unnamed temporary file for the parts of traces that exceed the memory limit. It is removed when the trace is
+//! dropped or the program exits.
 
 use crate::ui::trace::SpillStore;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 struct SpillFile(Mutex<File>);
 
-/// Makes one, in the folder for temporary files.
+/// Creates a file in the directory for temporary files.
 pub fn make() -> io::Result<Box<dyn SpillStore>> {
     Ok(Box::new(SpillFile(Mutex::new(tempfile::tempfile()?))))
 }

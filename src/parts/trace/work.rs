@@ -1,5 +1,4 @@
-//! What a trace needs beside being drawn: taking bytes from the store, looking through all of it, and the disk; off the
-//! loop.
+//! Work on a trace other than drawing: receiving bytes from the store, and searches and disk access off the event loop.
 
 use crate::parts::trace::spill_file;
 use crate::store::{Canceled, Derive, Sink};
@@ -33,28 +32,28 @@ impl Sink for Trace {
     }
 }
 
-/// Lines with errors, or with warnings, that are kept.
+/// The maximum number of lines with errors, or with warnings, that are kept.
 const TROUBLED: usize = 10_000;
-/// Bytes of a trace that another program is given.
+/// The maximum size of the text for the pager, in bytes.
 const PAPER: usize = 256 << 20;
 
-/// A result, and the lines up to which it stays true whatever comes.
+/// A result, and the number of lines up to which it remains valid when the trace grows.
 pub struct UpTo<T> {
     pub result: T,
     pub settled: usize,
 }
 
-/// Looks for a text in a trace.
+/// A computation that searches a trace for a query.
 pub struct Search {
-    /// Names the trace as far as it was known.
+    /// The identity of the part of the trace that was known at the start.
     pub of: String,
     pub trace: Trace,
     pub query: String,
-    /// What was found when less was known.
+    /// The result for an earlier, shorter part.
     pub before: Option<Arc<UpTo<Found>>>,
 }
 
-/// The name of a search's result.
+/// Returns the key of a search result.
 pub fn search_key(of: &str, query: &str) -> String {
     format!("trace search {of} {query}")
 }
@@ -75,16 +74,16 @@ impl Derive for Search {
     }
 }
 
-/// Keeps the lines that match.
+/// A computation that finds the matching lines.
 pub struct KeepMatches {
-    /// Names the trace as far as it was known.
+    /// The identity of the part of the trace that was known at the start.
     pub of: String,
     pub trace: Trace,
     pub query: String,
     pub before: Option<Arc<UpTo<Vec<u32>>>>,
 }
 
-/// The name of its result.
+/// Returns the key of the matching lines.
 pub fn only_key(of: &str, query: &str) -> String {
     format!("trace lines {of} {query}")
 }
@@ -105,24 +104,24 @@ impl Derive for KeepMatches {
     }
 }
 
-/// Looks for the lines of a trace that look like errors or warnings.
+/// A computation that finds the lines that look like errors or warnings.
 pub struct FindErrors {
-    /// Names the trace as far as it was known.
+    /// The identity of the part of the trace that was known at the start.
     pub of: String,
     pub trace: Trace,
     pub patterns: Patterns,
     pub warnings: bool,
 }
 
-/// The lines that look like trouble.
+/// The lines that look like errors or warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorLines {
     pub lines: Vec<usize>,
-    /// The one that the user wants to see first.
+    /// The line to show first for a failed job.
     pub failure: Option<usize>,
 }
 
-/// The name of its result.
+/// Returns the key of the lines with errors or warnings.
 pub fn look_key(of: &str, warnings: bool) -> String {
     format!("trace {} {of}", if warnings { "warnings" } else { "errors" })
 }
@@ -141,7 +140,8 @@ impl Derive for FindErrors {
     }
 }
 
-/// The first error of the last part that has one; what the runner itself says at the end only where nothing else is.
+/// Returns the first error of the last section that has one. The runner's own final message only counts if there is no
+/// other.
 fn failure(trace: &Trace, lines: &[usize]) -> Option<usize> {
     let verdict = |line: usize| trace.read_text(line).is_some_and(|text| text.contains("Job failed"));
     let own = |line: &&usize| !verdict(**line);
@@ -153,9 +153,9 @@ fn failure(trace: &Trace, lines: &[usize]) -> Option<usize> {
     lines.iter().copied().filter(|line| *line <= last).find(|line| section(*line) == within)
 }
 
-/// Puts what memory is too small for on disk.
+/// A computation that moves the parts of a trace that exceed the memory limit to disk.
 pub struct Spill {
-    /// Names the trace, however long it is: while it grows, this goes on.
+    /// The name of the trace, whatever its length, so that spilling continues while it grows.
     pub name: String,
     pub trace: Trace,
     pub keep: u64,
@@ -173,7 +173,7 @@ impl Derive for Spill {
     }
 }
 
-/// Reads back what is on the screen.
+/// A computation that reads the visible parts back from disk.
 pub struct ReadBack {
     pub name: String,
     pub trace: Trace,
@@ -192,21 +192,21 @@ impl Derive for ReadBack {
     }
 }
 
-/// The trace as text for another program.
+/// A computation that returns the trace as plain text for the pager.
 pub struct PlainText {
     pub of: String,
     pub trace: Trace,
-    /// How often it was asked for: each text is handed on, and made again.
+    /// The number of requests for the text, because each text is moved out of the store and has to be computed again.
     pub turn: usize,
 }
 
-/// The name of its result.
+/// Returns the key of the plain text.
 pub fn plain_key(of: &str, turn: usize) -> String {
     format!("trace text {of} {turn}")
 }
 
 impl Derive for PlainText {
-    /// Taken by who shows it: it may be large, and the store would keep it.
+    /// The pager takes the text out, because it may be large and would otherwise stay in the store.
     type Output = Mutex<Option<String>>;
 
     fn key(&self) -> String {
@@ -283,7 +283,7 @@ mod tests {
             );
         }
         let whole = trace.clone();
-        // Two at once put nothing away twice.
+        // Two computations at the same time do not store a block twice.
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| trace.put_away(1 << 20, spill_file::make));
@@ -300,7 +300,7 @@ mod tests {
             Search { of: String::new(), trace: whole.clone(), query, before: None }.run(&|| false).result
         };
         assert_eq!(find("line 77777 ").matches.first().map(|hit| hit.line), Some(77_777));
-        // Looking at much leaves no more at hand than a few blocks.
+        // Reading a lot keeps only a few blocks in memory.
         trace.bring(&trace.away(0..120_000));
         assert!(trace.away(0..120_000).len() < 10);
     }
