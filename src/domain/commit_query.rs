@@ -1,4 +1,4 @@
-//! What is typed to find commits, taken apart: what the server is asked, and what is looked for in its answer.
+//! Commit queries: splits the typed text into a request to the server and a filter on its reply.
 
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
@@ -6,20 +6,20 @@ use crate::app::pane::View;
 use crate::app::query::{self, Grammar};
 use serde_json::{Map, json};
 
-/// A log, and what is looked for in it.
+/// A commit log request and the filter on its reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogQuery {
-    /// What the server is asked.
+    /// The request to the server.
     pub asked: ListCommits,
-    /// Words of the title or the author, or the beginning of a hash, in lower case.
+    /// Lowercase words, each part of the title or author name or a prefix of the hash.
     words: Vec<String>,
-    /// A part of the author's name or address in lower case: servers of today know it, the others do not look at it.
+    /// A part of the author's name or email address, in lowercase. Current servers filter by it; older ones ignore it.
     author: String,
 }
 
 impl LogQuery {
-    /// Reads the log of a ref (where `all` is not said), of a path, and what `text` says beside that: `author:ada
-    /// since:2w path:src words`; `None` where a word cannot be asked.
+    /// Parses `text` (`author:ada since:2w path:src words`) into a query on `log`, which gives the ref (unless `all` is
+    /// set) and the path. Returns `None` while the text is invalid or its names are being looked up.
     pub fn read(text: &str, log: ListCommits, view: &View) -> Option<LogQuery> {
         let (keyed, words) = query::keyed_and_plain(text);
         let mut given = Map::new();
@@ -33,18 +33,18 @@ impl LogQuery {
         Some(LogQuery { asked, words, author })
     }
 
-    /// Returns what may be typed, and what is offered while it is.
+    /// Returns the grammar of commit queries, which also drives completion.
     pub fn grammar(id: &Id) -> Grammar {
-        // Words are looked for in what the server answers.
+        // Plain words are matched against the server's reply.
         Grammar::new(query::COMMITS, Some("words"), Some(id.clone()))
     }
 
-    /// The project whose log it is.
+    /// Returns the request for the log of a project.
     pub fn of(id: &Id) -> ListCommits {
         ListCommits { id: id.clone(), ..ListCommits::default() }
     }
 
-    /// Names what is looked for in the answer; empty where all of it is meant.
+    /// Returns a text that identifies the filter on the reply, or an empty string if there is none.
     pub fn narrows(&self) -> String {
         if self.words.is_empty() && self.author.is_empty() {
             return String::new();
@@ -52,7 +52,7 @@ impl LogQuery {
         format!("{} by {}", self.words.join(" "), self.author)
     }
 
-    /// Returns whether `commit` is one of those that are looked for.
+    /// Returns whether `commit` matches the filter.
     pub fn fits(&self, commit: &Commit) -> bool {
         let (title, name) = (commit.title.to_lowercase(), commit.author_name.to_lowercase());
         let says = |word: &String| title.contains(word) || name.contains(word) || commit.id.starts_with(word.as_str());
@@ -60,7 +60,7 @@ impl LogQuery {
             && (name.contains(&self.author) || commit.author_email.to_lowercase().contains(&self.author))
     }
 
-    /// Returns whether every commit of the answer stands beside its parents.
+    /// Returns whether the reply includes the parents of every commit, because neither a path nor a filter removes any.
     pub fn is_whole(&self) -> bool {
         self.asked.path.is_none() && self.narrows().is_empty()
     }

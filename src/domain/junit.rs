@@ -1,7 +1,7 @@
-//! Reads test reports, in the form of JUnit or as servers tell them: cases, what failed of them, and the places that
+//! Parses test reports, from JUnit XML or from the server's API: test cases, failures, and the source locations that
 //! failures name.
 //!
-//! Nothing that a document type declares is ever looked at: entities of its own stay as they are written.
+//! Declarations of a document type are ignored: custom entities are never expanded.
 
 use crate::api::test_reports::{TestCase, TestReport};
 use crate::ui::text;
@@ -11,18 +11,18 @@ use quick_xml::events::{BytesStart, Event};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Cases that are read.
+/// The maximum number of cases that are read.
 const MOST: usize = 200_000;
-/// Bytes of one case's texts that are kept.
+/// The maximum size of each text of a case, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// Bytes of a name that are kept.
+/// The maximum size of a name, in bytes.
 const NAME: usize = 512;
-/// Bytes of a file in which its first element is looked for.
+/// The number of bytes at the start of a file that are searched for the first element.
 const HEAD: usize = 64 * 1024;
-/// Places of a case that are offered.
+/// The maximum number of source locations that are returned per case.
 const PLACES: usize = 40;
 
-/// What became of a case; the order is that of the table.
+/// The result of a case. The order is that of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     Failed,
@@ -32,70 +32,70 @@ pub enum Verdict {
     Passed,
 }
 
-/// One test.
+/// A test case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {
     pub name: String,
-    /// The job that it ran in, where the report is one of a pipeline.
+    /// The job that ran the case, if the report is of a pipeline.
     pub suite: String,
-    /// The class or module that it is in; of a case that names none, its suite.
+    /// The class or module of the case, or the name of its suite if it has none.
     pub class: String,
-    /// Seconds.
+    /// The duration in seconds.
     pub time: Option<f64>,
     pub verdict: Verdict,
-    /// In a line: the message of what failed, or why it was skipped.
+    /// The failure message or the reason for skipping, on one line.
     pub message: String,
-    /// All that is said of it.
+    /// The full failure text.
     pub text: String,
-    /// What it printed.
+    /// The output of the test.
     pub output: String,
-    /// The file that it names as its own, or nothing.
+    /// The file that the report gives for the case, or an empty string.
     pub file: String,
     line: Option<u32>,
 }
 
-/// A file that a case names, and the line, from 1.
+/// A file that a case names, with the line, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLocation {
     pub path: String,
     pub line: Option<u32>,
 }
 
-/// All of a report, what failed first.
+/// A test report, with failures first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     pub cases: Vec<Case>,
-    /// Why reading ended early, if it did.
+    /// The reason why reading ended early, if it did.
     pub broken: Option<String>,
 }
 
 impl Report {
-    /// Returns how many cases have that verdict.
+    /// Returns the number of cases with a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        // They stand in the order of their verdicts.
+        // Cases are sorted by verdict.
         let from = self.cases.partition_point(|case| case.verdict < verdict);
         self.cases.partition_point(|case| case.verdict <= verdict) - from
     }
 
-    /// Seconds of all cases.
+    /// Returns the duration of all cases, in seconds.
     pub fn time(&self) -> f64 {
         self.cases.iter().filter_map(|case| case.time).sum()
     }
 }
 
 static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // A path with an ending, and the line behind it, in the ways that languages write it.
+    // A path with a file extension, followed by a line number in any of the notations of common languages.
     Regex::new(r#"((?:[\w.@+~-]*[/\\])*[\w.@+~-]*[\w-]\.[A-Za-z]\w{0,9})(?::|\(|", line |, line )(\d{1,7})"#).ok()
 });
 
 impl Case {
-    /// Job and class, as many of them as there are.
+    /// Returns the job and the class, as far as they are known.
     pub fn within(&self) -> String {
         let parts: Vec<&str> = [self.suite.as_str(), &self.class].into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(": ")
     }
 
-    /// The places that it names: its own first, then those in what it says, each once.
+    /// Returns the source locations that the case names, without duplicates: its own first, then those in its texts.
     pub fn spots(&self) -> Vec<SourceLocation> {
         let mut spots = Vec::new();
         let mut add = |path: &str, line: Option<u32>| {
@@ -136,20 +136,20 @@ impl From<TestReport> for Report {
     }
 }
 
-/// A test as a server tells it.
+/// Converts a test case from the server's API.
 fn case_of(suite: &str, told: TestCase) -> Case {
     let cut = |text: &str, most: usize| text::start(text, most).to_owned();
     let verdict = match told.status.as_str() {
         "success" => Verdict::Passed,
         "failed" => Verdict::Failed,
         "error" => Verdict::Error,
-        // A later word is shown, in the place of a message.
+        // The name of an unknown status is shown in place of a message.
         _ => Verdict::Skipped,
     };
     let mut said = match &told.system_output {
         serde_json::Value::Null => String::new(),
         serde_json::Value::String(text) => cut(text.trim(), LONGEST),
-        // Some skipped ones have `{"message": "…"}`.
+        // Some skipped cases have `{"message": "…"}`.
         other => cut(other.get("message").and_then(|said| said.as_str()).unwrap_or(&other.to_string()), LONGEST),
     };
     if said.is_empty() && !matches!(told.status.as_str(), "success" | "failed" | "error" | "skipped") {
@@ -179,7 +179,8 @@ fn case_of(suite: &str, told: TestCase) -> Case {
     }
 }
 
-/// A path as the repository has it: without the folder in which runners check out, `/builds/GROUP/PROJECT/`.
+/// Returns a path relative to the repository, without the directory that runners check out into
+/// (`/builds/GROUP/PROJECT/`).
 fn in_repository(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     let path = path.strip_prefix("file://").unwrap_or(&path);
@@ -190,12 +191,12 @@ fn in_repository(path: &str) -> String {
     path.trim_start_matches("./").trim_start_matches('/').to_owned()
 }
 
-/// Returns whether a test can have taken that many seconds.
+/// Returns whether `seconds` is a valid duration.
 fn is_duration(seconds: &f64) -> bool {
     seconds.is_finite() && *seconds >= 0.0
 }
 
-/// Reads a report; `None` if the text is none.
+/// Parses a JUnit report. Returns `None` if the text is not one.
 pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
     let head = text::start(text, HEAD);
     if !head.contains("<testsuite") && !head.contains("<testcase") {
@@ -238,7 +239,7 @@ pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
     }
     reading.end_case();
     let Reading { mut report, element, .. } = reading;
-    // Another kind of XML may mention the word.
+    // Other kinds of XML may contain the element names.
     if !element || report.cases.is_empty() && report.broken.is_some() {
         return None;
     }
@@ -246,12 +247,12 @@ pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
     Some(report)
 }
 
-/// Text without the entities that every document has; others stay as they are written.
+/// Expands the predefined XML entities. A text with any other entity is returned unchanged.
 fn plain(written: &str) -> String {
     unescape(written).map_or_else(|_| written.to_owned(), |text| text.into_owned())
 }
 
-/// Where text belongs.
+/// The field that text is appended to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Into {
     #[default]
@@ -263,11 +264,11 @@ enum Into {
 #[derive(Default)]
 struct Reading {
     report: Report,
-    /// Elements that are open, and where their text belongs.
+    /// The open elements, each with the field that its text is appended to.
     open: Vec<Into>,
     suites: Vec<(usize, String)>,
     case: Option<(usize, Case)>,
-    /// Whether an element of a report was seen.
+    /// Whether an element of a report was found.
     element: bool,
 }
 
@@ -330,7 +331,7 @@ impl Reading {
         if self.case.as_ref().is_some_and(|(at, _)| *at >= depth) {
             self.end_case();
         }
-        // They stand in the order in which they began.
+        // Suites are kept in the order in which they were opened.
         self.suites.pop_if(|(at, _)| *at >= depth);
     }
 
@@ -345,7 +346,7 @@ impl Reading {
 
     fn end_case(&mut self) {
         let Some((_, mut case)) = self.case.take() else { return };
-        // What is said twice, as a message and at the start of the text, is said once.
+        // A message that is repeated at the start of the text is kept only once.
         case.text = case.text.trim().to_owned();
         case.output = case.output.trim().to_owned();
         if case.message.is_empty() {
@@ -360,12 +361,12 @@ impl Reading {
     }
 }
 
-/// Appends as much as is kept.
+/// Appends as much of `more` as fits into the size limit.
 fn append(text: &mut String, more: &str) {
     text.push_str(text::start(more, LONGEST.saturating_sub(text.len())));
 }
 
-/// The text of an attribute, `most` bytes of it.
+/// Returns the value of an attribute, cut to `most` bytes.
 fn attribute(element: &BytesStart, name: &str, most: usize) -> String {
     // Some programs write an attribute twice: the first one counts.
     let mut attributes = element.attributes();

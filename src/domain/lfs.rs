@@ -1,19 +1,19 @@
-//! Pointers of Git LFS: what a repository has in place of a large file.
+//! Git LFS pointers, which a repository contains in place of large files.
 
-/// Bytes of the largest pointer.
+/// The maximum size of a pointer, in bytes.
 const LARGEST: usize = 1024;
 
-/// What stands for a file.
+/// A Git LFS pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     /// The SHA-256 of the file: 64 hexadecimal digits.
     pub oid: String,
-    /// Bytes of the file.
+    /// The size of the file, in bytes.
     pub size: u64,
 }
 
 impl Pointer {
-    /// Reads a pointer; `None` of any other text.
+    /// Parses a pointer. Returns `None` if the text is not one.
     pub fn read(text: &str) -> Option<Pointer> {
         let mut lines = text.lines().map(str::trim_end);
         let first = lines.next().filter(|_| text.len() <= LARGEST)?;

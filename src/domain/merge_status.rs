@@ -1,23 +1,23 @@
-//! What servers say of whether a merge request can be merged (`detailed_merge_status`, `merge_status`), in words.
+//! Explains the merge status of a merge request (`detailed_merge_status`, `merge_status`) in words.
 
 use std::borrow::Cow;
 
-/// What stands between a merge request and its merge.
+/// The kind of obstacle to a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Nothing.
+    /// No obstacle.
     Nothing,
-    /// The server looks whether something does.
+    /// The server is still checking.
     Unchecked,
-    /// Something that passes: a pipeline, an approval, a thread.
+    /// A condition that can pass without a change: a pipeline, an approval, a thread.
     Waiting,
-    /// Something that has to be changed first.
+    /// A condition that requires a change first.
     Blocked,
 }
 
 use Obstacle::{Blocked, Nothing, Unchecked, Waiting};
 
-/// The statuses, what follows "it" in a sentence about them, and what that means for a merge.
+/// The statuses, each with the text that follows "it" in a sentence and the kind of obstacle.
 const STATUSES: &[(&str, &str, Obstacle)] = &[
     ("mergeable", "can be merged", Nothing),
     ("can_be_merged", "can be merged", Nothing),
@@ -46,7 +46,8 @@ const STATUSES: &[(&str, &str, Obstacle)] = &[
     ("locked_lfs_files", "changes files that somebody locked", Waiting),
 ];
 
-/// What a status says; one that is not known in the server's own word, and without an opinion on merging.
+/// Returns the explanation of a status. An unknown status keeps the server's own words and counts as
+/// [`Obstacle::Waiting`].
 pub fn explain(status: &str) -> (Cow<'static, str>, Obstacle) {
     match STATUSES.iter().find(|(name, ..)| *name == status) {
         Some((_, words, obstacle)) => (Cow::Borrowed(words), *obstacle),
@@ -54,7 +55,7 @@ pub fn explain(status: &str) -> (Cow<'static, str>, Obstacle) {
     }
 }
 
-/// Returns whether a status says that the branches conflict.
+/// Returns whether a status means that the branches conflict.
 pub fn is_conflict(status: &str) -> bool {
     matches!(status, "conflict" | "cannot_be_merged")
 }

@@ -1,4 +1,4 @@
-//! Rules and parsers without a screen: archives, test reports, public keys, pointers of Git LFS, queries.
+//! Rules and parsers that do not draw anything: archives, test reports, public keys, Git LFS pointers, queries.
 
 pub mod commit_query;
 pub mod junit;

@@ -1,5 +1,5 @@
-//! Unpacks an archive, or a folder of it, into a folder that is new. What would lead out of it, links, traps and what
-//! is damaged are left out and named.
+//! Unpacks an archive, or a folder of it, into a new folder. Entries with paths outside of it, links, zip bombs and
+//! damaged entries are skipped and reported.
 
 use super::zip::{self, Entry, Extracted};
 use crate::app::transfer::{OnUnpackProgress, Unpacked, plain_name};
@@ -10,11 +10,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Unpacks what lies in `folder` of the archive, all of it where that is empty, into the folder `into`, which nobody
-/// else writes to.
+/// Unpacks the entries in `folder` of the archive (all of them if it is empty) into the folder `into`, which no other
+/// program may write to.
 ///
 /// # Errors
-/// Why nothing can be unpacked, or no more.
+/// Returns the reason if nothing can be unpacked or unpacking ends early.
 pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<'_>) -> Result<Unpacked, String> {
     let unreadable = |error: io::Error| format!("the archive cannot be read: {error}");
     let packed = archive.metadata().map_err(unreadable)?.len();
@@ -29,7 +29,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     let opened = |entry: &Entry| entry.odd.is_none() && zip::fits(entry, packed);
     let total = chosen.iter().filter(|(entry, _)| opened(entry)).map(|(entry, _)| entry.size);
     let total = total.fold(0, u64::saturating_add);
-    // Entries may share their bytes, so that none of them alone is a trap.
+    // Entries may share their data, so that none of them alone looks like a zip bomb.
     if zip::is_trap(total, packed) {
         let (total, packed) = (text::bytes(total), text::bytes(packed));
         return Err(format!("{packed} would unpack to {total}, like a zip bomb"));
@@ -63,7 +63,8 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     Ok(room.out)
 }
 
-/// The rest of a path behind the folder that it is in; of the archive's own folder, all of it.
+/// Returns the part of a path below a folder, the whole path if the folder is empty, or `None` if it is not in the
+/// folder.
 fn within<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     let mut rest = path;
     for name in folder.split('/').filter(|name| !name.is_empty()) {
@@ -72,10 +73,10 @@ fn within<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
-/// Where files are put.
+/// The folder that files are unpacked into.
 struct Room<'a> {
     into: &'a Path,
-    /// Folders that are made already.
+    /// The folders that were created.
     made: BTreeSet<PathBuf>,
     out: Unpacked,
 }
@@ -91,7 +92,8 @@ impl Room<'_> {
         if let Some(odd) = entry.odd {
             return Err(Extracted::Broken(odd.word()));
         }
-        // The path has no name in it that leads elsewhere, or it would be odd. Each is looked at again where it counts.
+        // A path with a name that leads elsewhere is already marked as odd. Each name is checked again before it is
+        // used.
         let mut at = self.into.to_owned();
         for name in path.split(['/', '\\']).filter(|name| !name.is_empty()) {
             let name = plain_name(name);
@@ -104,7 +106,7 @@ impl Room<'_> {
             return self.folder(&at);
         }
         self.folder(at.parent().unwrap_or(self.into))?;
-        // A file that is there is never written over, and no link is gone through.
+        // An existing file is never overwritten, and no link is followed.
         let file =
             OpenOptions::new().write(true).create_new(true).open(&at).map_err(|error| named_twice(error, &at))?;
         let mut out = BufWriter::new(file);
@@ -130,8 +132,8 @@ impl Room<'_> {
     }
 }
 
-/// Returns what an error at a name means: that the archive holds it twice or in a form that cannot be written, or a
-/// fault of the disk.
+/// Converts an error for a path: the archive contains the name twice or in a form that cannot be written, or the disk
+/// failed.
 fn named_twice(error: io::Error, at: &Path) -> Extracted {
     let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
     match taken {
@@ -145,7 +147,7 @@ fn named_twice(error: io::Error, at: &Path) -> Extracted {
 fn executable(at: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = fs::metadata(at)?.permissions().mode();
-    // Whoever may read it may run it.
+    // Everyone who may read the file may run it.
     fs::set_permissions(at, fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))
 }
 
@@ -170,7 +172,7 @@ mod tests {
         zip
     }
 
-    /// Returns all files below a folder, with what is in them.
+    /// Returns all files below a folder with their contents.
     fn files(folder: &Path) -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut todo = vec![folder.to_owned()];
@@ -246,8 +248,8 @@ mod tests {
                 ("in/link/passwd", "a file of a folder"),
             ])
         );
-        // On Unix a backslash is a letter: written as it stands, it would be a file of that name where the program
-        // runs.
+        // On Unix a backslash is an ordinary character: written unchanged, it would be a file of that name in the
+        // current directory.
         for name in ["..\\up.txt", "C:\\up.txt"] {
             assert!(fs::symlink_metadata(name).is_err(), "{name}");
         }
@@ -292,7 +294,7 @@ mod tests {
         let mut file = archive(&[("a.txt", "one"), ("b.txt", "two")]).finish().unwrap();
         file.seek(SeekFrom::Start(0)).unwrap();
         file.read_to_end(&mut whole).unwrap();
-        // The offset of the first one is too large for its place: it stands in an extra field of twelve bytes.
+        // The offset of the first entry is too large for its field: it is in an extra field of twelve bytes.
         for offset in [u64::MAX, i64::MAX as u64 + 1, i64::MAX as u64, 1 << 40] {
             let mut all = whole.clone();
             let list = memchr::memmem::find(&all, b"PK\x01\x02").unwrap();

@@ -1,7 +1,7 @@
-//! Reads a ZIP archive of which perhaps only parts are here: the list at its end, and one file of it.
+//! Reads a ZIP archive that may be available only in part: the central directory at its end, and single files.
 //!
-//! The crate that unpacks archives elsewhere wants all of one, and keeps one entry of those that share a name. Here
-//! every entry that the archive claims is listed as it is claimed, with what is odd about it.
+//! The crate that unpacks archives elsewhere needs the whole archive, and keeps only one of several entries with the
+//! same name. This module lists every entry as the archive declares it, with its anomaly if it has one.
 
 use crate::store::{Canceled, Parts, Step};
 use bytes::Bytes;
@@ -11,45 +11,46 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-/// Bytes at the end of an archive that are asked for first: its list, of most archives.
+/// The number of bytes at the end of an archive that are requested first: they contain the central directory of most
+/// archives.
 pub const TAIL: u64 = 128 * 1024;
-/// Bytes of a list; what is larger is refused.
+/// The maximum size of a central directory, in bytes; a larger one is rejected.
 const LONGEST_LIST: u64 = 128 * 1024 * 1024;
-/// Entries that are listed.
+/// The maximum number of entries that are listed.
 pub const MOST: usize = 500_000;
-/// The end record without its comment, and the most that it has with one.
+/// The size of the end record without its comment, and its maximum size with one.
 const END: usize = 22;
 const LONGEST_END: u64 = END as u64 + 0xffff;
-/// An entry that unpacks to more than that, and to so many times its size, is taken for a trap.
+/// An entry that unpacks to more than this size, and to more than this ratio of its packed size, counts as a zip bomb.
 const TRAP_SIZE: u64 = 64 * 1024 * 1024;
 const TRAP_RATIO: u64 = 200;
-/// Bytes that are unpacked at once where they go to a file.
+/// The number of bytes that are unpacked at a time when writing to a file.
 const PIECE: usize = 64 * 1024;
 const OTHER_BYTES: &str = "its checksum does not match";
-/// Names in a path; what is deeper is not put into folders.
+/// The maximum number of names in a path; a deeper entry is not put into folders.
 const DEEPEST: usize = 64;
 
-/// What is odd about an entry, so that it is named and not opened.
+/// The reason why an entry is listed but not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anomaly {
-    /// Its path leads out of the folder with `..`.
+    /// The path leads out of the folder with `..`.
     Climbs,
-    /// Its path begins at the root of a disk.
+    /// The path is absolute.
     Absolute,
-    /// Its name is empty, or holds what no name holds.
+    /// The name is empty or contains invalid characters.
     Nameless,
-    /// It is a link.
+    /// The entry is a link.
     Link,
-    /// It is encrypted.
+    /// The entry is encrypted.
     Locked,
-    /// It is packed by a method of that number, which is not known here.
+    /// The entry uses an unsupported compression method, with this number.
     Method(u16),
-    /// It unpacks to far more than it is.
+    /// The entry unpacks to far more than its packed size.
     Trap,
 }
 
 impl Anomaly {
-    /// Returns what it is, and what is done about it.
+    /// Returns a sentence that says what is wrong and what is done about it.
     pub fn message(self) -> String {
         match self {
             Anomaly::Climbs => "Its path leaves the archive's folder (..), so it is not opened.".into(),
@@ -64,7 +65,7 @@ impl Anomaly {
         }
     }
 
-    /// The same in a word, for a list.
+    /// Returns a short label for lists.
     pub fn word(self) -> &'static str {
         match self {
             Anomaly::Climbs => "climbs out",
@@ -77,61 +78,61 @@ impl Anomaly {
         }
     }
 
-    /// Returns whether it is about the path: such entries stand in no folder.
+    /// Returns whether the anomaly is in the path: such entries are not put into folders.
     pub fn is_of_path(self) -> bool {
         matches!(self, Anomaly::Climbs | Anomaly::Absolute | Anomaly::Nameless)
     }
 }
 
-/// One entry, as the archive's list has it.
+/// An entry of the central directory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its path in the archive, as it stands there.
+    /// The path, as written in the archive.
     pub path: String,
-    /// Bytes unpacked, as claimed.
+    /// The declared unpacked size, in bytes.
     pub size: u64,
-    /// Bytes packed.
+    /// The packed size, in bytes.
     pub packed: u64,
-    /// What is odd about it.
+    /// The anomaly, if any.
     pub odd: Option<Anomaly>,
-    /// Whether it is a folder.
+    /// Whether the entry is a folder.
     pub folder: bool,
-    /// Whether it is a program, where the archive was made on a system that tells.
+    /// Whether the entry is executable, if the archive was created on a system that records it.
     pub executable: bool,
     method: u16,
     crc: u32,
-    /// Where it begins in the archive.
+    /// The offset of the entry in the archive.
     offset: u64,
     name_bytes: u64,
 }
 
-/// The list of an archive.
+/// The contents of a central directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct List {
     pub entries: Vec<Entry>,
-    /// Entries that the archive has beyond those that are listed.
+    /// The number of entries beyond the limit, which are not listed.
     pub left_out: u64,
-    /// Why the list ends early, if it does.
+    /// The reason why the list ends early, if it does.
     pub broken: Option<&'static str>,
 }
 
-/// Why an archive, or a file of it, cannot be read.
+/// The reason why an archive or a file of it cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is no ZIP archive.
+    /// The file is not a ZIP archive.
     NotZip,
-    /// What is wrong with it.
+    /// The archive is damaged, for this reason.
     Broken(&'static str),
-    /// It would be that many bytes.
+    /// The data would be this large, in bytes.
     TooLarge(u64),
-    /// What is odd about the entry.
+    /// The entry has an anomaly.
     Odd(Anomaly),
-    /// The disk.
+    /// The disk failed, with this message.
     Disk(String),
 }
 
 impl Refusal {
-    /// The same in a few words, of the archive.
+    /// Returns the reason in a few words, in terms of the archive.
     pub fn why(&self) -> String {
         match self {
             Refusal::NotZip => "it is not a ZIP archive".into(),
@@ -157,7 +158,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
 }
 
-/// The bytes of `range`; else what to say instead.
+/// Returns the bytes of `range`, or the outcome to return instead.
 fn bytes_of<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
     match parts.read(range.clone()) {
         Ok(Some(bytes)) => Ok(bytes),
@@ -171,12 +172,12 @@ fn broken<T>(why: &'static str) -> Outcome<T> {
     Step::Made(Err(Refusal::Broken(why)))
 }
 
-/// Reads the list of an archive.
+/// Reads the central directory of an archive.
 pub fn list(parts: &Parts, canceled: Canceled<'_>) -> Outcome<List> {
     read_list(parts, canceled).unwrap_or_else(|step| step)
 }
 
-/// The result comes as an `Err` where reading ends early, so that `?` ends it.
+/// Like [`list`], but returns an early result as an `Err`, for the `?` operator.
 fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Outcome<List>> {
     let not_zip = || Step::Made(Err(Refusal::NotZip));
     let total = parts.total();
@@ -186,7 +187,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
     let from = total.saturating_sub(LONGEST_END.max(TAIL.min(total)));
     let tail = bytes_of(parts, from..total)?;
     let at = memchr::memmem::rfind_iter(&tail, b"PK\x05\x06").find(|at| {
-        // What its comment says must reach to the end: then it is no text that looks so.
+        // The comment has to reach the end of the file, or else the signature is only part of other data.
         u16_at(&tail, at + 20).is_some_and(|comment| at + END + usize::from(comment) <= tail.len())
     });
     let at = at.ok_or_else(not_zip)?;
@@ -215,7 +216,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
     if size > LONGEST_LIST {
         return Err(Step::Made(Err(Refusal::TooLarge(size))));
     }
-    // What stands before the archive, as before one that unpacks itself, moves all its offsets.
+    // Data before the archive, as in a self-extracting one, shifts all offsets.
     let Some(before) = list_end.checked_sub(size).and_then(|begin| begin.checked_sub(start)) else {
         return Err(broken("its directory does not fit"));
     };
@@ -240,7 +241,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
     Ok(Step::Made(Ok(list)))
 }
 
-/// The entry at the start of `bytes`, and how many of them it takes.
+/// Parses the entry at the start of `bytes`; also returns its length.
 fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
     if !bytes.starts_with(b"PK\x01\x02") {
         return None;
@@ -253,7 +254,7 @@ fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
     let extra_at = 46 + usize::from(name);
     let raw = bytes.get(46..extra_at)?;
     let extra = bytes.get(extra_at..extra_at + usize::from(extra))?;
-    // Numbers too large for their fields stand in an extra field, those alone that are, in this order.
+    // Numbers that are too large for their fields are in an extra field, only those, in this order.
     let mut large = extra_field(extra, 1).unwrap_or_default();
     let mut next = |number: &mut u64| {
         if *number == 0xffff_ffff
@@ -267,7 +268,7 @@ fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
     next(&mut packed);
     next(&mut offset);
     let path = String::from_utf8_lossy(raw).into_owned();
-    // Of archives made on Unix, the mode stands in the upper half.
+    // In archives created on Unix, the file mode is in the upper half.
     let mode = if made_by >> 8 == 3 { attributes >> 16 } else { 0 };
     let folder = path.ends_with('/') || mode & 0o170_000 == 0o040_000;
     let odd = odd_path(&path).or(match () {
@@ -278,7 +279,7 @@ fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
         () if is_trap(size, packed) => Some(Anomaly::Trap),
         () => None,
     });
-    // What points nowhere is listed all the same; nothing is found there.
+    // An entry with an invalid offset is listed too; reading it fails.
     let offset = offset.saturating_add(before);
     let (executable, name_bytes) = (!folder && mode & 0o100 != 0, raw.len() as u64);
     let entry = Entry { path, size, packed, odd, folder, executable, method, crc, offset, name_bytes };
@@ -296,7 +297,7 @@ fn extra_field(mut extra: &[u8], wanted: u16) -> Option<&[u8]> {
     }
 }
 
-/// Returns what is odd about a path. Some programs write backslashes between names.
+/// Returns the anomaly of a path, if any. Some programs write backslashes between names.
 fn odd_path(path: &str) -> Option<Anomaly> {
     let mut names = path.trim_end_matches('/').split(['/', '\\']);
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
@@ -311,15 +312,15 @@ fn odd_path(path: &str) -> Option<Anomaly> {
     }
 }
 
-/// Bytes of an archive that are enough to unpack an entry, in nearly every archive.
+/// Returns the range of an archive that is enough to unpack an entry, in nearly every archive.
 pub fn span(entry: &Entry, total: u64) -> Range<u64> {
-    // What stands before the bytes of an entry may be longer there than in the list.
+    // The extra field before the data of an entry may be longer there than in the central directory.
     let header = 30 + entry.name_bytes + 4096;
     let start = entry.offset.min(total);
     start..start.saturating_add(header).saturating_add(entry.packed).min(total)
 }
 
-/// Unpacks an entry, up to `most` bytes, and looks whether it is what the list says.
+/// Unpacks an entry of at most `most` bytes and checks it against the central directory.
 pub fn take(parts: &Parts, entry: &Entry, most: u64) -> Outcome<Bytes> {
     if let Some(odd) = entry.odd {
         return Step::Made(Err(Refusal::Odd(odd)));
@@ -333,7 +334,7 @@ pub fn take(parts: &Parts, entry: &Entry, most: u64) -> Outcome<Bytes> {
 fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
     let all = span(entry, parts.total());
     let header = all.start..all.start.saturating_add(30).min(parts.total());
-    // All of it at once, if it has to be asked for.
+    // If the header has to be requested, the whole entry is requested at once.
     let header = match bytes_of(parts, header) {
         Err(Step::Need(_)) => return Err(Step::Need(all)),
         other => other?,
@@ -350,7 +351,7 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
     if entry.method == 0 {
         bytes.extend_from_slice(&packed);
     } else {
-        // One byte more than is claimed tells a claim that is too small.
+        // Reading one byte more than declared detects a declared size that is too small.
         let unpacked = DeflateDecoder::new(&packed[..]).take(entry.size.saturating_add(1)).read_to_end(&mut bytes);
         if unpacked.is_err() {
             return Err(broken("its data is damaged"));
@@ -367,19 +368,19 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
     Ok(Step::Made(Ok(bytes.into())))
 }
 
-/// What came of pouring an entry out.
+/// The reason why extracting an entry failed.
 #[derive(Debug)]
 pub enum Extracted {
-    /// What is wrong with the entry.
+    /// The entry is damaged, for this reason.
     Broken(&'static str),
-    /// The disk.
+    /// The disk failed.
     Disk(std::io::Error),
-    /// Nobody wants it any more.
+    /// The operation was canceled.
     Stopped,
 }
 
-/// Unpacks an entry of an archive on disk, of any size, to `out`; `tell` hears of every piece, and says whether to go
-/// on.
+/// Unpacks an entry of any size from an archive on disk to `out`. Each chunk is reported to `tell`, which returns
+/// whether to continue.
 pub fn pour(
     mut archive: &File,
     entry: &Entry,
@@ -401,7 +402,7 @@ pub fn pour(
     }
     archive.seek(SeekFrom::Current(i64::from(name) + i64::from(extra))).map_err(Extracted::Disk)?;
     let packed = BufReader::new(archive.take(entry.packed));
-    // One byte more than is claimed tells a claim that is too small.
+    // Reading one byte more than declared detects a declared size that is too small.
     let mut bytes: Box<dyn Read> = match entry.method {
         0 => Box::new(packed.take(entry.size.saturating_add(1))),
         _ => Box::new(DeflateDecoder::new(packed).take(entry.size.saturating_add(1))),
@@ -426,17 +427,17 @@ pub fn pour(
     Ok(())
 }
 
-/// Returns whether an entry lies within an archive of `length` bytes, by what the list says of it.
+/// Returns whether the declared data of an entry lies within an archive of `length` bytes.
 pub fn fits(entry: &Entry, length: u64) -> bool {
     entry.offset.checked_add(entry.packed).is_some_and(|end| end <= length)
 }
 
-/// Returns whether so many bytes would come of an archive of `packed` bytes as come of traps alone.
+/// Returns whether unpacking `packed` bytes to `size` bytes is only plausible for a zip bomb.
 pub fn is_trap(size: u64, packed: u64) -> bool {
     size > TRAP_SIZE && size / packed.max(1) > TRAP_RATIO
 }
 
-/// An entry of a test.
+/// Returns an entry for tests.
 #[cfg(test)]
 pub fn entry_of(path: &str, size: u64) -> Entry {
     let folder = path.ends_with('/');

@@ -1,4 +1,4 @@
-//! GPG keys: what the first packets of an armoured key say.
+//! Parses the first packets of an armored GPG public key.
 
 use super::{Family, PublicKey, bits};
 use base64::Engine;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 const BEGIN: &str = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &str = "-----END PGP PUBLIC KEY BLOCK-----";
-/// Packets that are looked at: the key comes first, and its users soon after it.
+/// The maximum number of packets that are read: the key comes first, and its user IDs soon after it.
 const PACKETS: usize = 12;
 
 const PUBLIC: u8 = 6;
@@ -22,11 +22,11 @@ pub fn read(text: &str) -> Result<PublicKey, String> {
     let end = inside.find(END).ok_or("The key is cut short: its last line is missing.")?;
     let whole = text.get(start..start + BEGIN.len() + end + END.len()).unwrap_or_default();
     let inner = inside.get(..end).unwrap_or_default().trim();
-    // A line of a terminal may have made blanks of the ends of lines.
+    // A terminal's line input may have replaced the line ends with spaces.
     let parts: Vec<&str> =
         if inner.contains('\n') { inner.lines().map(str::trim).collect() } else { inner.split_whitespace().collect() };
     let whole = if inner.contains('\n') { whole.to_owned() } else { [BEGIN, "", &parts.join("\n"), END].join("\n") };
-    // Headers, then the body; its check sum begins with =.
+    // Headers, then the body; the line of its checksum begins with `=`.
     let body: String = parts.into_iter().filter(|line| !line.contains(": ") && !line.starts_with('=')).collect();
     let bytes = STANDARD.decode(body).map_err(|_| damaged())?;
     let mut rest = bytes.as_slice();
@@ -45,7 +45,7 @@ pub fn read(text: &str) -> Result<PublicKey, String> {
     Ok(PublicKey { family: Family::Gpg, kind, fingerprint, comment, text: whole })
 }
 
-/// The next packet: its tag and its body. A packet whose length is not said in one piece ends the reading.
+/// Returns the tag and the body of the next packet, or `None` at a packet whose length is not given in one piece.
 fn packet<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     let (head, behind) = rest.split_first()?;
     let (tag, length, behind) = if head & 0x40 != 0 {
@@ -73,7 +73,7 @@ fn packet<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     Some((tag, body))
 }
 
-/// Kind and fingerprint of a key.
+/// Returns the type and the fingerprint of a key.
 fn describe(packet: &[u8]) -> Option<(String, String)> {
     let version = *packet.first()?;
     let (algorithm, numbers) = (*packet.get(5)?, packet.get(if version >= 5 { 10 } else { 6 }..)?);

@@ -1,4 +1,5 @@
-//! Public keys as people give them: what kind of key a text is, its fingerprint, and what must never be sent.
+//! Parses public keys: the type and the fingerprint of a key, and the detection of private keys, which must never be
+//! sent.
 
 mod gpg;
 
@@ -6,10 +7,10 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest, Sha256};
 
-/// The longest text that is looked at: no public key is longer.
+/// The maximum size of a text that is parsed, in bytes: no public key is longer.
 pub const LONGEST: u64 = 256 * 1024;
 
-/// Which keys are meant.
+/// The family of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     Ssh,
@@ -17,7 +18,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Returns how people call it.
+    /// Returns the display name of the family.
     pub fn name(self) -> &'static str {
         match self {
             Family::Ssh => "SSH key",
@@ -26,31 +27,31 @@ impl Family {
     }
 }
 
-/// A public key that was understood.
+/// A parsed public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicKey {
     pub family: Family,
-    /// `ED25519`, `RSA, 4096 bits`.
+    /// The type and the size of the key: `ED25519`, `RSA, 4096 bits`.
     pub kind: String,
-    /// As the programs of its family print it.
+    /// The fingerprint in the format of `ssh-keygen` or `gpg`.
     pub fingerprint: String,
-    /// The comment of an SSH key, the first user of a GPG key.
+    /// The comment of an SSH key, or the first user ID of a GPG key.
     pub comment: String,
-    /// What is sent.
+    /// The text that is sent to the server.
     pub text: String,
 }
 
-/// Refuses a private key.
+/// The error message for a private key.
 pub const PRIVATE: &str = "This is a private key; nothing was sent or kept. Give its public half (.pub).";
 
-/// Returns whether a text holds a private key, or the beginning of one.
+/// Returns whether a text contains a private key, or the start of one.
 pub fn is_private(text: &str) -> bool {
     let marks = ["PRIVATE KEY", "PuTTY-User-Key-File", "AGE-SECRET-KEY"];
-    // The body of a private OpenSSH key without its head.
+    // The body of a private OpenSSH key without its header.
     marks.iter().any(|mark| text.contains(mark)) || text.contains("b3BlbnNzaC1rZXktdjE")
 }
 
-/// Returns whether a text looks like a key rather than like the path of one.
+/// Returns whether a text looks like a key rather than the path of one.
 pub fn is_key(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with("-----BEGIN") || text.starts_with("---- BEGIN") || begins_with_kind(text)
@@ -62,7 +63,7 @@ fn begins_with_kind(text: &str) -> bool {
     kind && text.trim().contains(' ')
 }
 
-/// Reads the key that a file holds. What is private is told apart before anything else, and nothing of it is kept.
+/// Parses the contents of a key file. A private key is detected before anything else and no part of it is kept.
 pub fn read_bytes(family: Family, bytes: &[u8]) -> Result<PublicKey, String> {
     match std::str::from_utf8(bytes) {
         Ok(text) => read(family, text),
@@ -73,7 +74,7 @@ pub fn read_bytes(family: Family, bytes: &[u8]) -> Result<PublicKey, String> {
     }
 }
 
-/// Reads a key from its text.
+/// Parses the text of a key.
 pub fn read(family: Family, text: &str) -> Result<PublicKey, String> {
     if is_private(text) {
         return Err(PRIVATE.into());
@@ -109,7 +110,7 @@ fn read_ssh(text: &str) -> Result<PublicKey, String> {
     describe(kind, &bytes, comment, line.to_owned())
 }
 
-/// The form of RFC 4716, which other programs than OpenSSH write.
+/// Parses the format of RFC 4716, which some programs other than OpenSSH write.
 fn read_exchanged(text: &str) -> Result<PublicKey, String> {
     let inside = text.lines().map(str::trim).skip_while(|line| !line.starts_with("---- BEGIN")).skip(1);
     let mut comment = String::new();
@@ -136,7 +137,7 @@ fn decode(body: &str) -> Option<Vec<u8>> {
     STANDARD.decode(body).or_else(|_| STANDARD_NO_PAD.decode(body)).ok().filter(|bytes| !bytes.is_empty())
 }
 
-/// The next field of a body: its length, then its bytes.
+/// Returns the next field of a body: a length, then that many bytes.
 fn field<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, behind) = rest.split_first_chunk::<4>()?;
     let (field, behind) = behind.split_at_checked(u32::from_be_bytes(*length) as usize)?;
@@ -144,7 +145,7 @@ fn field<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(field)
 }
 
-/// Bits of a number as keys write it: without zeros before it, as far as they count.
+/// Returns the number of significant bits of a big-endian number.
 fn bits(number: &[u8]) -> usize {
     let first = number.iter().position(|byte| *byte != 0).unwrap_or(number.len());
     let rest = number.get(first..).unwrap_or_default();
@@ -182,7 +183,7 @@ fn describe(kind: &str, bytes: &[u8], comment: &str, text: String) -> Result<Pub
 mod tests {
     use super::*;
 
-    // Made with ssh-keygen for these tests alone; the fingerprints are what ssh-keygen -l prints of them.
+    // Generated with ssh-keygen for these tests only; the fingerprints are those that `ssh-keygen -l` prints.
     const ED25519: &str =
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILpRKlate28RTaS8YzC2gZgMLVzY5+a0GZLDNcMyI0nj test@labscope";
     const RSA: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDoYcaEodbYOzG1YiZlbcrWXSqyftt6lEYUWsKdZY5a9vgw+K0aOqvkukEvSM+SeovvuoilVB8I3qp/6wTgD+kW2H7RukeQ147MHMH5nublOyPl5TVVsACaVO+5qeEOI1GZIOubA5TyRzumA1CxBxfb2RJOrsJionayD75srteTxeGivtFJC3RBPhRFCBaCToTJouqy5QLVQ4o8jdAGhgfws6gB1HBZIVU3jh8cQmrF0E3ecRVAWy/LH88rhIU4wMjBX0uHjSFbVCOMDuw8Kr5a+St675qt65g4mQzvMpUeXsLQ3O3uK+4hOSF3kQuAJu0kpEDLXY1ny0GIz/vMGp7d";

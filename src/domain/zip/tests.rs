@@ -1,4 +1,4 @@
-//! Archives as they should be and as they are: listed, unpacked, refused.
+//! Tests of valid and invalid archives: listing, unpacking, rejecting.
 
 use super::*;
 use ::zip::write::{FileOptions, SimpleFileOptions};
@@ -8,7 +8,7 @@ use std::io::{Cursor, Write};
 fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {
-        // Short texts stand there as they are: tests change them.
+        // Short texts are stored uncompressed, because tests change them.
         let method = if bytes.len() < 9 { CompressionMethod::Stored } else { CompressionMethod::Deflated };
         zip.start_file(*path, SimpleFileOptions::default().compression_method(method)).unwrap();
         zip.write_all(bytes).unwrap();
@@ -31,7 +31,7 @@ fn taken(bytes: Vec<u8>, index: usize) -> Result<Bytes, Refusal> {
     }
 }
 
-/// Writes over the first place that holds `old`.
+/// Overwrites the first occurrence of `old`.
 fn patch(bytes: &mut [u8], old: &[u8], new: &[u8]) {
     let at = memchr::memmem::find(bytes, old).expect("what is to be changed");
     bytes[at..at + new.len()].copy_from_slice(new);
@@ -70,9 +70,9 @@ fn what_is_no_archive_or_a_broken_one_is_named() {
     assert_eq!(listed(b"no".to_vec()), Err(Refusal::NotZip));
     assert_eq!(listed(vec![b'x'; 4000]), Err(Refusal::NotZip));
     let whole = packed(&[("a.txt", b"one"), ("b.txt", b"two")]);
-    // Its end is missing, as after a broken upload.
+    // The end is missing, as after an interrupted upload.
     assert_eq!(listed(whole[..whole.len() - 30].to_vec()), Err(Refusal::NotZip));
-    // Its beginning is missing: the list says that there is more before it than there is.
+    // The start is missing: the central directory declares more data before itself than there is.
     assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its directory does not fit")));
     let mut damaged = whole.clone();
     patch(&mut damaged, b"one", b"onE");
@@ -100,7 +100,7 @@ fn what_is_no_archive_or_a_broken_one_is_named() {
 fn paths_that_lead_out_links_and_locked_files_are_named_and_not_opened() {
     let bytes = packed(&[("../../etc/passwd", b"x"), ("/etc/passwd", b"x"), ("C:\\boot.ini", b"x"), ("a//b", b"x")]);
     let list = listed(bytes.clone()).unwrap();
-    // The crate that writes them here cleans some of them; what is left is odd, or harmless.
+    // The crate that writes these entries sanitizes some paths; the rest are odd or harmless.
     for entry in &list.entries {
         assert!(entry.odd.is_some() || !entry.path.contains(".."), "{}", entry.path);
     }
@@ -132,15 +132,15 @@ fn a_trap_is_told_by_its_claims_and_a_false_claim_by_its_bytes() {
     let zeros = vec![0; 200_000];
     let mut bytes = packed(&[("zeros", &zeros)]);
     let claimed = 200_000_u32.to_le_bytes();
-    // It claims four bytes, and unpacks to many.
+    // Declares four bytes, but unpacks to many.
     patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
     patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
     assert_eq!(taken(bytes.clone(), 0), Err(Refusal::Broken("it unpacks to more than it declares")));
-    // It claims two gigabytes, far more than so few bytes can hold.
+    // Declares two gigabytes, far more than so few bytes can contain.
     let list_at = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
     bytes[list_at + 24..list_at + 28].copy_from_slice(&2_000_000_000_u32.to_le_bytes());
     assert_eq!(taken(bytes, 0), Err(Refusal::Odd(Anomaly::Trap)));
-    // Honest, and too large to be shown.
+    // A correct size, but too large to be shown.
     let honest = packed(&[("text", "x y z ".repeat(400_000).as_bytes())]);
     assert_eq!(taken(honest, 0), Err(Refusal::TooLarge(2_400_000)));
 }
