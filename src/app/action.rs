@@ -1,4 +1,5 @@
-//! What panes and overlays ask of the app, and what the app asks of the runtime: all of it data.
+//! Actions that panes and overlays request of the app, messages to the app, and effects for the runtime: all of it
+//! data.
 
 use super::checkout::{Checkout, CheckoutOutcome};
 use super::command::{Disabled, Info, Motion};
@@ -22,26 +23,26 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a message in the footer looks.
+/// The tone of a message in the footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Something worked.
+    /// Success.
     Good,
-    /// Something to know.
+    /// Information.
     Info,
-    /// Something that could not be done here.
+    /// A refusal: something cannot be done here.
     Warning,
-    /// Something failed.
+    /// A failure.
     Bad,
 }
 
-/// What follows on the answer to a write: a list to empty, the next write of several.
+/// A callback for the reply to a write: clearing a list, or sending the next of several writes.
 pub type FollowUp = Rc<dyn Fn(&Result<Value, Error>, &mut Cx)>;
 
-/// Text for another program: shared, for it may be large.
+/// Text for another program; shared, because it may be large.
 #[derive(Clone)]
 pub struct PagerText {
-    /// What it is called; its ending tells programs what it is.
+    /// The file name; its extension tells programs the type of the text.
     pub name: String,
     /// The text.
     pub text: Arc<dyn AsRef<str> + Send + Sync>,
@@ -59,226 +60,226 @@ impl std::fmt::Debug for PagerText {
     }
 }
 
-/// What an overlay gives back to the pane that opened it: a value of a type that the pane, or a part of it, chose.
+/// The result that an overlay returns to the pane that opened it: a value of a type chosen by the pane or a part of it.
 pub struct Answer(Box<dyn Any>);
 
 impl Answer {
-    /// Returns the value if it is a `T`, else the answer as it is.
+    /// Returns the value if it is a `T`, else the answer unchanged.
     pub fn take<T: Any>(self) -> Result<T, Answer> {
         self.0.downcast().map(|value| *value).map_err(Answer)
     }
 }
 
-/// What a pane, an overlay or a global command asks for.
+/// An action requested by a pane, an overlay or a global command.
 pub enum Action {
-    /// Open a place; the present one stays behind it.
+    /// Opens a place; the current one stays in the history.
     Go(Place),
-    /// Open the place that a target names, as the user typed it.
+    /// Opens the place that a target names, as the user typed it.
     GoTo(String),
-    /// Go to another server: to a place of it, or to where one was there.
+    /// Switches to another server: to a place of it, or to where the user was there.
     Elsewhere(Host, Option<Place>),
-    /// The servers there are.
+    /// Lists the known servers.
     Hosts,
-    /// Show everything in another theme.
+    /// Switches to another theme.
     Theme(Box<Theme>),
-    /// Open a place instead of the present one.
+    /// Replaces the current place.
     Replace(Place),
-    /// Back to where one came from.
+    /// Goes back.
     Back,
-    /// Forward again.
+    /// Goes forward again.
     Forward,
-    /// End labscope; where that would lose texts, ask first.
+    /// Quits labscope; asks first if texts would be lost.
     Quit,
-    /// End it whatever is lost.
+    /// Quits, even if texts are lost.
     QuitAnyway,
-    /// Do these, one after the other.
+    /// Performs several actions in order.
     All(Vec<Action>),
-    /// Lay an overlay on top.
+    /// Opens an overlay on top.
     Open(Box<dyn Overlay>),
-    /// Run a command by its name.
+    /// Runs a command by its ID.
     Run(&'static str),
-    /// Move in what has the focus.
+    /// Moves in whatever has the focus.
     Move(Motion),
-    /// Begin to type what is sought.
+    /// Opens the search prompt.
     Seek,
-    /// The next thing found, or the one before.
+    /// Goes to the next match (`true`), or to the previous one.
     SeekNext(bool),
-    /// The text being sought; `done` when typing ended.
+    /// Sets the search or filter text.
     Sought(String),
-    /// An overlay's answer for the pane.
+    /// Passes an overlay's result to the pane.
     Answer(Answer),
-    /// Change something on the server.
+    /// Sends a write.
     Send(Write),
-    /// The same, for a text that is kept under a key until the server has it.
+    /// Sends a write with a text that is saved under a key until the server has it.
     SendKept(String, Write),
-    /// The same, with what follows on the answer, wherever the user is by then; the text kept under the key, if any,
-    /// goes when the server has it.
+    /// Sends a write and runs a callback on the reply, wherever the user is by then; the text saved under the key, if
+    /// any, is deleted once the server has it.
     SendThen(Option<String>, Write, FollowUp),
-    /// Send the drafts that are kept under these keys, one after the other.
+    /// Sends the drafts saved under these keys, one after the other.
     Post(Vec<String>),
-    /// Submit a review.
+    /// Submits a review.
     Submit(Submission),
-    /// Find out whether drafts arrived that were being sent when the program ended.
+    /// Finds out whether drafts arrived that were being sent when the program ended.
     Resolve(Vec<String>),
-    /// Send no more drafts than the one that is on its way.
+    /// Sends no more drafts after the one in flight.
     StopPosting,
-    /// Go to the place of that name, in the current project where it needs one.
+    /// Opens the place with that name, in the current project if it needs one.
     Named(&'static str),
-    /// Put into the clipboard; the first names it.
+    /// Copies a text to the clipboard; the first string names it.
     Copy(&'static str, String),
-    /// Open a page in the browser.
+    /// Opens a page in the browser.
     Browse(String),
-    /// Write text in the user's own editor; the answer goes to the overlay on top.
+    /// Opens a text in the user's editor; the result goes to the overlay on top.
     Edit { text: String, suffix: Cow<'static, str> },
-    /// Show text in the user's own pager.
+    /// Shows a text in the user's pager.
     Page(PagerText),
-    /// Check out a branch in the clone.
+    /// Checks out a branch in the clone.
     CheckOut(Checkout),
-    /// Stop a command of the configuration, by its number.
+    /// Stops a custom command, by its number.
     StopRun(u64),
-    /// Open the file under the cursor in the user's own editor, as it is in the clone.
+    /// Opens the file under the cursor in the user's editor, as it is in the clone.
     EditInClone,
-    /// Save bytes to a file: asks where.
+    /// Saves bytes to a file, after asking for the path.
     Save(Save),
-    /// Save them there.
+    /// Saves bytes to the path of the order.
     SaveTo(SaveOrder),
-    /// Take a save that ended up again; whether a file that is there may be replaced.
+    /// Restarts or resumes a save that ended; the flag allows replacing an existing file.
     SaveAgain(u64, bool),
-    /// Stop a save; what came is kept.
+    /// Stops a save; the bytes received so far are kept.
     StopSave(u64),
-    /// Take a save off the list, and what came of it off the disk.
+    /// Removes a save from the list, and an incomplete file from disk.
     ForgetSave(u64),
-    /// What is being saved.
+    /// Lists the transfers.
     Saves,
-    /// The comments that are kept, whatever they are on.
+    /// Lists all drafts.
     Drafts,
-    /// Say something in the footer.
+    /// Shows a message in the footer.
     Say(Tone, String),
-    /// Say why a command cannot be run, for as long as that holds.
+    /// Shows why a command cannot be run, for as long as the reason holds.
     Refuse(Info, Disabled),
-    /// Watch something until it ends, wherever the user is then; or watch it no more.
+    /// Starts or stops watching a job or pipeline; the user is notified when it ends, whatever place is open.
     Watch(Watched),
-    /// Ask the server again for what is seen.
+    /// Reloads what is shown.
     Refresh,
-    /// Ask it again for these.
+    /// Reloads the data of these wants.
     Renew(Vec<Want>),
-    /// Next panel, or the one before.
+    /// Moves the focus to the next panel (`true`), or to the previous one.
     Panel(bool),
-    /// One panel alone, or all of them again.
+    /// Zooms the focused panel, or shows all panels again.
     Zoom,
-    /// The tab of that number, from 0.
+    /// Selects the tab with that index, from 0.
     Tab(usize),
-    /// The innermost thing that is on ends, else back; at the first place, it asks to quit.
+    /// Leaves the innermost mode, else goes back; at the first place, asks whether to quit.
     Close,
-    /// Esc: the same, but what is being saved is stopped before one goes back, and it never quits.
+    /// Handles Esc: like [`Action::Close`], but stops a running transfer before going back, and never quits.
     Halt,
-    /// Go to the sleep of C-z.
+    /// Suspends the program, as C-z does in a shell.
     Suspend,
-    /// What can be copied here.
+    /// Lists what can be copied here.
     Copies,
-    /// The page of what is under the cursor.
+    /// Opens the web page of the item under the cursor.
     BrowseHere,
-    /// All actions here.
+    /// Lists all actions here.
     Menu,
-    /// All commands and places.
+    /// Lists all commands and places.
     Palette,
-    /// Anything by its name.
+    /// Opens "go to anything".
     Anything,
-    /// The keys of this place.
+    /// Lists the keys of this place.
     Help,
-    /// A section of one's own, to be kept in the configuration; one of that name is replaced.
+    /// Saves a custom section in the configuration; a section of the same name is replaced.
     KeepSection(Section),
-    /// The section of that name is no longer wanted.
+    /// Removes the section with that name.
     DropSection(String),
-    /// A draft that is kept: key and text; `None` when it was sent or is empty.
+    /// Saves a draft: key and text; `None` if it was sent or is empty.
     Keep(String, Option<String>),
-    /// Change what the user chose.
+    /// Changes the settings.
     Settings(SettingsChange),
-    /// Change where the user was.
+    /// Changes the recent places.
     Recents(RecentsChange),
-    /// Change what the user has seen.
+    /// Changes what the user has seen.
     Seen(SeenChange),
 }
 
 impl Action {
-    /// Answers the pane with `value`.
+    /// Returns the action that passes `value` to the pane.
     pub fn answer(value: impl Any) -> Action {
         Action::Answer(Answer(Box::new(value)))
     }
 }
 
-/// Stops something that runs in the background. What it said before it knew may still be on its way when the same thing
-/// is started again, and must not be taken for what the new one says.
+/// A flag that stops a background task. Its earlier messages may still be in flight when the same task is started
+/// again, and must not be mistaken for those of the new one.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Stops it.
+    /// Stops the task.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether it was stopped.
+    /// Returns whether the task was stopped.
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What reaches the app.
+/// A message to the app.
 #[derive(Debug)]
 pub enum Msg {
-    /// The time, before anything else of a turn.
+    /// The current time, sent before anything else in a turn.
     Now(Timestamp),
-    /// A key.
+    /// A key event.
     Key(KeyEvent),
-    /// The mouse.
+    /// A mouse event.
     Mouse(MouseEvent),
     /// Pasted text.
     Paste(String),
-    /// The terminal's new size.
+    /// The new size of the terminal.
     Resize(u16, u16),
-    /// The terminal told its background.
+    /// The background that the terminal reported.
     Background(Background),
-    /// The terminal's window got the focus, or lost it.
+    /// A change of the terminal window's focus: `true` if it got the focus.
     Focus(bool),
-    /// What something that was started says; not listened to once it was stopped.
+    /// A message of a background task; ignored once the task was stopped.
     Of(Cancel, Box<Msg>),
-    /// The end of something that was started.
+    /// The outcome of something that was started.
     Arrived(Ticket, Result<Outcome, Error>),
-    /// What was last known of something that was started, and when it came; the answer of now is still to come.
+    /// The cached reply to something that was started, and when it was received; the new reply is still to come.
     Recalled(Ticket, Arrival, Timestamp),
-    /// A status that was read on the way of a stream.
+    /// A status that was read along with a stream.
     Learned(crate::api::Request, Result<Arrival, Error>),
-    /// How far the server's clock is ahead of ours.
+    /// The offset of the server's clock from the local one; positive if the server is ahead.
     Clock(SignedDuration),
-    /// Bytes of a stream; `restart` where what was held is no longer true.
+    /// Bytes of a stream; `restart` if the bytes kept so far are no longer valid.
     Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
-    /// Bytes came for a result that is read from parts of a large thing, by its key.
+    /// Progress of a result that is read from parts of a large file, by its key.
     Progress(String, crate::api::client::Progress),
-    /// The end of a write.
+    /// The outcome of a write, by its number.
     Sent(u64, Result<Value, Error>),
-    /// What became of a save.
+    /// An event of a transfer, by its number.
     Transfer(u64, TransferEvent),
-    /// The user's editor came back with this text, or could not be run.
+    /// The text from the user's editor, or the reason why the editor could not be run.
     Edited(Result<String, String>),
-    /// The user's editor had written this text when the program was told to end.
+    /// The text in the user's editor when the program was told to end.
     Interrupted(String),
-    /// Why the disk does not take the texts that are to be kept; or that it takes them again.
+    /// The reason why texts cannot be written to disk; `Ok` when they can be again.
     Kept(Result<(), String>),
-    /// Whether a draft is ours to send.
+    /// The result of claiming a draft, by its key.
     Claimed(String, Claim),
-    /// What became of a command of the configuration, by its number.
+    /// An event of a custom command, by its number.
     Ran(u64, RunEvent),
-    /// What came of checking out.
+    /// The outcome of a checkout.
     CheckedOut(Checkout, CheckoutOutcome),
-    /// Something the runtime has to say.
+    /// A message from the runtime, for the footer.
     Say(Tone, String),
-    /// The program is asked to end.
+    /// A request to end the program.
     Quit,
 }
 
 impl Msg {
-    /// Returns what it says; `None` if it comes from something that was stopped.
+    /// Returns the inner message; `None` if it comes from a task that was stopped.
     pub fn heard(self) -> Option<Msg> {
         match self {
             Msg::Of(stop, _) if stop.is_stopped() => None,
@@ -288,14 +289,14 @@ impl Msg {
     }
 }
 
-/// What came of something that was started.
+/// The outcome of something that was started.
 #[derive(Clone)]
 pub enum Outcome {
     /// A reply.
     Reply(Arrival),
-    /// A stream ended.
+    /// The end of a stream.
     End,
-    /// A computation is done.
+    /// The result of a computation.
     Made(Made),
 }
 
@@ -309,58 +310,59 @@ impl std::fmt::Debug for Outcome {
     }
 }
 
-/// What the app asks of the runtime.
+/// An effect that the app requests of the runtime.
 #[derive(Clone, Debug, PartialEq)]
 // Effects are few and short-lived: boxing the large ones would only make them harder to read in tests.
 #[allow(clippy::large_enum_variant)]
 pub enum Effect {
-    /// Start what the ticket names, of which so much is known: a stream goes on after the bytes that are held, and what
-    /// a list has (pages) need not be looked for on disk.
+    /// Starts what the ticket names. The last value is what is already cached: a stream continues after those bytes,
+    /// and a page that is cached need not be looked up on disk.
     Start(Ticket, Want, HeldState),
-    /// A stream that was started reads no more for the moment, or goes on.
+    /// Pauses a stream that was started (`true`), or resumes it.
     Hold(Ticket, bool),
-    /// Stop it.
+    /// Cancels what the ticket names.
     Cancel(Ticket),
-    /// Send a write, once.
+    /// Sends a write, once.
     Send(u64, Write),
-    /// Put into the clipboard.
+    /// Copies a text to the clipboard.
     Copy(String),
-    /// Tell the user, by the terminal's own means, that something watched has ended.
+    /// Notifies the user, through the terminal, that something watched has ended.
     Notify(String),
-    /// Open a page in the browser.
+    /// Opens a page in the browser.
     Browse(String),
-    /// Run the user's editor on this text, in a file whose name ends so.
+    /// Runs the user's editor on this text, in a file with this suffix.
     Edit { text: String, suffix: Cow<'static, str> },
-    /// Run the user's pager on this text.
+    /// Runs the user's pager on this text.
     Page(PagerText),
-    /// Check out a branch in the clone. Answered by [`Msg::CheckedOut`].
+    /// Checks out a branch in the clone. Answered by [`Msg::CheckedOut`].
     CheckOut(Checkout),
-    /// Start a command of the configuration. Answered by [`Msg::Ran`].
+    /// Starts a custom command. Answered by [`Msg::Ran`].
     Run(u64, RunOrder),
-    /// Stop that.
+    /// Stops a custom command.
     StopRun(u64),
-    /// Open a file of the clone in the user's own editor.
+    /// Opens a file of the clone in the user's editor.
     EditFile(FileOfClone),
-    /// Save bytes to a file.
+    /// Saves bytes to a file.
     Save(u64, SaveOrder),
-    /// Stop that.
+    /// Stops a save.
     StopSave(u64),
-    /// Drop what came of it.
+    /// Deletes the incomplete file of a save.
     ForgetSave(SaveOrder),
-    /// Keep a draft on disk, or drop it.
+    /// Saves a draft to disk, or deletes it.
     Keep(String, Option<String>),
-    /// Write a file of the state of an account.
+    /// Writes a state file of an account.
     KeepState(String, StateFile),
-    /// Find out whether a draft is ours to send: its key, and that on disk. Answered by [`Msg::Claimed`].
+    /// Claims a draft, to make sure that no other process sends it: its key, and its key on disk. Answered by
+    /// [`Msg::Claimed`].
     Claim(String, String),
-    /// Put the section of that name into the configuration, or take it out.
+    /// Writes the section with that name to the configuration, or removes it.
     Section(String, Option<Section>),
-    /// Bring another server to the front, at a place of it, or as it was.
+    /// Brings another server to the front, at a place of it, or as it was.
     Elsewhere(Host, Option<Place>),
-    /// Bring the one to the front that one came from.
+    /// Brings the server to the front that the user came from.
     Return,
-    /// Go to the sleep of C-z.
+    /// Suspends the program, as C-z does in a shell.
     Suspend,
-    /// End.
+    /// Ends the program.
     Quit,
 }

@@ -1,4 +1,4 @@
-//! Which keys mean which command in which place: the table's own keys, with the user's in their stead.
+//! Key bindings of every place: the defaults of the command table, with the user's own keys in place of them.
 
 use super::command::Info;
 use super::custom::CustomCommand;
@@ -7,29 +7,29 @@ use super::keymap::{Chord, Key, Meaning, find, parse_chord, show};
 use super::registry::Entry;
 use std::collections::HashMap;
 
-/// All keys, by place.
+/// The key bindings of all places.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     global: Vec<(Chord, &'static str)>,
-    /// Keys of the commands of the configuration, each with the places where it is offered.
+    /// The keys of custom commands, each with the places where it is offered.
     custom: Vec<(Chord, &'static str, Vec<String>)>,
     panes: HashMap<&'static str, Vec<(Chord, &'static str)>>,
     shown: HashMap<&'static str, String>,
 }
 
-/// A mistake in the user's own keys, with the name it was made at.
+/// An error in the user's own keys, with the command ID at which it occurred.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindingError {
-    /// No command has that name.
+    /// No command has that ID.
     #[error("keys.\"{0}\": there is no command of that name; `labscope keys` lists them")]
     Unknown(String),
-    /// A key that cannot be read.
+    /// A key that cannot be parsed.
     #[error("keys.\"{0}\": \"{1}\" is no key; write them like \"C-d\", \"g h\", \"S-Tab\"")]
     NotAKey(String, String),
 }
 
 impl Bindings {
-    /// The keys of the table, where `own` names other ones.
+    /// Returns the keys of the table, replaced by those in `own` where that has an entry.
     pub fn new(registry: &[Entry], own: &HashMap<String, Vec<String>>) -> Result<Bindings, BindingError> {
         let mut bindings = Bindings::default();
         let mut known: Vec<&'static str> = Vec::new();
@@ -46,10 +46,11 @@ impl Bindings {
         }
     }
 
-    /// With the keys of the commands of the configuration, which go before those of the table.
+    /// Adds the keys of custom commands, which take precedence over those of the table.
     ///
     /// # Errors
-    /// The index of a command whose keys begin those of another one, or the other way round, and what these are.
+    /// Returns the index of a command whose keys are the beginning of those of another one, or the other way around,
+    /// and a message that names both.
     pub fn with_custom(mut self, commands: &[CustomCommand]) -> Result<Bindings, (usize, String)> {
         for (index, command) in commands.iter().enumerate() {
             let Some(chord) = &command.key else { continue };
@@ -64,7 +65,7 @@ impl Bindings {
         Ok(self)
     }
 
-    /// The keys that hold in `pane`: those of the user's own commands, of the place, and of every place.
+    /// Returns the keys that apply in `pane`: those of custom commands, of the place, and of global commands.
     fn rows<'a>(&'a self, pane: &'a str) -> impl Iterator<Item = (&'a [Key], &'static str)> {
         let is_in = move |places: &[String]| places.is_empty() || places.iter().any(|place| place == pane);
         let custom = self.custom.iter().filter(move |(_, _, places)| is_in(places));
@@ -73,12 +74,12 @@ impl Bindings {
         custom.map(|(chord, id, _)| (chord.as_slice(), *id)).chain(table)
     }
 
-    /// Returns what `pressed` means in `pane`; its own commands go before those of every place.
+    /// Returns the meaning of `pressed` in `pane`; commands of the place take precedence over global ones.
     pub fn meaning(&self, pane: &str, pressed: &[Key]) -> Meaning<&'static str> {
         find(pressed, self.rows(pane))
     }
 
-    /// Returns what `pressed` can go on to in `pane`: the rest of the keys, and the command.
+    /// Returns the possible continuations of `pressed` in `pane`: the remaining keys, and the command.
     pub fn continuations(&self, pane: &str, pressed: &[Key]) -> Vec<(String, &'static str)> {
         self.rows(pane)
             .filter(|(chord, _)| chord.len() > pressed.len() && chord.starts_with(pressed))
@@ -86,12 +87,12 @@ impl Bindings {
             .collect()
     }
 
-    /// The keys of a command, as people write them.
+    /// Returns the keys of a command in their written form.
     pub fn shown(&self, id: &str) -> &str {
         self.shown.get(id).map(String::as_str).unwrap_or_default()
     }
 
-    /// The first of the keys of a command.
+    /// Returns the first of the keys of a command.
     pub fn first(&self, id: &str) -> &str {
         let shown = self.shown(id);
         shown.split(" · ").next().unwrap_or(shown)

@@ -1,53 +1,53 @@
-//! Checking out the branch of a merge request in the clone that labscope was started in: what is asked for, as data.
+//! Checkout of the branch of a merge request in the clone that labscope was started in, as data.
 
 use crate::app::App;
 use crate::app::action::{Action, Effect, Tone};
 use crate::ui::text::sanitize;
 use std::path::PathBuf;
 
-/// The clone in the current folder.
+/// The clone in the current directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CloneFolder {
-    /// Its working tree.
+    /// The root of its working tree.
     pub folder: PathBuf,
-    /// Its remotes on the current server: their names, and the full paths of their projects.
+    /// The name of each remote on the current server, with the full path of its project.
     pub remotes: Vec<(String, String)>,
 }
 
-/// What is checked out.
+/// The source of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutSource {
     /// A branch of the project.
     Branch(String),
-    /// The head of the merge request of a number, whose branch is in a fork.
+    /// The head of the merge request with this IID, whose branch is in a fork.
     Head(u64),
 }
 
-/// An order to check out.
+/// An order to check out a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
-    /// The working tree.
+    /// The root of the working tree.
     pub folder: PathBuf,
-    /// The name of the remote that has it.
+    /// The name of the remote that has the branch.
     pub remote: String,
     pub source: CheckoutSource,
-    /// Whether uncommitted changes are put into the stash first; without, they are in the way.
+    /// Whether uncommitted changes are stashed first; otherwise they prevent the checkout.
     pub stash: bool,
 }
 
-/// What came of it.
+/// The outcome of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutOutcome {
-    /// It is done, in a sentence.
+    /// Success, described in a sentence.
     Done(String),
-    /// The working tree has changes; nothing was done.
+    /// The working tree has uncommitted changes; nothing was done.
     Dirty,
-    /// Why nothing was done.
+    /// The checkout failed for this reason; nothing was done.
     Failed(String),
 }
 
 impl App {
-    /// A checkout ended: changes that are in the way may be put into the stash.
+    /// Handles the end of a checkout; if uncommitted changes prevented it, offers to stash them.
     pub(super) fn checked_out(&mut self, order: Checkout, outcome: CheckoutOutcome, effects: &mut Vec<Effect>) {
         match outcome {
             CheckoutOutcome::Done(words) => self.say(Tone::Good, words),

@@ -4,29 +4,29 @@ use super::pane::{Cx, View};
 use crate::ui::doc::{DocState, SIDEWAYS};
 use std::borrow::Cow;
 
-/// Why a command cannot be run here; said where it is shown.
+/// The reason why a command cannot be run, displayed next to the command.
 pub type Disabled = Cow<'static, str>;
 
-/// One thing that can be done in a place `P`.
+/// A command of a place `P`.
 pub struct Command<P> {
-    /// The name that configuration rebinds: `files.open`.
+    /// The ID by which the configuration rebinds the command: `files.open`.
     pub id: &'static str,
-    /// Its keys, each a sequence: `g h`.
+    /// The keys, each a sequence: `g h`.
     pub keys: &'static [&'static str],
-    /// What it does, a few words beginning with a verb.
+    /// The title: a few words that begin with a verb.
     pub title: &'static str,
-    /// One word for the footer; empty where it is not shown there.
+    /// One word for the footer; empty if the command is not shown there.
     pub short: &'static str,
-    /// Whether it changes something on the server: refused under `--read-only`.
+    /// Whether the command changes something on the server: such commands are refused under `--read-only`.
     pub writes: bool,
-    /// Whether it can be run now, or why not.
+    /// Checks whether the command can be run now; the error is the reason why not.
     pub enabled: fn(&P, &View) -> Result<(), Disabled>,
-    /// Runs it.
+    /// Runs the command.
     pub run: fn(&mut P, &mut Cx),
 }
 
 impl<P> Command<P> {
-    /// A command that can always be run.
+    /// Creates a command that can always be run.
     pub const fn new(
         id: &'static str,
         keys: &'static [&'static str],
@@ -36,30 +36,30 @@ impl<P> Command<P> {
         Command { id, keys, title, short: "", writes: false, enabled: |_, _| Ok(()), run }
     }
 
-    /// Shown in the footer under this word.
+    /// Shows the command in the footer under this word.
     pub const fn footer(mut self, short: &'static str) -> Command<P> {
         self.short = short;
         self
     }
 
-    /// Changes something on the server.
+    /// Marks the command as one that changes something on the server.
     pub const fn writes(mut self) -> Command<P> {
         self.writes = true;
         self
     }
 
-    /// Can be run only where `enabled` says so.
+    /// Restricts the command to when `enabled` returns `Ok`.
     pub const fn when(mut self, enabled: fn(&P, &View) -> Result<(), Disabled>) -> Command<P> {
         self.enabled = enabled;
         self
     }
 
-    /// The row without its functions.
+    /// Returns the row without its functions.
     pub fn info(&self) -> Info {
         Info { id: self.id, keys: self.keys, title: self.title, short: self.short, writes: self.writes }
     }
 
-    /// Returns whether it can be run now: whether anything can be changed first, then its own reason.
+    /// Returns whether the command can be run now; checks first whether writes are possible, if it needs them.
     pub fn can(&self, pane: &P, view: &View) -> Result<(), Disabled> {
         if self.writes {
             view.can_write()?;
@@ -68,22 +68,22 @@ impl<P> Command<P> {
     }
 }
 
-/// A row of the command table, for those who only read it.
+/// A row of the command table without its functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
-    /// [`Command::id`].
+    /// See [`Command::id`].
     pub id: &'static str,
-    /// [`Command::keys`].
+    /// See [`Command::keys`].
     pub keys: &'static [&'static str],
-    /// [`Command::title`].
+    /// See [`Command::title`].
     pub title: &'static str,
-    /// [`Command::short`].
+    /// See [`Command::short`].
     pub short: &'static str,
-    /// [`Command::writes`].
+    /// See [`Command::writes`].
     pub writes: bool,
 }
 
-/// A movement, meant for whatever has the focus.
+/// A movement in whatever has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
     Up,
@@ -96,12 +96,12 @@ pub enum Motion {
     HalfDown,
     PageUp,
     PageDown,
-    /// Rows of the mouse wheel, down positive.
+    /// Rows of the mouse wheel; positive is down.
     Wheel(i16),
 }
 
 impl Motion {
-    /// The move as rows in a window of `height` rows; `None` for moves that are not by rows.
+    /// Returns the movement in rows for a viewport of `height` rows; `None` for movements that are not by rows.
     pub fn rows(self, height: usize) -> Option<isize> {
         let height = height.max(2) as isize;
         Some(match self {
@@ -135,7 +135,7 @@ impl Motion {
         }
     }
 
-    /// Moves the window over a text of `len` rows in which no cursor is shown; moves to a side are the pane's own.
+    /// Scrolls the viewport of a text of `len` rows that shows no cursor; horizontal movements are left to the pane.
     pub fn window(self, doc: &mut DocState, len: usize) {
         match self {
             Motion::Left | Motion::Right => {}

@@ -1,7 +1,7 @@
-//! What can be typed where something has a name: words, users, refs, labels, milestones, groups, projects.
+//! Completion of names: words, users, refs, labels, milestones, groups, projects.
 //!
-//! What is known is offered at once, what the server finds for the letters typed so far joins it. Forms and typed
-//! queries share it.
+//! Known names are offered at once; those that the server finds for the typed text are added when they arrive. Forms
+//! and typed queries share this module.
 
 use crate::api::branches::ListBranches;
 use crate::api::groups::{GetGroup, Group, ListGroups};
@@ -20,31 +20,31 @@ use crate::ui::text;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How long typing rests before the server is asked.
+/// The time without typing before the server is queried.
 const PAUSE: Duration = Duration::from_millis(150);
-/// How many are offered.
+/// The maximum number of candidates.
 const MOST: usize = 50;
 
-/// What kind of thing is meant.
+/// The kind of name to complete.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Complete {
-    /// Anything: nothing is offered.
+    /// Any text: nothing is offered.
     Nothing,
     /// One of these words.
     Words(&'static [&'static str]),
-    /// A user by user name; of a project where one is named.
+    /// A user by username; a user of the project, if one is given.
     Users(Option<Id>),
     /// A branch of a project.
     Branches(Id),
     /// A branch or tag of a project.
     Refs(Id),
-    /// Somebody who wrote commits of a project, by name.
+    /// An author of commits of a project, by name.
     Authors(Id),
-    /// A path of a project, as it is on its default branch.
+    /// A path of a project on its default branch.
     Paths(Id),
-    /// A template for issues of a project, without its ending.
+    /// An issue template of a project, without its file extension.
     IssueTemplates(Id),
-    /// A label of a project; where none is named, one that was seen on merge requests.
+    /// A label of a project; without a project, a label that was seen on merge requests.
     Labels(Option<Id>),
     /// A milestone by its title.
     Milestones(Option<Id>),
@@ -54,23 +54,23 @@ pub enum Complete {
     Projects,
 }
 
-/// One thing that is offered.
+/// A candidate for completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// What is put in.
+    /// The text to insert.
     pub value: String,
-    /// What stands beside it.
+    /// The note displayed next to it.
     pub note: String,
 }
 
-/// The number of a thing that was named.
+/// The result of looking up the ID of a named object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It is that one.
+    /// The ID.
     Id(u64),
-    /// There is none of that name.
+    /// There is no object with that name.
     Missing,
-    /// The server has yet to say.
+    /// The server has not replied yet.
     Asked,
 }
 
@@ -102,13 +102,13 @@ fn authors(project: &Id) -> ListContributors {
     ListContributors { id: project.clone(), order_by: Some("commits".into()), sort: Some("desc".into()) }
 }
 
-/// The folder that a path is in, as far as it is typed.
+/// Returns the request for the folder of a partly typed path.
 fn folder(project: &Id, typed: &str) -> ListTree {
     let path = typed.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     ListTree { id: project.clone(), path, r#ref: None, recursive: None }
 }
 
-/// Servers search the last name of a path alone.
+/// Returns the request for groups. Servers search only the last name of a path.
 fn groups(typed: &str) -> ListGroups {
     ListGroups { search: some(typed.rsplit('/').next().unwrap_or_default()), ..ListGroups::default() }
 }
@@ -134,7 +134,7 @@ fn milestones(project: &Id, typed: &str) -> SearchProject {
     SearchProject { id: project.clone(), scope: "milestones".into(), search: typed.trim().to_owned() }
 }
 
-/// The latest merge requests, on which labels and milestones are seen: older servers do not list those.
+/// The latest merge requests, from which labels and milestones are collected: older servers do not list those.
 enum SeenNames {
     Project(ListProjectMergeRequests),
     All(ListMergeRequests),
@@ -180,7 +180,7 @@ fn seen_milestones<'a>(view: &View<'a>, project: Option<&Id>, typed: &str) -> Ve
 }
 
 impl Complete {
-    /// Returns what is needed to offer something for `typed`.
+    /// Returns the wants for the candidates for `typed`.
     pub fn wants(&self, typed: &str) -> Vec<Want> {
         fn both<T: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(all: E, fitting: E, typed: &str) -> Vec<Want>
         where
@@ -222,7 +222,7 @@ impl Complete {
         }
     }
 
-    /// Returns what is offered for `typed`: what begins with it first, then what holds it.
+    /// Returns the candidates for `typed`: those that begin with it first, then those that contain it.
     pub fn items(&self, view: &View, typed: &str) -> Vec<Candidate> {
         let mut all: Vec<Candidate> = Vec::new();
         let mut add = |value: &str, note: &str| all.push(Candidate { value: value.into(), note: note.into() });
@@ -280,7 +280,7 @@ impl Complete {
                 let known = view.store.list(&groups(""));
                 known.iter().for_each(|group| add(path_of(group), &group.name));
                 for group in view.store.list(&groups(typed)).iter() {
-                    // What was searched for may have come without the groups above it.
+                    // A search result may have come without the groups above it.
                     match known.iter().find(|whole| whole.id == group.id) {
                         Some(whole) => add(path_of(whole), &whole.name),
                         None if group.full_path.is_empty() => {
@@ -299,7 +299,7 @@ impl Complete {
         fitting(all, typed)
     }
 
-    /// Returns whether more may come for `typed`.
+    /// Returns whether more candidates may arrive for `typed`.
     pub fn is_loading(&self, view: &View, typed: &str) -> bool {
         match self {
             Complete::Nothing | Complete::Words(_) => false,
@@ -317,7 +317,7 @@ impl Complete {
         }
     }
 
-    /// Returns what is needed to know the number of what is called `name`.
+    /// Returns the wants for the ID of the object called `name`.
     pub fn find_wants(&self, name: &str) -> Vec<Want> {
         let name = name.trim();
         if name.is_empty() || name.parse::<u64>().is_ok() {
@@ -332,7 +332,7 @@ impl Complete {
         }
     }
 
-    /// The number of what is called `name`; a number is itself.
+    /// Returns the ID of the object called `name`; a number is its own ID.
     pub fn find(&self, view: &View, name: &str) -> Found {
         let name = name.trim();
         if let Ok(number) = name.parse() {
@@ -379,12 +379,12 @@ impl Complete {
     }
 }
 
-/// The folder in which a project keeps texts to begin issues with.
+/// Returns the request for the folder in which a project keeps its issue templates.
 pub fn issue_templates(project: &Id) -> ListTree {
     ListTree { id: project.clone(), path: Some(".gitlab/issue_templates".into()), ..ListTree::default() }
 }
 
-/// The name of a template, as people choose it; `None` for what is none.
+/// Returns the name of a template, as offered to the user; `None` if the file is not a template.
 pub fn template_name(file: &TreeEntry) -> Option<&str> {
     file.name.strip_suffix(".md").filter(|name| !name.is_empty() && !file.is_folder())
 }
@@ -401,7 +401,8 @@ fn path_of(group: &Group) -> &str {
     if group.full_path.is_empty() { &group.path } else { &group.full_path }
 }
 
-/// Each once; what begins with `typed` first, then what holds it, then what is described by it.
+/// Returns the matching candidates without duplicates: values that begin with `typed` first, then values in which a
+/// word begins with it, values that contain it, and those whose note contains it.
 fn fitting(all: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
     let typed = typed.trim().trim_start_matches('@').to_lowercase();
     let mut seen = HashSet::new();

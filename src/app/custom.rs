@@ -1,4 +1,4 @@
-//! A person's own commands of the configuration: the values that they get, what is started, and what it prints.
+//! Custom commands of the configuration: the values available to them, what they start, and their output.
 
 use super::action::{Effect, Tone};
 use super::command::{Disabled, Info};
@@ -17,7 +17,7 @@ use crate::ui::ansi;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Component, Path, PathBuf};
 
-/// The values that a command can use.
+/// The names of the values that a command can use.
 pub const VALUES: [&str; 13] = [
     "project",
     "project_id",
@@ -34,98 +34,98 @@ pub const VALUES: [&str; 13] = [
     "host",
 ];
 
-/// Lines of the output of a command that are kept, the last ones.
+/// The maximum number of output lines kept of a command; the last ones are kept.
 const MOST_LINES: usize = 10_000;
-/// Bytes of a line that has not ended yet.
+/// The maximum number of bytes of a line that has not ended yet.
 const MOST_BYTES: usize = 64 * 1024;
-/// Commands whose output is kept.
+/// The maximum number of commands whose output is kept.
 const MOST_RUNS: usize = 8;
 
-/// Values by name: those that the thing under the cursor has.
+/// Values by name: those that the item under the cursor has.
 pub type Values = BTreeMap<&'static str, String>;
 
-/// A command of the configuration.
+/// A custom command of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCommand {
-    /// Its name among all commands.
+    /// The ID among all commands.
     pub id: &'static str,
-    /// Its name in the configuration.
+    /// The name in the configuration, which is also the title.
     pub title: &'static str,
-    /// Its keys, if it has some.
+    /// The keys, if there are any.
     pub key: Option<Chord>,
-    /// The places where it is offered; every place where none is named.
+    /// The places where the command is offered; empty for every place.
     pub places: Vec<String>,
-    /// What it starts.
+    /// The program that it starts.
     pub run: Run,
-    /// Where its output goes.
+    /// The destination of its output.
     pub show: Show,
 }
 
-/// What a command starts.
+/// The program that a command starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// A program with its arguments, started as they are; `{name}` in them is a value.
+    /// A program with its arguments, started without a shell; `{name}` in an argument is replaced by a value.
     Program(Vec<String>),
-    /// A line for `sh -c`, which gets values as variables only.
+    /// A command line for `sh -c`, which gets values only as environment variables.
     Shell(String),
 }
 
-/// Where the output of a command goes.
+/// The destination of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// Beside the place.
+    /// An overlay beside the place.
     Pane,
-    /// The command has the terminal until it ends.
+    /// The terminal, which belongs to the command until it ends.
     Terminal,
-    /// Nowhere; a message says how it ended.
+    /// Nowhere; a message reports how the command ended.
     Silent,
 }
 
-/// What is started.
+/// An order to start a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOrder {
-    /// The name of the command.
+    /// The title of the command.
     pub title: String,
-    /// A program and its arguments.
+    /// The program and its arguments.
     pub program: Vec<String>,
-    /// Variables that it gets; those of other values are taken away.
+    /// The environment variables to set; those of other values are removed.
     pub variables: Vec<(String, String)>,
-    /// Where it starts; in the current folder where none is named.
+    /// The working directory; `None` for the current directory.
     pub folder: Option<PathBuf>,
     pub show: Show,
 }
 
-/// A file of the clone in the current folder.
+/// A file of the clone in the current directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileOfClone {
-    /// The working tree.
+    /// The root of the working tree.
     pub folder: PathBuf,
-    /// Its path in it.
+    /// The path of the file in the working tree.
     pub path: PathBuf,
-    /// The line to open it at, from 1.
+    /// The line at which to open the file, from 1.
     pub line: Option<u32>,
 }
 
-/// What became of a command that was started.
+/// An event of a command that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEvent {
-    /// It printed these bytes.
+    /// Bytes that the command printed.
     Output(Vec<u8>),
-    /// It ended, or why it failed.
+    /// The end of the command; the error is the reason why it failed.
     Ended(Result<(), String>),
 }
 
 /// A command that was started.
 pub struct Started {
-    /// Its name.
+    /// The title of the command.
     pub title: String,
     show: Show,
-    /// What it printed, as a terminal shows it.
+    /// The output, as a terminal shows it.
     pub lines: VecDeque<String>,
-    /// The beginning of a line.
+    /// The bytes of a line that has not ended yet.
     rest: Vec<u8>,
     look: ansi::State,
-    /// How it ended.
+    /// The result, once the command has ended.
     pub ended: Option<Result<(), String>>,
 }
 
@@ -138,15 +138,15 @@ enum Piece<'a> {
     Value(&'static str),
 }
 
-/// Returns the variable that holds a value: `LABSCOPE_IID`.
+/// Returns the name of the environment variable that holds a value: `LABSCOPE_IID`.
 pub fn variable(value: &str) -> String {
     format!("LABSCOPE_{}", value.to_uppercase())
 }
 
-/// Splits an argument at its values. Braces around anything but a word stand for themselves.
+/// Splits an argument at its values. Braces around anything but a word are literal text.
 ///
 /// # Errors
-/// A word in braces that names no value.
+/// Returns the word in braces if it names no value.
 fn pieces(argument: &str) -> Result<Vec<Piece<'_>>, String> {
     let mut pieces = Vec::new();
     let (mut text, mut at) = (0, 0);
@@ -168,10 +168,10 @@ fn pieces(argument: &str) -> Result<Vec<Piece<'_>>, String> {
 }
 
 impl Run {
-    /// Checks what the configuration says.
+    /// Checks the command, as configured.
     ///
     /// # Errors
-    /// What is wrong, as a clause.
+    /// Returns what is wrong, as a clause.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Run::Program(words) if words.first().is_none_or(|program| program.trim().is_empty()) => {
@@ -186,7 +186,7 @@ impl Run {
         }
     }
 
-    /// Returns the values that it uses.
+    /// Returns the values that the command uses.
     fn needs(&self) -> Vec<&'static str> {
         match self {
             Run::Program(words) => {
@@ -201,7 +201,7 @@ impl Run {
         }
     }
 
-    /// Returns why it cannot be started with these values.
+    /// Returns the reason why the command cannot be started with these values.
     fn refusal(&self, values: &Values) -> Option<Disabled> {
         let needs = self.needs();
         if let Some(missing) = needs.iter().find(|value| !values.contains_key(**value)) {
@@ -236,7 +236,7 @@ impl Run {
         Ok(program)
     }
 
-    /// Returns the variables that it gets.
+    /// Returns the environment variables to set.
     fn variables(&self, values: &Values) -> Vec<(String, String)> {
         match self {
             Run::Program(_) => Vec::new(),
@@ -249,12 +249,12 @@ impl Run {
 }
 
 impl CustomCommand {
-    /// The row of the command table.
+    /// Returns the row for the command table.
     pub fn info(&self) -> Info {
         Info { id: self.id, keys: &[], title: self.title, short: "", writes: false }
     }
 
-    /// Returns whether it is offered in a place.
+    /// Returns whether the command is offered in a place.
     pub fn is_in(&self, pane: &str) -> bool {
         self.places.is_empty() || self.places.iter().any(|place| place == pane)
     }
@@ -296,20 +296,20 @@ impl Started {
         self.ended = Some(ended);
     }
 
-    /// The last line that says something.
+    /// Returns the last line that is not blank.
     fn last_words(&self) -> Option<&str> {
         self.lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())
     }
 }
 
 impl App {
-    /// The commands of the configuration that are offered here.
+    /// Returns the custom commands that are offered here.
     pub(super) fn custom_commands(&self) -> impl Iterator<Item = &CustomCommand> {
         let pane = self.nav.id();
         self.session.commands.iter().filter(move |command| command.is_in(pane))
     }
 
-    /// Returns what the thing under the cursor, and the place, have of the values.
+    /// Returns the values of the item under the cursor and of the current place.
     pub(super) fn values(&self) -> Values {
         let mut values = Values::new();
         let Some(pane) = self.nav.top() else { return values };
@@ -326,7 +326,7 @@ impl App {
             put("path", Some(path));
             put("line", line.map(|line| line.to_string()));
         }
-        // What the place says holds for what is under the cursor, unless that is in another project.
+        // The place also applies to the item under the cursor, unless that is in another project.
         let same = under.as_ref().is_none_or(|under| under.project == here.project || here.project.is_none());
         let places: Vec<&Place> = under.iter().chain(Some(&here).filter(|_| same)).collect();
         for place in &places {
@@ -387,7 +387,7 @@ impl App {
         values
     }
 
-    /// Returns what a command starts here, or why it cannot.
+    /// Returns the order that starts a command here, or the reason why that is not possible.
     pub(super) fn custom_order(&self, command: &CustomCommand) -> Result<RunOrder, Disabled> {
         let values = self.values();
         if let Some(why) = command.run.refusal(&values) {
@@ -398,7 +398,7 @@ impl App {
         Ok(RunOrder { title: command.title.to_owned(), program, variables, folder, show: command.show })
     }
 
-    /// Starts a command of the configuration; `false` where it is none.
+    /// Starts a custom command; returns `false` if `id` is not one.
     pub(super) fn run_custom(&mut self, id: &str, effects: &mut Vec<Effect>) -> bool {
         let Some(command) = self.custom_commands().find(|command| command.id == id).cloned() else { return false };
         let order = match self.custom_order(&command) {
@@ -426,7 +426,7 @@ impl App {
         true
     }
 
-    /// Something came of a command that was started.
+    /// Handles an event of a command that was started.
     pub(super) fn ran(&mut self, number: u64, event: RunEvent) {
         let Some(run) = self.runs.get_mut(&number) else { return };
         let ended = match event {
@@ -442,7 +442,7 @@ impl App {
             (Err(why), Show::Terminal) => self.say(Tone::Bad, format!("{title} {why}")),
             (Ok(()), Show::Terminal) | (_, Show::Pane) => {}
         }
-        // It may have changed what is shown.
+        // The command may have changed what is shown.
         let wants = self.wants();
         self.store.refresh(&wants);
     }
@@ -455,7 +455,8 @@ impl App {
         }
     }
 
-    /// Returns the path in the clone of the file under the cursor, and the line; or why there is none.
+    /// Returns the path in the clone of the file under the cursor, and the line; the error is the reason why there is
+    /// none.
     pub(super) fn file_in_clone(&self) -> Result<FileOfClone, Disabled> {
         let clone =
             self.session.clone.as_ref().ok_or("the current folder is not a clone of a project on this server")?;

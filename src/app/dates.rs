@@ -1,12 +1,12 @@
-//! Moments as people type them: `2026-01-31`, `2w`, `today`.
+//! Dates and times as typed by the user: `2026-01-31`, `2w`, `today`.
 
 use crate::api::Time;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Unit};
 
-/// The moment that `text` names, seen from `now`; `3d` is three days ago. Days begin at midnight UTC, so that the same
-/// words ask the same question all day.
+/// Parses a date or time relative to `now`; `3d` is three days ago. Days begin at midnight UTC, so that the same text
+/// results in the same request all day.
 pub fn parse(text: &str, now: Timestamp) -> Option<Time> {
     let text = text.trim();
     if text.parse::<Date>().is_ok() {

@@ -1,4 +1,4 @@
-//! The frame around a place: the line on top, the tabs, the line at the bottom, and what lies over it.
+//! The frame around a place: top line, tabs, bottom line, and the overlays above it.
 
 use super::App;
 use super::global;
@@ -11,26 +11,26 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// Below this size the interface says what it needs.
+/// The minimum width and height of the terminal; below that, only the required size is shown.
 const MIN: (u16, u16) = (44, 12);
 
-/// Returns whether a terminal of that width and height shows nothing but that it is too small.
+/// Returns whether a terminal of that width and height is too small to show anything but a message about it.
 pub fn is_too_small((width, height): (u16, u16)) -> bool {
     width < MIN.0 || height < MIN.1
 }
 
-/// Returns the columns of the screen that decide what stands beside what: nothing does where it is heard.
+/// Returns the number of columns that decides the layout; in accessible mode, nothing is placed side by side.
 pub(super) fn columns(width: u16) -> u16 {
     if glyph::words() { width.min(panels::TWO - 1) } else { width }
 }
 
 type Spans = Vec<(String, Style)>;
 
-/// Text of a line of the frame, some of which can be clicked.
+/// The text of a line of the frame, parts of which can be clicked.
 #[derive(Default)]
 struct Pieces {
     spans: Spans,
-    /// From and to which column of the line something can be clicked.
+    /// The first and the end column of each clickable part, with the effect of a click.
     hits: Vec<(usize, usize, Hit)>,
     width: usize,
 }
@@ -42,12 +42,12 @@ impl Pieces {
         self.spans.push((text, style));
     }
 
-    /// What is appended from here on, up to [`Pieces::width`] at the end, can be clicked.
+    /// Makes everything appended since `from` clickable.
     fn clickable(&mut self, from: usize, hit: Hit) {
         self.hits.push((from, self.width, hit));
     }
 
-    /// The line was drawn from the left of `area`.
+    /// Registers the clickable parts of the line, which was drawn at the left of `area`.
     fn register(self, area: Rect, hits: &Hits) {
         for (from, to, hit) in self.hits {
             let column = |at: usize| area.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX));
@@ -58,7 +58,7 @@ impl Pieces {
 }
 
 impl App {
-    /// Draws everything; says where the cursor stands, if it is to be seen.
+    /// Draws everything; returns the position of the cursor, if it is to be shown.
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = &self.theme;
         buf.set_style(area, theme.blank());
@@ -112,7 +112,7 @@ impl App {
         let breadcrumbs: Vec<Breadcrumb> = pane.map(|p| p.breadcrumbs(view)).unwrap_or_default();
         for (index, breadcrumb) in breadcrumbs.into_iter().enumerate() {
             if index > 0 {
-                // What ends in a slash and what follows it are one path.
+                // A part that ends in a slash and the part after it form one path.
                 let path = left.spans.last().is_some_and(|(text, _)| text.ends_with('/'));
                 left.push(if path { " " } else { "  " }, dim);
             }
@@ -154,7 +154,7 @@ impl App {
                 theme.style(Role::Failed),
             );
         }
-        // What comes and goes by itself would be read aloud each time.
+        // An indicator that appears and disappears by itself would be read aloud each time.
         if glyph::words() {
             return (String::new(), theme.style(Role::Dim));
         }
@@ -162,7 +162,7 @@ impl App {
             return (glyph::busy().into(), theme.style(Role::Running));
         }
         match self.store.last_contact() {
-            // How old the oldest is of what is shown, not when anything at all was last heard.
+            // The age of the oldest data shown, not the time of the last reply.
             Some(heard) => {
                 let wants = self.nav.top().map(|pane| pane.wants(view)).unwrap_or_default();
                 let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
@@ -175,8 +175,8 @@ impl App {
         }
     }
 
-    /// A moment of today as a clock shows it, an earlier one with its day: it stays true without being drawn again, and
-    /// "12 s ago" would not.
+    /// Formats a time of today as a clock time, and an earlier one with its date. Unlike "12 s ago", this stays true
+    /// without being redrawn.
     fn clock(&self, at: jiff::Timestamp) -> String {
         let zone = jiff::tz::TimeZone::system();
         let (local, now) = (at.to_zoned(zone.clone()), self.now.to_zoned(zone));
@@ -184,14 +184,14 @@ impl App {
         local.strftime(form).to_string()
     }
 
-    /// From when the oldest is of what is shown without a server.
+    /// Formats the time of the oldest data shown, for when the server is not reachable.
     fn known_since(&self) -> String {
         let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
         self.store.oldest(&wants).map_or(String::new(), |at| format!(" · as of {}", self.clock(at)))
     }
 
-    /// Draws the tabs, each a number and a title; how many rows they took. If there is no room for all, those before
-    /// the selected one give way.
+    /// Draws the tabs, each with a number and a title; returns the number of rows used. If there is not enough room,
+    /// the first tabs are left out until the selected one fits.
     fn tabs_line(&self, view: &View, area: Rect, buf: &mut Buffer) -> u16 {
         let Some(pane) = self.nav.top() else { return 0 };
         let tabs = pane.tabs();
@@ -222,7 +222,7 @@ impl App {
         1
     }
 
-    /// What the keys pressed so far can go on to, in columns above the last line.
+    /// Draws the possible continuations of the keys pressed so far, in columns above the last line.
     fn continuations(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let Some(pane) = self.nav.top().filter(|_| !self.presses.keys.is_empty()) else { return };
         let theme = view.theme;
@@ -284,12 +284,13 @@ impl App {
             for (id, short) in &general {
                 hints.push((id, self.bindings.first(id).to_owned(), format!(" {short}  ")));
             }
-            // A hint is read whole or not at all. The last two lead to all others, so those before them give way.
+            // A hint is shown in full or not at all. The last two lead to all others, so those before them are dropped
+            // first.
             let room = usize::from(area.width).saturating_sub(right.width + 1);
             let wide = |hints: &[(&str, String, String)]| -> usize {
                 hints.iter().map(|(_, keys, words)| text::width(keys) + text::width(words)).sum()
             };
-            // A blank stands before the first, and the two behind the last are not needed.
+            // A blank precedes the first hint, and the two blanks after the last one are not needed.
             while hints.len() > general.len() && wide(&hints) > room + 1 {
                 hints.remove(hints.len() - general.len() - 1);
             }
@@ -309,7 +310,7 @@ impl App {
         right.register(behind, view.hits);
     }
 
-    /// Returns what is being saved: a bar, bytes, rate and time left, as far as there is room.
+    /// Returns the progress of the running transfer: a bar, bytes, rate and time left, as far as there is room.
     fn saving(&self, view: &View, width: u16) -> Spans {
         let theme = view.theme;
         let running: Vec<_> = self.transfers.running().collect();
@@ -326,14 +327,14 @@ impl App {
             spans.push((format!(" {:.0}% ", (part * 100.0).min(100.0).floor()), theme.style(Role::Text)));
         }
         let facts = transfer.facts(view.here);
-        // Where there is little room, how fast it goes says most.
+        // If there is little room, the rate is the most useful part.
         let short = facts.split(" · ").nth(1).unwrap_or(&facts).to_owned();
         spans.push((format!("{}  ", if width >= 120 { &facts } else { &short }), theme.style(Role::Dim)));
         spans
     }
 }
 
-/// Enter is drawn as what it looks like.
+/// Returns the name of a key for display: Enter is drawn as its symbol.
 fn key_shown(key: &str) -> &str {
     if key == "Enter" { glyph::enter() } else { key }
 }

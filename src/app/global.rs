@@ -1,11 +1,11 @@
-//! The commands of every place: moving, seeking, going, and what concerns the whole program.
+//! Global commands: moving, searching, navigating, and those for the program as a whole.
 
 use super::action::Action;
 use super::command::{Command, Info, Motion};
 use super::overlay::themes::Themes;
 use super::registry::Entry;
 
-/// Commands that no pane owns; each only asks the app for something.
+/// The commands that belong to no pane; each only requests an action of the app.
 pub const GLOBAL: &[Command<()>] = &[
     Command::new("move.down", &["j", "Down"], "Move down", |(), cx| cx.act(Action::Move(Motion::Down))),
     Command::new("move.up", &["k", "Up"], "Move up", |(), cx| cx.act(Action::Move(Motion::Up))),
@@ -58,12 +58,12 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
 ];
 
-/// Returns what can be done in every place: [`GLOBAL`], and going to places that have keys for it.
+/// Returns the commands available in every place: [`GLOBAL`], and those of the registry that open a place.
 pub fn infos(panes: &[Entry]) -> impl Iterator<Item = Info> {
     GLOBAL.iter().map(Command::info).chain(panes.iter().filter_map(|entry| entry.go))
 }
 
-/// The heading that a command of every place stands under where commands are listed.
+/// Returns the heading under which a global command is listed.
 pub fn group(panes: &[Entry], id: &str) -> &'static str {
     if panes.iter().any(|entry| entry.go.is_some_and(|go| go.id == id)) {
         return "Go to";

@@ -1,19 +1,19 @@
-//! What on the screen can be clicked: whoever draws something says where it stands and what a click on it does.
+//! Clickable areas of the screen: drawing code registers an area together with the effect of a click on it.
 
 use super::place::Place;
 use ratatui::layout::{Position, Rect};
 use std::cell::RefCell;
 
-/// What a click does.
+/// The effect of a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hit {
     /// Runs a command: a key hint.
     Run(&'static str),
-    /// Shows a tab, by its index.
+    /// Selects a tab, by its index.
     Tab(usize),
     /// Opens a place: a breadcrumb.
     Go(Place),
-    /// Sorts the list at hand by a column, by its index among those that are shown.
+    /// Sorts the focused list by a column, by its index among the visible columns.
     Column(usize),
 }
 
@@ -22,19 +22,19 @@ pub enum Hit {
 pub struct Hits(RefCell<Vec<(Rect, Hit)>>);
 
 impl Hits {
-    /// Forgets those of the frame before.
+    /// Removes the areas of the previous frame.
     pub fn clear(&self) {
         self.0.borrow_mut().clear();
     }
 
-    /// Something was drawn there.
+    /// Adds a clickable area; an empty area is ignored.
     pub fn add(&self, area: Rect, hit: Hit) {
         if !area.is_empty() {
             self.0.borrow_mut().push((area, hit));
         }
     }
 
-    /// Returns what a click at that cell does: what was drawn last lies on top.
+    /// Returns the effect of a click on a cell; if areas overlap, the one added last wins.
     pub fn at(&self, column: u16, row: u16) -> Option<Hit> {
         let hits = self.0.borrow();
         hits.iter().rev().find(|(area, _)| area.contains(Position::new(column, row))).map(|(_, hit)| hit.clone())

@@ -1,4 +1,4 @@
-//! Keys and the mouse: which of them goes to the app, to the overlay on top, or to the place at hand.
+//! Keyboard and mouse input: dispatch to the app, to the overlay on top, or to the current place.
 
 use super::action::{Action, Effect};
 use super::hits::Hit;
@@ -9,24 +9,24 @@ use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
 
-/// How long after an overlay closed by itself Esc is meant for it.
+/// The time during which Esc is still meant for an overlay that has just closed by itself.
 const LATE_ESC: SignedDuration = SignedDuration::from_millis(500);
 
-/// What was pressed so far.
+/// Recent presses of keys and of the mouse.
 #[derive(Default)]
 pub(super) struct Presses {
-    /// The beginning of a sequence of keys.
+    /// The beginning of a key sequence.
     pub keys: Vec<Key>,
-    /// The last press of the mouse: the first half of a double click, maybe.
+    /// The last mouse press, which may be the first half of a double click.
     mouse: Option<(u16, u16, Timestamp)>,
-    /// When an overlay last closed by itself, and whether the screen has shown that since.
+    /// The time at which an overlay last closed by itself, and whether the screen has been drawn since.
     pub closed_at: Option<(Timestamp, Cell<bool>)>,
 }
 
 impl App {
     pub(super) fn key(&mut self, key: Key, effects: &mut Vec<Effect>) {
         if frame::is_too_small(self.size) {
-            // What cannot be seen is not answered; the key that quits still quits.
+            // The interface is not visible, so keys are ignored; the key that quits still quits.
             let pane = self.nav.id();
             if self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
                 self.act(Action::Quit, effects);
@@ -36,7 +36,7 @@ impl App {
         if !self.overlays.is_empty() {
             return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
         }
-        // What was pressed before the screen showed that an overlay is gone was meant for the overlay.
+        // A key pressed before the screen showed that an overlay had closed was meant for the overlay.
         if self.presses.closed_at.as_ref().is_some_and(|(_, seen)| !seen.get()) {
             return;
         }
@@ -46,7 +46,7 @@ impl App {
             return;
         }
         self.message = self.message.take().filter(|message| message.until.is_some());
-        // From the first key on, the place is the user's own, and does not give way any more.
+        // From the first key on, a missing place is no longer replaced by the nearest existing one.
         self.nav.named = false;
         let pane = self.nav.id();
         self.presses.keys.push(key);
@@ -59,7 +59,7 @@ impl App {
             Meaning::Nothing => {
                 let alone = self.presses.keys.len() == 1;
                 self.presses.keys.clear();
-                // A sequence that leads nowhere is dropped, but the key that quits still quits.
+                // A sequence without a meaning is dropped, but the key that quits still quits.
                 if !alone && self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
                     self.act(Action::Quit, effects);
                 }
@@ -106,8 +106,8 @@ impl App {
         self.with_pane(effects, |pane, cx| pane.pointer(pointer, cx));
     }
 
-    /// The overlays that are left where some may have closed by themselves. Who presses Esc just then means that
-    /// overlay, and not the place below.
+    /// Sets the remaining overlays after some may have closed by themselves. An Esc pressed at that moment is meant for
+    /// the closed overlay, not for the place below.
     pub(super) fn set_overlays(&mut self, left: Vec<Box<dyn Overlay>>, before: usize) {
         if left.is_empty() && before > 0 {
             self.presses.closed_at = Some((self.now, Cell::new(false)));
@@ -115,7 +115,8 @@ impl App {
         self.overlays = left;
     }
 
-    /// Does what a click on something that was drawn does; `false` where the pane takes it as any other click.
+    /// Performs the effect of a click on a clickable area; returns `false` if the pane must handle it as any other
+    /// click.
     pub(super) fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) -> bool {
         self.nav.named = false;
         self.presses.keys.clear();
@@ -132,7 +133,7 @@ impl App {
         true
     }
 
-    /// Lets the top overlay do something, then does what it asked for.
+    /// Calls `run` with the top overlay, then performs the actions that it requested.
     pub(super) fn with_overlay(
         &mut self,
         effects: &mut Vec<Effect>,
@@ -150,7 +151,7 @@ impl App {
         }
     }
 
-    /// Lets the pane at hand do something, then does what it asked for.
+    /// Calls `run` with the current pane, then performs the actions that it requested.
     pub(super) fn with_pane(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut dyn AnyPane, &mut Cx)) {
         let Some(mut pane) = self.nav.panes.pop() else { return };
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };

@@ -1,33 +1,33 @@
-//! Keys as people write them (`C-d`, `g h`, `S-Tab`), and finding what a sequence means.
+//! Keys in their written form (`C-d`, `g h`, `S-Tab`), and lookup of key sequences.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt;
 
-/// One key with its modifiers, in one spelling: a shifted letter is the capital letter.
+/// One key with its modifiers, in a normalized form: a shifted letter is the capital letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub struct Key {
-    /// The key.
+    /// The key without modifiers.
     pub code: KeyCode,
-    /// With Control.
+    /// Whether Control is pressed.
     pub ctrl: bool,
-    /// With Alt.
+    /// Whether Alt is pressed.
     pub alt: bool,
-    /// With Shift, for keys that have no capital.
+    /// Whether Shift is pressed, for keys that have no capital.
     pub shift: bool,
 }
 
 impl Key {
-    /// The key of a terminal's event.
+    /// Converts a key event of the terminal.
     pub fn of(event: KeyEvent) -> Key {
         let code = if event.code == KeyCode::BackTab { KeyCode::Tab } else { event.code };
         let shift = event.code == KeyCode::BackTab
             || event.modifiers.contains(KeyModifiers::SHIFT) && !matches!(code, KeyCode::Char(_));
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let code = match code {
-            // A terminal that tells all keys apart tells these, too; whoever presses them means what they always were.
+            // Terminals that distinguish all keys report these two separately; treat them as Esc and Enter, as always.
             KeyCode::Char('[') if ctrl => return Key { code: KeyCode::Esc, ctrl: false, alt: false, shift: false },
             KeyCode::Char('m') if ctrl => return Key { code: KeyCode::Enter, ctrl: false, alt: false, shift: false },
-            // Terminals differ in whether a letter with Control comes as a capital.
+            // Terminals differ in whether they report a letter with Control as a capital.
             KeyCode::Char(c) if ctrl => KeyCode::Char(c.to_ascii_lowercase()),
             KeyCode::Char(c) if event.modifiers.contains(KeyModifiers::SHIFT) && c.is_ascii_lowercase() => {
                 KeyCode::Char(c.to_ascii_uppercase())
@@ -37,7 +37,7 @@ impl Key {
         Key { code, ctrl, alt: event.modifiers.contains(KeyModifiers::ALT), shift }
     }
 
-    /// Reads one key: `a`, `C-a`, `M-x`, `S-Tab`, `Enter`, `F5`, `Space`.
+    /// Parses one key: `a`, `C-a`, `M-x`, `S-Tab`, `Enter`, `F5`, `Space`.
     pub fn parse(text: &str) -> Option<Key> {
         let mut key = Key { code: KeyCode::Null, ctrl: false, alt: false, shift: false };
         let mut rest = text;
@@ -63,7 +63,7 @@ impl Key {
         Some(key)
     }
 
-    /// The character that it types, where it types one.
+    /// Returns the character that the key types, if it types one.
     pub fn typed(self) -> Option<char> {
         match self.code {
             KeyCode::Char(c) if !self.ctrl && !self.alt => Some(c),
@@ -108,32 +108,32 @@ impl fmt::Display for Key {
     }
 }
 
-/// Keys pressed one after another: `g h`.
+/// A sequence of keys: `g h`.
 pub type Chord = Vec<Key>;
 
-/// Reads a sequence of keys with blanks between them.
+/// Parses a sequence of keys separated by blanks.
 pub fn parse_chord(text: &str) -> Option<Chord> {
     let keys: Option<Chord> = text.split_whitespace().map(Key::parse).collect();
     keys.filter(|k| !k.is_empty())
 }
 
-/// A sequence as people write it.
+/// Returns the written form of a sequence of keys.
 pub fn show(chord: &[Key]) -> String {
     chord.iter().map(Key::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// What the keys pressed so far mean.
+/// The meaning of the keys pressed so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning<T> {
-    /// Nothing begins like this.
+    /// No sequence begins like this.
     Nothing,
-    /// Something longer begins like this.
+    /// A longer sequence begins like this.
     Prefix,
-    /// This.
+    /// This is a complete sequence.
     Found(T),
 }
 
-/// Looks `pressed` up among `(chord, what)`; earlier rows win.
+/// Looks up `pressed` in rows of `(chord, what)`; earlier rows win.
 pub fn find<'a, T>(pressed: &[Key], rows: impl Iterator<Item = (&'a [Key], T)>) -> Meaning<T> {
     let mut prefix = false;
     for (chord, what) in rows {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(event(KeyCode::Char('G'), KeyModifiers::SHIFT), "G");
         assert_eq!(event(KeyCode::BackTab, KeyModifiers::SHIFT), "S-Tab");
         assert_eq!(event(KeyCode::Char('C'), KeyModifiers::CONTROL), "C-c");
-        // As a terminal with kitty's protocol tells them.
+        // As reported by a terminal with the kitty keyboard protocol.
         assert_eq!(event(KeyCode::Char('g'), KeyModifiers::SHIFT), "G");
         assert_eq!(event(KeyCode::Char('['), KeyModifiers::CONTROL), "Esc");
         assert_eq!(event(KeyCode::Char('m'), KeyModifiers::CONTROL), "Enter");

@@ -1,8 +1,8 @@
-//! Paths of this machine, as people type them.
+//! Local paths as typed by the user.
 
 use std::path::PathBuf;
 
-/// The path that is meant; `~` is the user's own folder, if that is known.
+/// Returns the path for the typed text; `~` is expanded to the home directory, if known.
 pub fn path(typed: &str) -> PathBuf {
     below(typed, dirs::home_dir())
 }

@@ -1,4 +1,4 @@
-//! Overlays that the app itself opens: the search line, the palette, help, actions, what can be copied, all drafts.
+//! Overlays that the app itself opens: search prompt, palette, help, actions, texts to copy, all drafts.
 
 use super::action::{Action, Effect, Tone};
 use super::command::{self, Disabled};
@@ -47,12 +47,12 @@ impl App {
         }
     }
 
-    /// A command as a thing to choose.
+    /// Returns a picker item for a command.
     pub(super) fn command_item(&self, id: &'static str, title: &'static str) -> Item {
         Item::act(title, Action::Run(id)).note(self.bindings.shown(id)).synonyms(synonyms::of(self.registry, id))
     }
 
-    /// The commands of the pane at hand, as things to choose.
+    /// Returns picker items for the commands of the current pane, and for the custom commands.
     pub(super) fn command_items(&self) -> Vec<Item> {
         let Some(pane) = self.nav.top() else { return Vec::new() };
         let view = self.view_of();
@@ -67,7 +67,7 @@ impl App {
         pane.commands().into_iter().map(item).chain(custom).collect()
     }
 
-    /// The commands of every place, as things to choose.
+    /// Returns picker items for the global commands.
     pub(super) fn global_items(&self) -> impl Iterator<Item = Item> {
         global::infos(self.registry).map(|info| {
             let item = self.command_item(info.id, info.title).group(global::group(self.registry, info.id));
@@ -75,11 +75,11 @@ impl App {
         })
     }
 
-    /// Returns why a command of every place does nothing here.
+    /// Returns the reason why a global command cannot be run here.
     pub(super) fn global_refusal(&self, id: &str) -> Option<Disabled> {
         let (pane, view) = (self.nav.top()?, self.view_of());
         if let Some(entry) = self.registry.iter().find(|entry| entry.go.is_some_and(|go| go.id == id)) {
-            // Where no project is at hand, it asks for one.
+            // Without a current project, the command asks for one.
             return self.place_named(entry).err().filter(|_| entry.needs != Needs::Project).map(Disabled::Owned);
         }
         if let Some(number) = id.strip_prefix("tab.").and_then(|number| number.parse::<usize>().ok()) {
@@ -127,7 +127,7 @@ impl App {
         let mut items = self.place_items();
         items.extend(self.command_items());
         items.extend(self.global_items());
-        // What other places can do is found, too, with where.
+        // Also list the commands of other places, with the place to open first.
         let here = self.nav.id();
         for entry in self.registry.iter().filter(|entry| entry.id != here) {
             for info in (entry.commands)() {
@@ -149,7 +149,7 @@ impl App {
         self.overlays.push(Box::new(picker));
     }
 
-    /// The keys of the place at hand and of every place, to find one and to run it.
+    /// Lists the keys of the current place and the global ones, to find a command and run it.
     pub(super) fn help(&mut self) {
         let here = self.nav.id();
         let place = registry::find(self.registry, here).map_or("", |entry| entry.title);
@@ -158,7 +158,7 @@ impl App {
         self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), items).of_keys()));
     }
 
-    /// Every comment that is kept, to open it: where its place is gone or out of reach, this is the way to its words.
+    /// Lists all saved comments. This is the way to the text of a draft whose place is gone or out of reach.
     pub(super) fn all_drafts(&mut self) {
         let mut drafts: Vec<(&String, Draft)> = self
             .saved

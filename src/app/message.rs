@@ -1,4 +1,4 @@
-//! What stands in the footer for a moment.
+//! The message in the footer.
 
 use super::App;
 use super::action::{Effect, Tone};
@@ -7,18 +7,18 @@ use super::state::{Change, SettingsChange};
 use crate::ui::glyph;
 use jiff::{SignedDuration, Timestamp};
 
-/// Seconds that a message stays in the footer.
+/// The number of seconds that a message stays in the footer.
 const MESSAGE_SECONDS: i64 = 6;
 
-/// What stands in the footer for a moment.
+/// A temporary message in the footer.
 pub(super) struct Message {
     pub tone: Tone,
     pub words: String,
-    /// `None`: it goes with the first key.
+    /// The time at which the message expires; `None` if it stays until the next key.
     pub until: Option<Timestamp>,
-    /// The turn in which it was said.
+    /// The turn in which the message was set.
     pub turn: u64,
-    /// The command that it refuses, and why: it goes when that holds no longer.
+    /// The command that the message refuses, and the reason; the message is removed once the reason no longer holds.
     pub refusal: Option<(&'static str, Disabled)>,
 }
 
@@ -28,13 +28,13 @@ impl App {
             return self.elsewhere.tell(tone, text);
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
-        // Who listens needs longer than who reads: there it stays until the next key.
+        // Listening takes longer than reading: in accessible mode, the message stays until the next key.
         let until = Some(until).filter(|_| !glyph::words());
         self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None });
         self.dirty = true;
     }
 
-    /// Names three keys that lead to all others, once; until the first key is pressed.
+    /// Shows the three keys that lead to all others, once, until the first key is pressed.
     pub(super) fn greet(&mut self, effects: &mut Vec<Effect>) {
         let [help, palette, close] = ["help", "palette", "close"].map(|id| self.bindings.first(id).to_owned());
         self.say(Tone::Info, format!("{help} lists the keys here, {palette} runs any command, {close} goes back"));
@@ -44,7 +44,7 @@ impl App {
         self.saved.change(&Change::Settings(SettingsChange::Greeted), effects);
     }
 
-    /// Says why a command of the place cannot be run.
+    /// Shows why a command of the current place cannot be run.
     pub(super) fn refuse(&mut self, command: &command::Info, why: Disabled) {
         self.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…')));
         if let Some(message) = &mut self.message {
@@ -52,7 +52,7 @@ impl App {
         }
     }
 
-    /// Removes a refusal whose reason holds no longer: what was still loading has arrived.
+    /// Removes a refusal whose reason no longer holds, for example because data has arrived.
     pub(super) fn check_refusal(&mut self) {
         let Some((id, why)) = self.message.as_ref().and_then(|message| message.refusal.as_ref()) else { return };
         let view = self.view_of();
@@ -63,7 +63,7 @@ impl App {
         }
     }
 
-    /// Another place is at hand: what was said before is not about it. What was said as one went there stays.
+    /// Removes the message because another place is shown; a message set in the same turn stays.
     pub(super) fn forget_message(&mut self) {
         self.message = self.message.take().filter(|message| message.turn == self.turn);
         self.dirty = true;

@@ -1,4 +1,4 @@
-//! The app: one plain state machine between what reaches it and what it asks for. Nothing here waits.
+//! The app: a state machine that turns messages into effects and never blocks.
 
 pub mod action;
 pub mod bindings;
@@ -69,92 +69,92 @@ use target::TargetError;
 use transfer::Transfers;
 use writes::{KeptKey, Writes};
 
-/// How many times less often live lists are asked for while the terminal's window is not looked at.
+/// The factor by which live lists are polled less often while the terminal window has no focus.
 const UNFOCUSED: u32 = 6;
 
-/// The whole state of the interface.
+/// The state of the whole user interface.
 pub struct App {
-    /// What is known of the server.
+    /// The cache of server data.
     pub store: Store,
-    /// How it looks.
+    /// The current theme.
     pub theme: Theme,
-    /// Whether the user chose the theme, so that the terminal's background does not.
+    /// Whether the user chose the theme; otherwise it follows the background of the terminal.
     pub theme_is_chosen: bool,
     session: Session,
     registry: &'static [Entry],
     bindings: Bindings,
     nav: Navigation,
-    /// The terminal's window has lost the focus.
+    /// Whether the terminal window has lost the focus.
     unfocused: bool,
-    /// What the terminal said of its background.
+    /// The background that the terminal reported.
     background: Option<Background>,
     overlays: Vec<Box<dyn Overlay>>,
     presses: Presses,
     message: Option<Message>,
-    /// Counts the messages that were taken in.
+    /// The number of messages received so far.
     turn: u64,
     in_flight: HashSet<Ticket>,
-    /// How far the server's clock is ahead of ours.
+    /// The offset of the server's clock from the local one; positive if the server is ahead.
     skew: SignedDuration,
-    /// Streams that were told to wait.
+    /// The tickets of paused streams.
     held_up: HashSet<Ticket>,
     writes: Writes,
     saved: Saved,
     outbox: Outbox,
-    /// What is done once the server has the drafts of these keys.
+    /// Actions to run once the server has the drafts with these keys.
     after_posting: Vec<(Vec<String>, Action)>,
     transfers: Transfers,
-    /// The commands of the configuration that were started.
+    /// The custom commands that were started.
     runs: Runs,
     last_run: u64,
     elsewhere: ServerSwitch,
-    /// What the user waits for the end of.
+    /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
     /// The pictures of the last frame.
     pub pictures: Pictures,
-    /// What of the last frame can be clicked.
+    /// The clickable areas of the last frame.
     hits: Hits,
-    /// What waits until nothing lies over the place.
+    /// Actions deferred until no overlay is open.
     behind: VecDeque<Action>,
     now: Timestamp,
     size: (u16, u16),
     dirty: bool,
     quitting: bool,
     wake: Option<Timestamp>,
-    /// Whether the user was told when the token expires.
+    /// Whether the user was warned that the token expires soon.
     expiry_is_told: bool,
-    /// What was known when the user refreshed it, until it is answered.
+    /// The requests of the last refresh whose data was known before, until the refresh completes or fails.
     refreshing: Vec<Request>,
-    /// Messages were received since panes learnt what changed.
+    /// Whether messages were received since panes were last notified of changes.
     unsettled: bool,
 }
 
-/// What the app is made of.
+/// The initial configuration of an [`App`].
 pub struct Setup {
-    /// The panes there are.
+    /// The registry of panes.
     pub registry: &'static [Entry],
-    /// Their keys.
+    /// The key bindings.
     pub bindings: Bindings,
-    /// Who is signed in where.
+    /// The session with the server.
     pub session: Session,
-    /// How it looks at first.
+    /// The initial theme.
     pub theme: Theme,
     /// Whether the user chose that theme.
     pub theme_is_chosen: bool,
-    /// What was kept from before.
+    /// Everything that earlier runs saved.
     pub kept: Kept,
-    /// Whether the first keys are named to somebody who starts it for the first time.
+    /// Whether to show the most important keys, unless they were shown before.
     pub greets: bool,
-    /// Where to begin.
+    /// The first place to open.
     pub place: Place,
-    /// The time.
+    /// The current time.
     pub now: Timestamp,
-    /// Width and height of the screen.
+    /// The width and height of the screen.
     pub size: (u16, u16),
 }
 
 impl App {
-    /// The app at its first place, and what that needs.
+    /// Creates an app, opens its first place, and returns the effects to run.
     pub fn new(setup: Setup) -> (App, Vec<Effect>) {
         let mut app = App {
             store: Store::default(),
@@ -204,15 +204,16 @@ impl App {
         (app, effects)
     }
 
-    /// Takes a message in, and says what is to be done for it.
+    /// Handles a message and returns the effects to run.
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = self.receive(msg);
         effects.extend(self.rest());
         effects
     }
 
-    /// Takes one of several messages in; [`rest`](App::rest) follows the last one. What the user does is done at once,
-    /// with all that came before it; what servers say is settled together: a trace may come in hundreds of pieces.
+    /// Receives one of several messages; [`rest`](App::rest) must be called after the last one. User input is settled
+    /// immediately, together with everything received before it; messages of servers are settled together, because a
+    /// trace may arrive in hundreds of pieces.
     pub fn receive(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.turn += 1;
@@ -229,7 +230,7 @@ impl App {
         effects
     }
 
-    /// Returns what is to be done for all that was received.
+    /// Settles the messages received so far and returns the effects to run.
     pub fn rest(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.unsettled {
@@ -238,38 +239,38 @@ impl App {
         effects
     }
 
-    /// Returns whether the screen is no longer true; asking answers once.
+    /// Returns whether the screen must be redrawn, and resets the flag.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
     }
 
-    /// The screen is not true yet: draw it when there is time.
+    /// Marks the screen as out of date, to be redrawn when there is time.
     pub fn set_dirty(&mut self) {
         self.dirty = true;
     }
 
-    /// Returns when to bring the time again; `None` while nothing is live.
+    /// Returns the time at which the app must receive the next [`Msg::Now`]; `None` if nothing is scheduled.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let message = self.message.as_ref().and_then(|message| message.until);
         earliest(earliest(self.wake, message), self.outbox.wake())
     }
 
-    /// Returns whether it is to end.
+    /// Returns whether the app is quitting.
     pub fn is_quitting(&self) -> bool {
         self.quitting
     }
 
-    /// The theme that everything is shown in.
+    /// Returns the current theme.
     pub fn theme(&self) -> &Theme {
         &self.theme
     }
 
-    /// The place at hand.
+    /// Returns the current place.
     pub fn place(&self) -> Place {
         self.nav.top().map(|p| p.place()).unwrap_or_default()
     }
 
-    /// A text kept under `key`.
+    /// Returns the text saved under `key`.
     pub fn draft(&self, key: &str) -> Option<&str> {
         self.saved.drafts.get(key).map(String::as_str)
     }
@@ -338,7 +339,7 @@ impl App {
                 self.store.grow(&request, &bytes, restart);
             }
             Msg::Progress(key, progress) => {
-                // What was taken back in the meantime has no progress.
+                // Ignore the progress of a computation that was canceled in the meantime.
                 if self.in_flight.contains(&Ticket::Parts(key.clone())) {
                     self.store.advance(key, progress);
                 }
@@ -357,7 +358,7 @@ impl App {
     }
 
     fn set_now(&mut self, now: Timestamp) {
-        // Time alone changes the screen only where a clock runs or a message ends.
+        // Time alone changes the screen only where a clock is running or a message expires.
         let second = |t: Timestamp| t.as_second();
         if second(now) != second(self.now) && self.runs_a_clock() {
             self.dirty = true;
@@ -371,7 +372,7 @@ impl App {
 
     fn arrived(&mut self, ticket: Ticket, outcome: Result<Outcome, crate::api::Error>) {
         self.held_up.remove(&ticket);
-        // A reply to what is no longer wanted is dropped.
+        // Drop the reply to a request that is no longer wanted.
         if !self.in_flight.remove(&ticket) {
             return;
         }
@@ -406,8 +407,8 @@ impl App {
         }
     }
 
-    /// Does what an answer asks for. What would take the keys of somebody who types, or the place from under them,
-    /// waits until nothing lies over the place any more.
+    /// Runs an action that follows from a reply. An action that would take the focus from a user who is typing, or
+    /// replace the place below, is deferred until no overlay is open.
     fn act_behind(&mut self, action: Action, effects: &mut Vec<Effect>) {
         let is_typing = self.overlays.last().is_some_and(|overlay| !overlay.gives_way());
         if matches!(action, Action::Open(_) | Action::Go(_)) && is_typing {
@@ -420,7 +421,7 @@ impl App {
     fn edited(&mut self, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
         match outcome {
             Err(why) => self.say(Tone::Bad, why),
-            // Whoever asked for it was closed in the meantime: what was written there is not lost.
+            // The overlay that asked for the text was closed in the meantime: do not lose what was written.
             Ok(text) if self.overlays.is_empty() => {
                 self.say(Tone::Warning, "What asked for this text was closed: the text is in the clipboard.".into());
                 effects.push(Effect::Copy(text));
@@ -493,7 +494,7 @@ impl App {
             Action::Seen(change) => self.saved.change(&Change::Seen(change), effects),
             Action::KeepSection(section) => {
                 self.say(Tone::Good, format!("Home has a section \"{}\" now", section.name));
-                // As in the file: what is written again stands last.
+                // As in the configuration file, a section that is saved again moves to the end.
                 self.session.sections.retain(|known| known.name != section.name);
                 self.session.sections.push(section.clone());
                 effects.push(Effect::Section(section.name.clone(), Some(section)));
@@ -540,7 +541,7 @@ impl App {
                         panels.prev()
                     }
                 }
-                // Most terminals send the same for Tab and C-i, which goes forward.
+                // Most terminals send the same code for Tab and for C-i, which goes forward.
                 _ if forward && !self.nav.ahead.is_empty() => self.act(Action::Forward, effects),
                 _ => {}
             },
@@ -595,7 +596,7 @@ impl App {
         }
     }
 
-    /// Asks before doing `action`.
+    /// Returns an action that asks for confirmation before it runs `action`.
     pub fn confirm(title: &str, question: String, action: Action) -> Action {
         Action::Open(Box::new(Confirm::new(title, question, action)))
     }
@@ -615,7 +616,7 @@ impl App {
         for overlay in &self.overlays {
             shown.extend(overlay.wants(&view));
         }
-        // What nobody looks at is asked for less often; watched jobs are among the others.
+        // Poll less often while the window has no focus; watched jobs are polled as usual.
         if self.unfocused {
             shown.iter_mut().for_each(|want| want.slow_down(UNFOCUSED));
         }
@@ -625,7 +626,7 @@ impl App {
 }
 
 impl Motion {
-    /// Moves a list's selection, or its window by the wheel.
+    /// Moves the selection of a list, or scrolls its viewport if the motion is by the mouse wheel.
     pub fn apply(self, list: &mut crate::ui::table::ListState, len: usize) {
         match (self, self.rows(list.height())) {
             (Motion::PageUp, _) => list.page_by(-1, len),

@@ -1,4 +1,4 @@
-//! The places that are open: going to one, back, and forward again.
+//! Navigation: opening a place, going back, and going forward.
 
 use super::action::{Action, Effect, Tone};
 use super::overlay::picker::Picker;
@@ -7,29 +7,30 @@ use super::{AnyPane, App, Needs, Place, quick_open, registry, target};
 use crate::api::Id;
 use jiff::SignedDuration;
 
-/// Places that are kept to go back to.
+/// The maximum number of places in the history.
 const HISTORY: usize = 100;
-/// How old what is known may be, in seconds, for a place that is opened not to ask for it again.
+/// The maximum age, in seconds, of data that is not fetched again when a place is opened.
 const FRESH: i64 = 10;
 
-/// The way to the place at hand.
+/// The open places, and the history.
 #[derive(Default)]
 pub(super) struct Navigation {
-    /// The place at hand stands last.
+    /// The open panes; the current one is last.
     pub panes: Vec<Box<dyn AnyPane>>,
-    /// Places gone back from, nearest last.
+    /// The places to go forward to; the nearest is last.
     pub ahead: Vec<Place>,
-    /// Whether the place at hand was named by a target, so that a missing one gives way to the nearest.
+    /// Whether the current place was named by a target, so that the nearest existing place replaces it if it is
+    /// missing.
     pub named: bool,
 }
 
 impl Navigation {
-    /// The place at hand.
+    /// Returns the current pane.
     pub fn top(&self) -> Option<&dyn AnyPane> {
         self.panes.last().map(Box::as_ref)
     }
 
-    /// The name of the place at hand in the registry.
+    /// Returns the ID of the current pane.
     pub fn id(&self) -> &'static str {
         self.top().map(|pane| pane.id()).unwrap_or_default()
     }
@@ -60,7 +61,8 @@ impl App {
         self.look_again();
     }
 
-    /// What was known of the place at hand is shown at once; what of it is old is asked for again behind that.
+    /// Marks cached data of the current place as stale if it is old: it is shown at once and fetched again in the
+    /// background.
     pub(super) fn look_again(&mut self) {
         self.refreshing.clear();
         let wants = self.nav.top().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
@@ -83,13 +85,13 @@ impl App {
         }
     }
 
-    /// The place of what is under the cursor.
+    /// Returns the place of the item under the cursor.
     fn under_cursor(&self) -> Option<Place> {
         let url = self.nav.top()?.url(&self.view_of())?;
         target::parse(self.registry, &url, &self.session.web_url).ok()
     }
 
-    /// The group under the cursor, or the one whose place is open.
+    /// Returns the group under the cursor, or the group of the current place.
     fn group_at_hand(&self) -> Option<Id> {
         let here = self.place();
         match self.under_cursor() {
@@ -100,14 +102,14 @@ impl App {
         }
     }
 
-    /// The project of what is under the cursor, else the one that was open last.
+    /// Returns the project of the item under the cursor, else the one opened last.
     pub(super) fn project_at_hand(&self) -> Option<Id> {
         let open = self.nav.panes.iter().rev().find_map(|pane| pane.place().project);
         let recent = || self.saved.state.recents.places.iter().find_map(|place| place.project.clone());
         self.under_cursor().and_then(|place| place.project).or(open).or_else(recent)
     }
 
-    /// The place that a bare name means here.
+    /// Returns the place that a bare name refers to here.
     pub(super) fn place_named(&self, entry: &Entry) -> Result<Place, String> {
         let here = self.place();
         let mut place = Place::new(entry.id);
@@ -118,7 +120,7 @@ impl App {
         }
         match entry.needs {
             Needs::Nothing => {
-                // A place that can show one project shows the one at hand.
+                // A place that can be restricted to one project shows the current one.
                 place.project = here.project;
                 Ok(place)
             }
@@ -137,7 +139,7 @@ impl App {
         }
     }
 
-    /// Goes back to where one came from; at the first place, `asks` whether to quit.
+    /// Goes back; at the topmost place, asks whether to quit if `asks` is set.
     pub(super) fn back(&mut self, asks: bool, effects: &mut Vec<Effect>) {
         if self.goes_out() {
             return effects.push(Effect::Return);
@@ -152,7 +154,7 @@ impl App {
             self.look_again();
             return;
         }
-        // The first place may have been named by a target: what is nearest above it is behind it.
+        // The first place may have been named by a target: the place above it comes next.
         match registry::above(self.registry, &self.place()) {
             Some(above) => {
                 self.nav.panes.clear();
@@ -166,8 +168,8 @@ impl App {
         }
     }
 
-    /// Undoes the innermost thing that is on, else goes back. `halt`, which is Esc, stops what is being saved before
-    /// one goes back; `q` asks to quit at the first place.
+    /// Leaves the innermost mode, else goes back. With `halt` (Esc), a running transfer is stopped before going back;
+    /// without it (`q`), the first place asks whether to quit.
     pub(super) fn escape(&mut self, halt: bool, effects: &mut Vec<Effect>) {
         let mut done = false;
         self.with_pane(effects, |pane, cx| done = pane.escape(cx));

@@ -1,4 +1,4 @@
-//! What a place is made of: the trait of panes, what they may see, and what they may ask for.
+//! Panes: their trait, the state that they can read, and the actions that they can request.
 
 use super::action::{Action, Answer, Tone};
 use super::checkout::CloneFolder;
@@ -24,47 +24,47 @@ use ratatui::layout::Rect;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Who is signed in where.
+/// A session with a server: its address, its restrictions, and the configuration that applies to it.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     /// A short name for the server: `demo`, `local`, or its host.
     pub server: String,
-    /// Root of its web pages, without a slash at the end.
+    /// The root of its web pages, without a trailing slash.
     pub web_url: String,
     /// Whether writes are refused before they are sent.
     pub read_only: bool,
-    /// Whether nothing is ever sent.
+    /// Whether no request is ever sent.
     pub offline: bool,
-    /// Whether a token is there.
+    /// Whether there is a token.
     pub signed_in: bool,
-    /// The user's own sections of the home place, in order.
+    /// The custom sections of the home place, in order.
     pub sections: Vec<Section>,
-    /// How traces of jobs are read.
+    /// The settings for reading job traces.
     pub reading: Arc<Reading>,
-    /// The commands of the configuration, in order.
+    /// The custom commands, in order.
     pub commands: Arc<Vec<CustomCommand>>,
-    /// The other servers that one knows, in order.
+    /// The other known servers, in order.
     pub others: Vec<OtherServer>,
     /// The clone that labscope was started in, if it has remotes on this server.
     pub clone: Option<CloneFolder>,
 }
 
-/// Another server than the one at hand.
+/// A server other than the current one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherServer {
     pub host: Host,
-    /// Whether a token is there.
+    /// Whether there is a token.
     pub signed_in: bool,
-    /// Whether home asks it what waits for the user.
+    /// Whether the home place asks it for items that wait for the user.
     pub at_home: bool,
 }
 
-/// How traces of jobs are read.
+/// The settings for reading job traces.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// What counts as an error, and what as a warning.
+    /// The patterns for errors and warnings.
     pub patterns: Patterns,
-    /// Bytes of one trace that are kept in memory; the rest is put on disk.
+    /// The number of bytes of one trace kept in memory; the rest is written to disk.
     pub memory: u64,
 }
 
@@ -74,59 +74,59 @@ impl Default for Reading {
     }
 }
 
-/// A query of one's own, by name.
+/// A custom section of the home place: a named query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     pub name: String,
-    /// Of merge requests.
+    /// The query for merge requests.
     pub query: String,
-    /// In that project alone.
+    /// The project that the query is restricted to.
     pub project: Option<String>,
-    /// In the projects of that group alone.
+    /// The group whose projects the query is restricted to.
     pub group: Option<String>,
 }
 
-/// Everything that a pane may look at.
+/// The state that a pane can read.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// The places there are.
+    /// The registry of panes.
     pub panes: &'static [Entry],
-    /// What is known.
+    /// The cache of server data.
     pub store: &'a Store,
-    /// How roles look.
+    /// The theme, which gives each role its style.
     pub theme: &'a Theme,
-    /// The moment of this update by the server's clock: what the server dates is as old as it says.
+    /// The time of this update by the server's clock, to compute the age of what the server dates.
     pub now: Timestamp,
-    /// The same by our own clock, for what happens here.
+    /// The time of this update by the local clock, for local events.
     pub here: Timestamp,
-    /// Who is signed in where.
+    /// The session with the server.
     pub session: &'a Session,
-    /// Texts that are kept until the server has them, by key: those of this server and account.
+    /// The texts saved until the server has them, by key: those of this server and account.
     pub drafts: &'a HashMap<String, String>,
-    /// What the user chose.
+    /// The settings of the user.
     pub settings: &'a Settings,
-    /// Where the user was.
+    /// The recent places and projects.
     pub recents: &'a Recents,
-    /// What the user has seen.
+    /// The record of what the user has seen.
     pub seen: &'a Seen,
     /// The drafts that are being sent.
     pub outbox: &'a Outbox,
-    /// Draws pictures, by the terminal's own means where it has some.
+    /// The pictures, drawn by the terminal's own means if it has any.
     pub pictures: &'a Pictures,
-    /// What is being saved, and was.
+    /// The current and past transfers.
     pub transfers: &'a Transfers,
-    /// The commands of the configuration that were started.
+    /// The custom commands that were started.
     pub runs: &'a Runs,
-    /// The key of the saved text that is being typed, over the place.
+    /// The key of the saved text that is being typed in an overlay.
     pub writing: Option<&'a str>,
-    /// Width and height of the screen.
+    /// The width and height of the screen.
     pub size: (u16, u16),
-    /// Takes what can be clicked, from whoever draws it.
+    /// The collector of clickable areas, filled by drawing code.
     pub hits: &'a Hits,
 }
 
 impl View<'_> {
-    /// Returns what loads a list, unless the server said that it has none of the kind.
+    /// Returns the load for a list, unless the server has reported that it does not support it.
     pub fn if_supported<T, E>(&self, list: &E, pages: u32) -> Option<Load>
     where
         T: Send + Sync + 'static,
@@ -136,7 +136,7 @@ impl View<'_> {
         (!self.store.is_unsupported::<E>()).then(|| Load::list(list, pages))
     }
 
-    /// Returns whether anything can be changed on the server, or why not.
+    /// Returns whether anything can be changed on the server; the error is the reason why not.
     pub fn can_write(&self) -> Result<(), Disabled> {
         if self.session.read_only {
             return Err("labscope is read-only".into());
@@ -150,169 +150,169 @@ impl View<'_> {
         }
     }
 
-    /// What the server says of the token, if it does.
+    /// Returns the server's details of the token, if it provides them.
     pub fn token(&self) -> Option<&AccessToken> {
         self.store.get(&GetOwnToken {}).value
     }
 
-    /// The signed-in user, once known.
+    /// Returns the signed-in user, once known.
     pub fn me(&self) -> Option<&crate::api::users::Profile> {
         let me = self.store.get(&crate::api::users::GetCurrentUser::default()).value;
         me.filter(|me| !me.username.is_empty())
     }
 }
 
-/// What an update may look at and ask for.
+/// The context of an update: the state to read, and the requested actions.
 pub struct Cx<'a> {
-    /// What is known.
+    /// The state to read.
     pub view: View<'a>,
-    /// What was asked for, in order.
+    /// The requested actions, in order.
     pub actions: Vec<Action>,
 }
 
 impl Cx<'_> {
-    /// Asks for `action`.
+    /// Requests `action`.
     pub fn act(&mut self, action: Action) {
         self.actions.push(action);
     }
 
-    /// Goes to `place`.
+    /// Opens `place`.
     pub fn go(&mut self, place: Place) {
         self.act(Action::Go(place));
     }
 
-    /// Says something in the footer for a moment.
+    /// Shows a temporary message in the footer.
     pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
         self.act(Action::Say(tone, text.into()));
     }
 }
 
-/// One step of the breadcrumb.
+/// One step of the breadcrumbs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breadcrumb {
-    /// The text, cleaned where it came from a server.
+    /// The text, sanitized if it came from a server.
     pub text: String,
-    /// How it looks.
+    /// The role that determines its style.
     pub role: Role,
-    /// Where a click on it leads.
+    /// The place that a click opens.
     pub place: Option<Place>,
 }
 
 impl Breadcrumb {
-    /// A step of the way.
+    /// Creates a step without a link.
     pub fn new(text: impl Into<String>, role: Role) -> Breadcrumb {
         Breadcrumb { text: text.into(), role, place: None }
     }
 
-    /// A click on it opens that place.
+    /// Sets the place that a click opens.
     pub fn to(self, place: Place) -> Breadcrumb {
         Breadcrumb { place: Some(place), ..self }
     }
 }
 
-/// What `/` does in a pane.
+/// The effect of `/` in a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchMode {
-    /// Keeps the rows that fit.
+    /// Keeps the rows that match.
     Filter,
-    /// Goes to what fits.
+    /// Moves to what matches.
     Search,
 }
 
-/// A button or the wheel of the mouse, in screen cells.
+/// A mouse event, in screen cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointer {
-    /// Pressed; the second of two quick presses opens.
+    /// A press; the second of two quick presses opens the item.
     Press { column: u16, row: u16, double: bool },
-    /// Moved while pressed.
+    /// A movement while pressed.
     Drag { column: u16, row: u16 },
-    /// Let go.
+    /// A release.
     Release,
-    /// Turned, down positive.
+    /// A turn of the wheel; positive is down.
     Wheel { column: u16, row: u16, rows: i16 },
 }
 
-/// A pane whose tabs are picked with `1`…`9`.
+/// The tabs of a pane, selected with `1`…`9`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tabs {
-    /// Titles, left to right.
+    /// The titles, left to right.
     pub titles: &'static [&'static str],
-    /// The one that is shown.
+    /// The index of the selected tab.
     pub selected: usize,
 }
 
-/// A place the user can be. One file in `panes/` each.
+/// A kind of place that the user can open. Each has its own file in `panes/`.
 pub trait Pane: Sized + 'static {
-    /// The name of the place, and its command after `:`.
+    /// The ID of the place, and its command after `:`.
     const ID: &'static str;
-    /// What it shows, for the palette and the help.
+    /// The title, for the palette and the help.
     const TITLE: &'static str;
-    /// What a place must name for this pane to open.
+    /// The data that a place must have for this pane to open.
     const NEEDS: Needs = Needs::Nothing;
-    /// What can be done here.
+    /// The commands of this place.
     const COMMANDS: &'static [Command<Self>];
 
-    /// Opens it at `place`. What it needs from the server it says in [`Pane::wants`].
+    /// Opens the pane at `place`. The data it needs from the server is returned by [`Pane::wants`].
     fn open(place: &Place, view: &View) -> Self;
-    /// Returns where it stands now; opening that place again shows the same.
+    /// Returns the current place; opening that place again shows the same.
     fn place(&self) -> Place;
-    /// The way here, for the first line of the screen.
+    /// Returns the breadcrumbs, for the first line of the screen.
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
-    /// Returns what it needs now. Called after every update: cheap, and without effect.
+    /// Returns the wants of the current state. Called after every update: it must be cheap and free of side effects.
     fn wants(&self, view: &View) -> Vec<Want>;
-    /// Draws it. Never waits, never parses; costs what is visible.
+    /// Draws the pane. It must not block or parse; its cost depends only on what is visible.
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer);
-    /// Something it may show has changed: keep selections on their things, finish what waited.
+    /// Handles a change of the data: keeps selections on their items, and finishes pending work.
     fn changed(&mut self, _cx: &mut Cx) {}
-    /// Moves in what has the focus.
+    /// Moves in whatever has the focus.
     fn motion(&mut self, motion: Motion, cx: &mut Cx);
-    /// The mouse.
+    /// Handles a mouse event.
     fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) {}
-    /// Sorts by the column `index` of those that are shown; `false` where its lists have an order of their own.
+    /// Sorts by the visible column `index`; returns `false` if its lists have a fixed order.
     fn sort_by(&mut self, _index: usize, _cx: &mut Cx) -> bool {
         false
     }
-    /// Its panels, if it has several: Tab, z and the divider are handled for it.
+    /// Returns the panels, if there are several: the app handles Tab, z and the divider.
     fn panels(&mut self) -> Option<&mut Panels> {
         None
     }
-    /// Its tabs, if it has some.
+    /// Returns the tabs, if there are any.
     fn tabs(&self) -> Tabs {
         Tabs::default()
     }
-    /// Returns what stands behind the title of a tab: how many things are under it.
+    /// Returns the count displayed after the title of a tab.
     fn tab_count(&self, _index: usize, _view: &View) -> Option<String> {
         None
     }
-    /// Shows the tab `index`.
+    /// Selects the tab `index`.
     fn select_tab(&mut self, _index: usize, _cx: &mut Cx) {}
-    /// Returns what `/` does with what has the focus; `None` if there is nothing to seek.
+    /// Returns the effect of `/` on what has the focus; `None` if there is nothing to search.
     fn search_mode(&self) -> Option<SearchMode> {
         None
     }
-    /// Returns what may be typed as a filter, if it is a query with keys.
+    /// Returns the grammar of the filter, if that is a query with keys.
     fn grammar(&self) -> Option<Grammar> {
         None
     }
-    /// The text sought now.
+    /// Returns the current search or filter text.
     fn filter_text(&self) -> String {
         String::new()
     }
-    /// The text being sought changed; empty means that seeking ended.
+    /// Sets the search or filter text; an empty text ends the search.
     fn set_filter_text(&mut self, _text: &str, _cx: &mut Cx) {}
-    /// Goes to the next thing found, or the one before.
+    /// Goes to the next match, or to the previous one.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
-    /// The answer of an overlay that it opened.
+    /// Handles the result of an overlay that the pane opened.
     fn answer(&mut self, _answer: Answer, _cx: &mut Cx) {}
-    /// Esc: undo the innermost thing that is on (a filter, a mark); `false` where there is none.
+    /// Handles Esc: leaves the innermost mode (a filter, a mark); returns `false` if there is none.
     fn escape(&mut self, _cx: &mut Cx) -> bool {
         false
     }
-    /// The web page of what is under the cursor.
+    /// Returns the address of the web page of the item under the cursor.
     fn url(&self, _view: &View) -> Option<String> {
         None
     }
-    /// Returns the path of the file under the cursor, and the line, where no address says so.
+    /// Returns the path of the file under the cursor, and the line, if no address contains them.
     fn position(&self, _view: &View) -> Option<(String, Option<u32>)> {
         None
     }
@@ -320,24 +320,24 @@ pub trait Pane: Sized + 'static {
     fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Returns whether it shows a clock that runs, so that it is drawn every second.
+    /// Returns whether the pane shows a running clock, and so must be drawn every second.
     fn ticks(&self, _view: &View) -> bool {
         false
     }
 }
 
-/// What a place must name for its pane to open.
+/// The data that a place must have for its pane to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing: it opens from anywhere.
+    /// No requirement: it opens from anywhere.
     Nothing,
     /// A project.
     Project,
-    /// A project and a thing in it: opened from lists, not by its name.
+    /// A project and an item in it: opened from lists, not by name.
     Item,
 }
 
-/// A pane without its type.
+/// A [`Pane`] without its type.
 pub trait AnyPane {
     fn id(&self) -> &'static str;
     fn place(&self) -> Place;
@@ -363,11 +363,11 @@ pub trait AnyPane {
     fn position(&self, view: &View) -> Option<(String, Option<u32>)>;
     fn copies(&self, view: &View) -> Vec<(&'static str, String)>;
     fn ticks(&self, view: &View) -> bool;
-    /// The rows of its command table.
+    /// Returns the rows of the command table.
     fn commands(&self) -> Vec<Info>;
-    /// Returns whether the command can be run now; `None` if it is not of this pane.
+    /// Returns whether the command can be run now; `None` if it is not a command of this pane.
     fn can(&self, id: &str, view: &View) -> Option<Result<(), Disabled>>;
-    /// Runs a command of this pane; `false` where it has none of that name.
+    /// Runs a command of this pane; returns `false` if it has none with that ID.
     fn run(&mut self, id: &str, cx: &mut Cx) -> bool;
 }
 

@@ -1,6 +1,6 @@
-//! What was done, told from what was to be done: `close !42` becomes `Closed !42`.
+//! Past tense of the descriptions of writes: `close !42` becomes `Closed !42`.
 
-/// Verbs whose past tense is not made by rule.
+/// Verbs whose past tense does not follow the rules below.
 const IRREGULAR: &[(&str, &str)] = &[
     ("begin", "began"),
     ("commit", "committed"),
@@ -19,7 +19,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("write", "wrote"),
 ];
 
-/// Returns the sentence without its period; `what` begins with a verb.
+/// Returns `what`, which begins with a verb, in the past tense: a sentence without its period.
 pub fn past_tense(what: &str) -> String {
     let (verb, rest) = what.split_at(what.find(' ').unwrap_or(what.len()));
     let past = match IRREGULAR.iter().find(|(now, _)| *now == verb) {

@@ -1,6 +1,6 @@
-//! Texts and state that are kept, and whose they are: a key on disk names the account, so that two never mix. What is
-//! typed or changed before the account is known is on disk at once as nobody's, and goes to whoever turns out to be
-//! signed in.
+//! Saved texts and state, and the accounts that they belong to: a key on disk names the account, so that two accounts
+//! never mix. Anything typed or changed before the account is known is saved to disk at once without an owner, and goes
+//! to the account that turns out to be signed in.
 
 use super::App;
 use super::action::{Action, Effect, Tone};
@@ -8,44 +8,44 @@ use super::outbox::Draft;
 use super::state::{Change, Kept, State, StateFile};
 use std::collections::{BTreeMap, HashMap};
 
-/// The account of what is typed before it is known who is signed in.
+/// The owner of texts typed before it is known who is signed in.
 const NOBODY: &str = "";
 
-/// The key on disk of an account's text.
+/// Returns the key on disk of an account's text.
 fn whole(account: &str, key: &str) -> String {
     format!("@{account} {key}")
 }
 
-/// The texts of an account, by their own keys.
+/// Returns the texts of an account, by their keys without the account.
 fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, String> {
     let mark = whole(account, "");
     let own = |(key, text): (&String, &String)| Some((key.strip_prefix(&mark)?.to_owned(), text.clone()));
     kept.iter().filter_map(own).collect()
 }
 
-/// What is kept of the current account.
+/// The saved texts and state of the current account.
 #[derive(Default)]
 pub(super) struct Saved {
-    /// What somebody typed, by key.
+    /// The typed texts, by key.
     pub drafts: HashMap<String, String>,
-    /// Settings, recents and what was seen.
+    /// Settings, recent places, and what the user has seen.
     pub state: State,
-    /// What was kept at the start, of all accounts, until the account is known.
+    /// Everything that was saved before the start, for all accounts, until the account is known.
     others: Kept,
-    /// What was typed, or dropped, while the account was not known.
+    /// Texts that were typed, or deleted (`None`), while the account was not known.
     unowned: BTreeMap<String, Option<String>>,
-    /// How the state changed while the account was not known.
+    /// The changes of the state while the account was not known.
     unowned_state: State,
-    /// The name of the account; until that is known, of the one that was at hand last.
+    /// The name of the account; until that is known, of the account that was signed in last.
     account: String,
     account_is_known: bool,
-    /// Why the disk does not take texts, while it does not.
+    /// The error that currently prevents texts from being written to disk.
     pub failure: Option<String>,
 }
 
 impl Saved {
-    /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was
-    /// typed into it, and what was typed while nobody was known.
+    /// Loads what was saved for the account that was signed in last, so that nothing is opened without the text typed
+    /// into it, and what was typed while no account was known.
     pub fn new(kept: Kept) -> Saved {
         let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
         let mut saved = Saved {
@@ -65,22 +65,22 @@ impl Saved {
         saved
     }
 
-    /// Returns whether it is known whose all of this is.
+    /// Returns whether it is known which account owns the texts and state.
     pub fn has_owner(&self) -> bool {
         self.account_is_known
     }
 
-    /// Whose the texts are that are kept now.
+    /// Returns the account that owns the texts saved from now on.
     fn owner(&self) -> &str {
         if self.account_is_known { &self.account } else { NOBODY }
     }
 
-    /// Under which the text `key` is on disk from now on.
+    /// Returns the key under which the text `key` is written to disk from now on.
     pub fn key_on_disk(&self, key: &str) -> String {
         whole(self.owner(), key)
     }
 
-    /// The comment that is kept under a key, if there is one.
+    /// Returns the comment saved under a key, if there is one.
     pub fn draft(&self, key: &str) -> Option<Draft> {
         Draft::read(self.drafts.get(key)?)
     }
@@ -92,20 +92,20 @@ impl Saved {
         };
     }
 
-    /// Keeps a text, or drops it.
+    /// Saves a text, or deletes it.
     pub fn keep(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
         self.set(&key, text.as_ref());
         let on_disk = self.key_on_disk(&key);
         if self.account_is_known {
             return effects.push(Effect::Keep(on_disk, text));
         }
-        // An empty text says that the one of who was signed in last is dropped.
+        // An empty text records that the text of the account that was signed in last is deleted.
         let hides = self.account != NOBODY && self.others.texts.contains_key(&whole(&self.account, &key));
         effects.push(Effect::Keep(on_disk, text.clone().or(hides.then(String::new))));
         self.unowned.insert(key, text);
     }
 
-    /// Changes the state.
+    /// Applies a change to the state, and saves it.
     pub fn change(&mut self, change: &Change, effects: &mut Vec<Effect>) {
         let mut file = self.state.apply(change);
         if !self.account_is_known {
@@ -114,8 +114,8 @@ impl Saved {
         effects.extend(file.map(|file| Effect::KeepState(self.owner().to_owned(), file)));
     }
 
-    /// Once it is known who is signed in on `server`: takes what that account kept before, and what was typed while
-    /// nobody was known, now or before the program ended.
+    /// Sets the account, once it is known who is signed in on `server`: takes over what that account saved before, and
+    /// what was typed while no account was known, in this run or an earlier one.
     fn claim(&mut self, account: String, server: &str, effects: &mut Vec<Effect>) {
         self.account_is_known = true;
         let (others, unowned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.unowned));
@@ -126,18 +126,18 @@ impl Saved {
             self.drafts = of_account(&others.texts, &self.account);
             self.state = others.states.get(&self.account).cloned().unwrap_or_default();
             self.state.absorb(&unowned_state);
-            // Whoever was signed in last.
+            // Record the account that was signed in last.
             effects.push(Effect::Keep(format!("account {server}"), Some(self.account.clone())));
         }
         for (key, text) in unowned {
-            // It is on disk in its new place before the old one is given up. What was dropped was not this account's,
-            // where another one was supposed.
+            // Write the text under its new key before deleting the old one. If another account had been assumed, a
+            // deleted text was not this account's.
             if text.is_some() || !is_other {
                 self.keep(key.clone(), text, effects);
             }
             effects.push(Effect::Keep(whole(NOBODY, &key), None));
         }
-        // The same of the state.
+        // The same for the state.
         let on_disk = others.states.get(&self.account).cloned().unwrap_or_default();
         let files = self.state.changed_since(&on_disk);
         effects.extend(files.into_iter().map(|file| Effect::KeepState(self.account.clone(), file)));
@@ -149,7 +149,7 @@ impl Saved {
 }
 
 impl App {
-    /// Takes what belongs to whoever is signed in, once that is known.
+    /// Takes over the texts and state of the signed-in account, once that is known.
     pub(super) fn claim(&mut self, effects: &mut Vec<Effect>) {
         let known = || self.view_of().me().map(|me| me.username.clone());
         let Some(account) = (!self.saved.has_owner()).then(known).flatten() else { return };
@@ -157,7 +157,7 @@ impl App {
         self.resolve_all();
     }
 
-    /// News of the disk.
+    /// Reports that texts can no longer be written to disk, or that they can again.
     pub(super) fn kept(&mut self, outcome: Result<(), String>) {
         match outcome {
             Ok(()) => self.say(Tone::Good, "Drafts are saved to disk again.".into()),
@@ -168,7 +168,7 @@ impl App {
         self.saved.failure = outcome.err();
     }
 
-    /// Asks before quitting if that would lose texts, and says why; returns whether it does.
+    /// Asks for confirmation if quitting would lose texts, and says why; returns whether it does.
     pub(super) fn asks_before_quitting(&mut self) -> bool {
         let Some(why) = self.at_risk().cloned() else { return false };
         let question =

@@ -1,7 +1,7 @@
 //! Typed queries: `state:opened author:@me label:bug updated:>2w sort:updated text words`.
 //!
-//! A table of keys per operation says what may be typed and which inputs it sets; everything else is here: reading,
-//! mistakes that name the word, what is offered while one types.
+//! A table of terms per operation defines the keys that may be typed and the inputs that they set; this module does
+//! everything else: parsing, errors that name the word, and completion.
 
 mod terms;
 
@@ -13,26 +13,26 @@ use crate::store::Want;
 use serde_json::{Map, Value, json};
 pub use terms::*;
 
-/// What a key takes.
+/// The kind of value that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueKind {
     /// One of these words.
     Words(&'static [&'static str]),
     /// Yes or no.
     YesNo,
-    /// Yes alone: servers do not know the other way.
+    /// Only yes: servers do not support the opposite.
     Flag,
-    /// A user, sent by number.
+    /// A user, sent by ID.
     User,
     /// A user, sent by name.
     UserName,
-    /// Such users, of whom several may be given, sent as a list.
+    /// Users by name, of whom several may be given; sent as a list.
     UserNames,
-    /// A project, sent by number.
+    /// A project, sent by ID.
     Project,
-    /// A group, sent by number.
+    /// A group, sent by ID.
     Group,
-    /// A label; given several times, all of them.
+    /// A label; if several are given, all of them are required.
     Labels,
     /// The title of a milestone.
     Milestone,
@@ -40,85 +40,85 @@ pub enum ValueKind {
     Branch,
     /// A branch or tag.
     Ref,
-    /// The name of somebody who wrote commits, or a part of it.
+    /// The name of an author of commits, or a part of it.
     Author,
     /// The path of a file or folder of a project.
     Path,
     /// Any text.
     Text,
-    /// A moment.
+    /// A point in time.
     Moment,
-    /// Moments after (`>`), before (`<`), or between (`..`): the inputs of both ends.
+    /// A time after (`>`), before (`<`), or between (`..`); the inputs for both ends.
     Dates(&'static str, &'static str),
-    /// An order: words to type, and what is sent for each. `-asc` and `-desc` may follow.
+    /// A sort order: the words to type, and what is sent for each. `-asc` and `-desc` may follow.
     Sort(&'static [(&'static str, &'static str)]),
-    /// Words of which several may be given, sent as a list.
+    /// Words, of which several may be given; sent as a list.
     Several(&'static [&'static str]),
-    /// Numbers of which several may be given, sent as a list.
+    /// Numbers, of which several may be given; sent as a list.
     Numbers,
-    /// A name and a value, `team=rows`; several: all of them.
+    /// A name and a value, `team=rows`; if several are given, all of them are required.
     Pair,
 }
 
-/// A word before a colon.
+/// A key of a query: a word before a colon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
-    /// What is typed.
+    /// The word to type.
     pub name: &'static str,
-    /// The input that it sets; of dates and orders, it is not used.
+    /// The input that it sets; not used for dates and sort orders.
     pub input: &'static str,
-    /// What it takes.
+    /// The kind of value that it takes.
     pub takes: ValueKind,
-    /// What it is for, in a few words.
+    /// A description of a few words.
     pub help: &'static str,
-    /// Whether a dash before it excludes: the operation has the input `not` for that.
+    /// Whether a dash before the key excludes matches: the operation has the input `not` for that.
     pub excludes: bool,
 }
 
 impl Term {
-    /// The key `name`, which sets `input`.
+    /// Creates the key `name`, which sets `input`.
     pub const fn new(name: &'static str, input: &'static str, takes: ValueKind, help: &'static str) -> Term {
         Term { name, input, takes, help, excludes: false }
     }
 
-    /// The same, and with a dash before it what is left out.
+    /// Allows a dash before the key, which excludes matches.
     pub const fn or_not(mut self) -> Term {
         self.excludes = true;
         self
     }
 }
 
-/// The input with what is left out.
+/// The input for what is excluded.
 const NOT: &str = "not";
 
-/// What may be asked of one operation, and where names are looked up.
+/// The terms of one operation, and the project in which names are looked up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grammar {
     /// The keys.
     pub terms: &'static [Term],
     /// The input that words without a key set; `None` if the operation does not search.
     pub search: Option<&'static str>,
-    /// The project whose branches, labels and users are meant.
+    /// The project of the branches, labels and users.
     pub project: Option<Id>,
 }
 
-/// A word of a query, and where it stands.
+/// A word of a query, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Word {
-    /// Without its quotes.
+    /// The text without quotes.
     text: String,
-    /// In bytes, quotes and all.
+    /// The range in bytes, including quotes.
     at: std::ops::Range<usize>,
-    /// Whether its first part was quoted: then it is no key.
+    /// Whether its first part was quoted, so that it is not a key.
     literal: bool,
 }
 
-/// A query that cannot be asked: the word, and why.
+/// An error in a query: the word, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
-    /// As it was typed.
+    /// The word as it was typed.
     pub word: String,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
 }
 
@@ -128,19 +128,19 @@ impl std::fmt::Display for QueryError {
     }
 }
 
-/// What came of a query.
+/// The result of parsing a query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryResult<E> {
-    /// It can be sent.
+    /// The query can be sent.
     Ready(E),
-    /// The server has yet to say who is meant: [`Grammar::wants`].
+    /// The server has not resolved a name yet: see [`Grammar::wants`].
     Naming,
-    /// It cannot be asked.
+    /// The query is invalid.
     Wrong(QueryError),
 }
 
 impl<E> QueryResult<E> {
-    /// The operation, if it can be asked for.
+    /// Returns the operation, if it can be sent.
     pub fn ready(self) -> Option<E> {
         match self {
             QueryResult::Ready(endpoint) => Some(endpoint),
@@ -170,10 +170,10 @@ fn words(text: &str) -> Vec<Word> {
     all
 }
 
-/// The key of a word and what follows it.
+/// Splits a word into its key and its value.
 fn split(word: &Word) -> Option<(&str, &str)> {
     let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
-    // An address or a time of day is a text like others.
+    // A web address or a time of day is plain text.
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-');
     (plain && !value.starts_with("//")).then_some((name, value))
 }
@@ -182,18 +182,18 @@ fn no_date(text: &str) -> String {
     format!("\"{text}\" is not a date; use 2026-01-31, 3d, 2w, 6m, 1y or today")
 }
 
-/// A value as it has to be typed.
+/// Returns a value as it must be typed.
 fn quoted(value: &str) -> String {
     if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_owned() }
 }
 
 impl Grammar {
-    /// The keys `terms`, words without one setting `search`.
+    /// Creates a grammar with the keys `terms`; words without a key set `search`.
     pub fn new(terms: &'static [Term], search: Option<&'static str>, project: Option<Id>) -> Grammar {
         Grammar { terms, search, project }
     }
 
-    /// The term of a key; a key with a dash before it has one if that can be excluded.
+    /// Returns the term of a key; a key with a dash before it has one only if that can be excluded.
     fn term(&self, name: &str) -> Option<&'static Term> {
         let excluded = name.strip_prefix('-');
         let named = |term: &&Term| term.name == name || term.excludes && excluded == Some(term.name);
@@ -223,7 +223,7 @@ impl Grammar {
         }
     }
 
-    /// Returns what is needed to know who is meant by `text`.
+    /// Returns the wants for the IDs of the users, projects and groups that `text` names.
     pub fn wants(&self, text: &str) -> Vec<Want> {
         let words = words(text);
         let named = words.iter().filter_map(split).filter_map(|(name, value)| {
@@ -234,7 +234,7 @@ impl Grammar {
         named.flatten().collect()
     }
 
-    /// The operation that `text` asks for; `given` are inputs that it does not say.
+    /// Parses `text` into the operation to send; `given` are the inputs that do not come from the text.
     pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> QueryResult<E> {
         match self.inputs(text, given, view) {
             Ok(None) => QueryResult::Naming,
@@ -246,7 +246,7 @@ impl Grammar {
         }
     }
 
-    /// Returns what is wrong with `text`.
+    /// Returns the error in `text`, if there is one.
     pub fn mistake(&self, text: &str, view: &View) -> Option<QueryError> {
         self.inputs(text, Map::new(), view).err()
     }
@@ -275,7 +275,7 @@ impl Grammar {
                 return Err(wrong(format!("no such key; use {}, or quote it to search for text", known.join(", "))));
             };
             if value.is_empty() {
-                // It is being typed.
+                // The value is still being typed.
                 continue;
             }
             if excluded.is_none() {
@@ -287,7 +287,7 @@ impl Grammar {
                 _ => Map::new(),
             };
             self.set(term, value, &mut left_out, &mut naming, view).map_err(wrong)?;
-            // Each is sent as a word.
+            // Each value is sent as a string.
             let word = |value: Value| if value.is_string() { value } else { json!(value.to_string()) };
             inputs.insert(NOT.to_owned(), left_out.into_iter().map(|(name, value)| (name, word(value))).collect());
         }
@@ -323,10 +323,10 @@ impl Grammar {
             | ValueKind::Author => {
                 inputs.insert(input, json!(value));
             }
-            // Folders are offered with a slash behind them, to go on from there.
+            // Folders are offered with a trailing slash, to continue typing from there.
             ValueKind::Path => _ = inputs.insert(input, json!(value.trim_end_matches('/'))),
             ValueKind::Moment => {
-                // What is typed where two ends can be meant is understood here, too.
+                // The signs for the ends of a range are also accepted here.
                 let text = value.trim_start_matches(['<', '>']);
                 let moment = dates::parse(text, view.now).ok_or_else(|| no_date(text))?;
                 inputs.insert(input, json!(moment.to_string()));
@@ -425,9 +425,9 @@ impl Grammar {
         Ok(())
     }
 
-    // ---- while it is typed
+    // ---- completion
 
-    /// The word under the cursor, as far as it is typed, and where it begins.
+    /// Returns the start of the word under the cursor, and its text up to the cursor.
     fn under<'a>(&self, text: &'a str, cursor: usize) -> (usize, &'a str) {
         let head = text.get(..cursor).unwrap_or(text);
         match words(head).pop() {
@@ -436,7 +436,7 @@ impl Grammar {
         }
     }
 
-    /// Returns what is needed to offer something for the word under the cursor.
+    /// Returns the wants for the candidates for the word under the cursor.
     pub fn offer_wants(&self, text: &str, cursor: usize) -> Vec<Want> {
         let (_, word) = self.under(text, cursor);
         let Some((name, value)) = word.split_once(':') else { return Vec::new() };
@@ -444,7 +444,7 @@ impl Grammar {
         self.term(name).map(|term| self.complete(term.takes).wants(value)).unwrap_or_default()
     }
 
-    /// Returns what may stand in the place of the word under the cursor.
+    /// Returns the candidates to replace the word under the cursor.
     pub fn offers(&self, view: &View, text: &str, cursor: usize) -> Vec<Candidate> {
         let (_, word) = self.under(text, cursor);
         let Some((name, value)) = word.split_once(':') else {
@@ -498,19 +498,19 @@ impl Grammar {
         }
     }
 
-    /// The text with `value` in the place of the word under the cursor, and where the cursor stands then.
+    /// Replaces the word under the cursor by `value`; returns the new text and cursor position.
     pub fn accept(&self, text: &str, cursor: usize, value: &str) -> (String, usize) {
         let (start, _) = self.under(text, cursor);
         let head = text.get(..start).unwrap_or_default();
         let tail = text.get(cursor..).unwrap_or_default();
-        // The rest of the word goes with what was typed of it.
+        // The rest of the word after the cursor is also replaced.
         let tail = tail.find(char::is_whitespace).and_then(|end| tail.get(end..)).unwrap_or_default();
         let space = if value.ends_with([':', '/']) || !tail.is_empty() { "" } else { " " };
         (format!("{head}{value}{space}{tail}"), head.len() + value.len() + space.len())
     }
 }
 
-/// `text` with another value under `key`, or without it where `value` is empty.
+/// Returns `text` with another value under `key`, or without the key if `value` is empty.
 pub fn with(text: &str, key: &str, value: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut put = value.is_empty();
@@ -529,7 +529,7 @@ pub fn with(text: &str, key: &str, value: &str) -> String {
     parts.join(" ")
 }
 
-/// The value under `key`, if any.
+/// Returns the value under `key`, if there is one.
 pub fn get(text: &str, key: &str) -> Option<String> {
     let own = |word: Word| {
         let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
@@ -538,8 +538,8 @@ pub fn get(text: &str, key: &str) -> Option<String> {
     words(text).into_iter().find_map(own)
 }
 
-/// Returns the words with a key, and the others in lower case without their quotes, of a query whose plain words are
-/// looked for in what the server answers.
+/// Splits a query whose plain words are matched on the client: returns the words with a key, and the others in lower
+/// case without their quotes.
 pub fn keyed_and_plain(text: &str) -> (String, Vec<String>) {
     let (keyed, plain): (Vec<_>, Vec<_>) = parts(text).into_iter().partition(|(_, keyed)| *keyed);
     let keyed: Vec<String> = keyed.into_iter().map(|(word, _)| word).collect();
@@ -547,7 +547,7 @@ pub fn keyed_and_plain(text: &str) -> (String, Vec<String>) {
     (keyed.join(" "), plain.filter(|word| !word.is_empty()).collect())
 }
 
-/// The words of a query with what each is, to be shown: `true` for a key with its value.
+/// Returns the words of a query for display; the flag is `true` for a key with its value.
 pub fn parts(text: &str) -> Vec<(String, bool)> {
     let part = |word: Word| {
         let keyed = split(&word).is_some();
@@ -576,7 +576,7 @@ mod tests {
     use crate::ui::theme::Theme;
     use std::collections::HashMap;
 
-    /// Asks with an empty store, at noon of a Monday.
+    /// Calls `run` with an empty store, at noon on a Monday.
     fn asking<T>(run: impl FnOnce(&View) -> T) -> T {
         let (store, theme, drafts, outbox) = (Store::default(), Theme::plain(), HashMap::new(), Outbox::default());
         let session = Session { signed_in: true, ..Session::default() };
@@ -753,7 +753,7 @@ mod tests {
         assert!(matches!(asked("since:soon"), QueryResult::Wrong(mistake) if mistake.why.contains("is not a date")));
         let offered = asking(|view| grammar.offers(view, "until:1", 7));
         assert_eq!(offered.first().map(|offer| offer.value.as_str()), Some("until:1d"));
-        // What may go on has no blank behind it.
+        // A value that can be continued is not followed by a blank.
         assert_eq!(grammar.accept("path:s", 6, "path:src/"), ("path:src/".into(), 9));
     }
 

@@ -1,4 +1,4 @@
-//! "Go to anything": what is known already, of any kind, and what the server finds for the letters that are typed.
+//! "Go to anything": cached objects of every kind, and those that the server finds for the typed text.
 
 use super::action::Action;
 use super::overlay::picker::{Item, Source};
@@ -20,17 +20,17 @@ use crate::ui::glyph;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// How long the text rests before the server is asked.
+/// The time without typing before the server is queried.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Things of one kind that are offered at most.
+/// The maximum number of suggestions of one kind.
 const MOST: usize = 1_000;
 
-/// Where "go to anything" looks: everything that is known, and the server.
+/// The source of "go to anything": everything that is cached, and the server.
 pub struct QuickOpen {
     here: Place,
 }
 
-/// What is offered, each once.
+/// The suggestions, without duplicates.
 #[derive(Default)]
 struct Suggestions {
     items: Vec<Item>,
@@ -38,14 +38,14 @@ struct Suggestions {
 }
 
 impl Suggestions {
-    /// Puts those from `start` on into the order of their names: what is known has none of its own.
+    /// Sorts the suggestions from index `start` on by name: cached data has no order of its own.
     fn order(&mut self, start: usize) {
         if let Some(rest) = self.items.get_mut(start..) {
             rest.sort_by(|a, b| a.label.cmp(&b.label));
         }
     }
 
-    /// By what the registry calls it.
+    /// Adds a suggestion under the label that the registry gives the place.
     fn add_labeled(&mut self, view: &View, kind: &'static str, place: Option<Place>) {
         if let Some(place) = place {
             self.add(registry::label(view.panes, &place), "", kind, place);
@@ -59,7 +59,7 @@ impl Suggestions {
     }
 }
 
-/// The project that a request is about, as its path names it.
+/// Returns the project that a request is about, as named in its path.
 fn project_of(request: &Request) -> Option<Id> {
     let rest = request.path.strip_prefix("/projects/")?;
     let id = rest.split('/').next().filter(|id| !id.is_empty())?;
@@ -67,7 +67,7 @@ fn project_of(request: &Request) -> Option<Id> {
 }
 
 impl QuickOpen {
-    /// Seen from `here`.
+    /// Creates the source for the current place `here`.
     pub fn new(here: &Place) -> QuickOpen {
         QuickOpen { here: here.clone() }
     }
@@ -103,12 +103,12 @@ impl QuickOpen {
         Some(ListBranches { id: self.here.project.clone()?, search: Some(typed.trim().to_owned()) })
     }
 
-    /// The path of a project, where only its number is at hand.
+    /// Returns the full path of a project given by its ID, if the path is known; else `id` itself.
     fn path(paths: &HashMap<u64, Id>, id: &Id) -> Id {
         id.as_str().parse().ok().and_then(|number: u64| paths.get(&number)).unwrap_or(id).clone()
     }
 
-    /// A number with its sign: the thing of the current project, known or not.
+    /// Suggests the item of the current project for a number with its sign, whether the item is cached or not.
     fn numbered(&self, view: &View, typed: &str, offers: &mut Suggestions) {
         let Some(project) = &self.here.project else { return };
         for entry in view.panes {
@@ -160,7 +160,7 @@ impl QuickOpen {
         }
         for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST)
         {
-            // Files are those of the project and ref at hand: others' have the same names.
+            // Only files of the current project and ref: those of others have the same names.
             let Some(project) = project_of(request).filter(|project| Some(project) == self.here.project.as_ref())
             else {
                 continue;
@@ -183,7 +183,7 @@ impl QuickOpen {
 
 impl Source for QuickOpen {
     fn wants(&self, view: &View, typed: &str) -> Vec<Want> {
-        // Projects known before typing stay in the list beside what the server finds for the text.
+        // Projects known before typing stay in the list next to those that the server finds for the text.
         let mut wants: Vec<Want> = vec![Load::list(&Self::projects(""), 1).into()];
         let words = typed.trim();
         if words.is_empty() {
@@ -226,13 +226,13 @@ impl Source for QuickOpen {
     }
 }
 
-/// The projects there are, for a place that needs one.
+/// The available projects, for a place that needs one.
 pub struct ProjectChoice {
     place: Place,
 }
 
 impl ProjectChoice {
-    /// Choosing a project opens `place` in it.
+    /// Creates a source in which choosing a project opens `place` in it.
     pub fn new(place: Place) -> ProjectChoice {
         ProjectChoice { place }
     }

@@ -1,4 +1,4 @@
-//! Which places are remembered as recent ones, and pins of projects.
+//! Recent places, and pins of projects.
 
 use super::App;
 use super::action::{Action, Effect, Tone};
@@ -7,14 +7,14 @@ use super::place::Place;
 use super::registry::{self, Entry, Subject};
 use super::state::{Change, RecentsChange, SettingsChange};
 
-/// Pins or unpins a project, and says so.
+/// Pins or unpins a project, and reports it in the footer.
 pub fn toggle_pin(cx: &mut Cx, path: &str) {
     let pinned = !cx.view.settings.pinned_projects.iter().any(|known| known == path);
     cx.act(Action::Settings(SettingsChange::Pin { project: path.to_owned(), pinned }));
     cx.say(Tone::Good, format!("{} {path}", if pinned { "Pinned:" } else { "No longer pinned:" }));
 }
 
-/// Returns whether a place is one to come back to: a thing, or a file.
+/// Returns whether a place is kept as a recent one: the files of a project, or a single item.
 fn is_worth_it(panes: &[Entry], place: &Place) -> bool {
     match registry::thing(panes, place) {
         Some(Subject::Project) => place.project.is_some(),
@@ -24,17 +24,18 @@ fn is_worth_it(panes: &[Entry], place: &Place) -> bool {
 }
 
 impl App {
-    /// Remembers the place at hand.
+    /// Adds the current place to the recent ones.
     pub(super) fn remember(&mut self, effects: &mut Vec<Effect>) {
         self.note_place(true, effects);
     }
 
-    /// Forgets the place at hand, which does not exist.
+    /// Removes the current place, which does not exist, from the recent ones.
     pub(super) fn forget(&mut self, effects: &mut Vec<Effect>) {
         self.note_place(false, effects);
     }
 
-    /// Until it is known who is here, nobody's list is touched.
+    /// Adds the current place to the recent ones, or removes it. Does nothing until the signed-in account is known, so
+    /// that no other account's list is changed.
     fn note_place(&mut self, exists: bool, effects: &mut Vec<Effect>) {
         let place = Place { tab: None, line: None, query: None, ..self.place() };
         if !is_worth_it(self.registry, &place) || self.session.signed_in && !self.saved.has_owner() {

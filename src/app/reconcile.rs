@@ -1,4 +1,4 @@
-//! Compares what is wanted with what is known and in flight, and starts or cancels the difference.
+//! Compares what is wanted with what is cached and in flight, and starts or cancels the difference.
 
 use super::action::{Effect, Tone};
 use super::pane::View;
@@ -12,12 +12,12 @@ use crate::ui::theme::Role;
 use jiff::SignedDuration;
 use std::collections::HashSet;
 
-/// Returns why nothing is sent under `--offline`.
+/// Returns the error of every request under `--offline`.
 pub fn offline() -> Fault {
     Fault::Offline("labscope was started with --offline".into())
 }
 
-/// Returns what every place needs: who is signed in, and what the token may do.
+/// Returns the wants of every place: the signed-in user, and the permissions of the token.
 pub fn session_wants(view: &View) -> Vec<Want> {
     match view.session.signed_in {
         true => vec![Load::one(&GetCurrentUser::default()).into(), token_want()],
@@ -25,14 +25,14 @@ pub fn session_wants(view: &View) -> Vec<Want> {
     }
 }
 
-/// Returns what asks for the facts of the token: once, since they do not change.
+/// Returns the want for the details of the token, which are fetched once because they do not change.
 pub fn token_want() -> Want {
     Load::one(&GetOwnToken {}).into()
 }
 
 impl App {
-    /// After what the user did, and after all that came in one turn of the loop: panes learn what changed, then wants
-    /// meet the store.
+    /// Settles user input, or all messages of one turn of the loop: notifies panes of changes, then compares the wants
+    /// with the store.
     pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
         self.unsettled = false;
         self.store.turn();
@@ -72,7 +72,7 @@ impl App {
         self.check_refusal();
     }
 
-    /// Remembers what the user refreshes: what fails that was known before is to be said.
+    /// Records the requests that the user refreshes; a failure is reported for those whose data was known before.
     pub(super) fn watch_refresh(&mut self, wants: &[Want]) {
         let requests = wants.iter().filter_map(|want| match want {
             Want::Load(load) => Some((&load.request, load.pages.min(1))),
@@ -83,7 +83,7 @@ impl App {
         self.refreshing = known.map(|(request, _)| request.clone()).collect();
     }
 
-    /// Says why a refresh failed, as soon as anything of it does.
+    /// Reports why a refresh failed, as soon as any part of it does.
     fn tell_refresh(&mut self) {
         let failed = self.refreshing.iter().find_map(|request| self.store.error_of(request));
         if failed.is_none() && self.refreshing.iter().any(|request| !self.store.is_fresh(request)) {
@@ -96,7 +96,7 @@ impl App {
         }
     }
 
-    /// Says once that the token expires soon.
+    /// Warns once that the token expires soon.
     fn tell_expiry(&mut self) {
         if self.expiry_is_told {
             return;
@@ -108,7 +108,7 @@ impl App {
         self.say(Tone::Warning, format!("Your token expires {when}. Create another: labscope auth login"));
     }
 
-    /// A place named by a target that does not exist gives way to the nearest that does, and says so.
+    /// Replaces a place that was named by a target and does not exist with the nearest one that does, and reports it.
     fn give_way(&mut self, effects: &mut Vec<Effect>) {
         if !self.nav.named || self.elsewhere.away {
             return;
@@ -139,7 +139,7 @@ impl App {
         for want in wants {
             match &want {
                 Want::Load(load) => {
-                    // Every page in flight of a wanted list stays in flight.
+                    // Every page of a wanted list that is in flight stays in flight.
                     wanted.extend(
                         self.in_flight
                             .iter()
@@ -211,7 +211,7 @@ impl App {
         }
     }
 
-    /// Tells a stream to wait where what it brought has no room, and to go on when it has.
+    /// Pauses a stream when there is no room for its data, and resumes it when there is.
     fn hold(&mut self, ticket: Ticket, full: bool, effects: &mut Vec<Effect>) {
         let changed = if full { self.held_up.insert(ticket.clone()) } else { self.held_up.remove(&ticket) };
         if changed {
@@ -219,25 +219,25 @@ impl App {
         }
     }
 
-    /// Returns whether something is drawn that changes with every second.
+    /// Returns whether the screen shows something that changes every second.
     pub(super) fn runs_a_clock(&self) -> bool {
-        // What is heard does not change by itself.
+        // In accessible mode, nothing changes by itself.
         if self.elsewhere.away || glyph::words() {
             return false;
         }
         let view = self.view_of();
-        // What could not be read again may have ended long ago.
+        // Data that could not be refreshed may be of something that ended long ago.
         let ticks = |pane: &dyn AnyPane| pane.ticks(&view) && !self.store.is_outlived(&pane.wants(&view));
         self.transfers.running().next().is_some() || self.nav.top().is_some_and(ticks)
     }
 
-    /// Returns how many requests are on their way.
+    /// Returns the number of requests in flight, including writes.
     pub fn requests_in_flight(&self) -> usize {
         self.in_flight.iter().filter(|t| matches!(t, Ticket::Load(..))).count() + self.writes.len()
     }
 }
 
-/// The role of a tone in the footer.
+/// Returns the role of a tone in the footer.
 pub fn tone_role(tone: Tone) -> Role {
     match tone {
         Tone::Good => Role::Success,

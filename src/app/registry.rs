@@ -1,11 +1,11 @@
-//! The registry of panes: what each place is called, what lies above it, and how one gets there.
+//! Registry of panes: the name of each place, the place above it, and the ways to open it.
 
 use super::command::{Command, Info};
 use super::pane::{AnyPane, Needs, Pane, View};
 use super::place::Place;
 use crate::api::Id;
 
-/// What a place shows, so that others can lead to it without knowing its name.
+/// The kind of object that a place shows, so that others can open it without knowing its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     Home,
@@ -22,7 +22,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Returns what the user calls it.
+    /// Returns the name of the kind, as shown to the user.
     pub fn word(self) -> &'static str {
         match self {
             Subject::Home => "home",
@@ -40,60 +40,61 @@ impl Subject {
     }
 }
 
-/// What lies above a place.
+/// The place above a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Above {
     /// The page of its project, else the first place of the registry.
     Surroundings,
-    /// Its own list where it shows a thing of that, else its surroundings.
+    /// Its own list if it shows one item of that, else its surroundings.
     OwnList,
-    /// The folder of its path, then what is there without the path.
+    /// The folder of its path; without a path, the same as [`Above::OwnList`].
     Folder,
-    /// The place of that name, in the same project.
+    /// The place with this name in the same project.
     Place(&'static str),
-    /// The place of that name for the same thing; where none is named, what lies above that place.
+    /// The place with this name for the same item; if there is no item, the place above that place.
     SameThing(&'static str),
 }
 
-/// How a number in a project or a group is written: `acme/rocket-ui!42`.
+/// The notation of a number in a project or a group: `acme/rocket-ui!42`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sign {
-    /// What stands before the number.
+    /// The character before the number.
     pub mark: char,
-    /// Whether a group stands before that, not a project.
+    /// Whether a group comes before it, not a project.
     pub in_group: bool,
 }
 
 /// A row of the registry of panes.
 pub struct Entry {
-    /// [`Pane::ID`].
+    /// See [`Pane::ID`].
     pub id: &'static str,
-    /// [`Pane::TITLE`].
+    /// See [`Pane::TITLE`].
     pub title: &'static str,
-    /// [`Pane::NEEDS`].
+    /// See [`Pane::NEEDS`].
     pub needs: Needs,
-    /// What it shows.
+    /// The kind of object that it shows.
     pub thing: Option<Subject>,
-    /// How what it shows is written, if that has a form of its own.
+    /// The notation of what it shows, if that has one of its own.
     pub sign: Option<Sign>,
-    /// What lies above it.
+    /// The place above it.
     pub above: Above,
-    /// The addresses that mean it, as patterns: see [`route`](super::route).
+    /// The patterns of the addresses that open it: see [`route`](super::route).
     pub routes: &'static [&'static str],
-    /// The command of every place that goes there.
+    /// The global command that opens it.
     pub go: Option<Info>,
-    /// What it lists of a project, for "go to anything".
+    /// The name of what it lists for a project, for "go to anything".
     pub lists: Option<&'static str>,
-    /// Words that find it in the palette, beside its title: GitLab's name for the page, and what people type elsewhere.
+    /// Words that find it in the palette in addition to its title: GitLab's name for the page, and names used
+    /// elsewhere.
     pub synonyms: &'static [&'static str],
     /// Opens the pane.
     pub open: fn(&Place, &View) -> Box<dyn AnyPane>,
-    /// The rows of its command table.
+    /// Returns the rows of its command table.
     pub commands: fn() -> Vec<Info>,
 }
 
 impl Entry {
-    /// The row of `P`.
+    /// Creates the row of `P`.
     pub const fn of<P: Pane>() -> Entry {
         Entry {
             id: P::ID,
@@ -111,84 +112,85 @@ impl Entry {
         }
     }
 
-    /// The same place under a second name; its commands are listed under the first alone.
+    /// Registers the same place under a second name; its commands are listed only under the first.
     pub const fn named(self, id: &'static str, title: &'static str) -> Entry {
         Entry { id, title, commands: Vec::new, ..self }
     }
 
-    /// The same place, which needs something else to open.
+    /// Sets what the place needs to open.
     pub const fn needing(self, needs: Needs) -> Entry {
         Entry { needs, ..self }
     }
 
-    /// Returns whether it can be about a group as a whole.
+    /// Returns whether the place can be about a group as a whole.
     pub fn is_of_groups(&self) -> bool {
         let pages = self.routes.iter().filter_map(|route| route.strip_prefix("groups/{group:rest}/-/"));
         pages.into_iter().any(|page| page != ".." && !page.contains("{item"))
     }
 
-    /// Shows that.
+    /// Sets the kind of object that it shows.
     pub const fn shows(self, thing: Subject) -> Entry {
         Entry { thing: Some(thing), ..self }
     }
 
-    /// Returns what it shows is written as project, mark and number.
+    /// Sets the notation of what it shows: project, mark and number.
     pub const fn signed(self, mark: char) -> Entry {
         Entry { sign: Some(Sign { mark, in_group: false }), ..self }
     }
 
-    /// Returns what it shows is written as group, mark and number.
+    /// Sets the notation of what it shows: group, mark and number.
     pub const fn signed_in_group(self, mark: char) -> Entry {
         Entry { sign: Some(Sign { mark, in_group: true }), ..self }
     }
 
-    /// Lies below that.
+    /// Sets the place above it.
     pub const fn below(self, above: Above) -> Entry {
         Entry { above, ..self }
     }
 
-    /// Is meant by these addresses.
+    /// Sets the addresses that open it.
     pub const fn at(self, routes: &'static [&'static str]) -> Entry {
         Entry { routes, ..self }
     }
 
-    /// Has a command of every place that goes there.
+    /// Adds a global command that opens it.
     pub const fn reached_by(self, id: &'static str, keys: &'static [&'static str], title: &'static str) -> Entry {
         Entry { go: Some(Info { id, keys, title, short: "", writes: false }), ..self }
     }
 
-    /// Is found by these words, in lower case, beside its title.
+    /// Sets the words, in lower case, that find it in addition to its title.
     pub const fn known_as(self, synonyms: &'static [&'static str]) -> Entry {
         Entry { synonyms, ..self }
     }
 
-    /// Lists these of a project.
+    /// Sets the name of what it lists for a project.
     pub const fn lists(self, what: &'static str) -> Entry {
         Entry { lists: Some(what), ..self }
     }
 }
 
-/// The row of that name.
+/// Returns the row with that ID.
 pub fn find<'a>(panes: &'a [Entry], id: &str) -> Option<&'a Entry> {
     panes.iter().find(|entry| entry.id == id)
 }
 
-/// The place that shows such a thing, with nothing in its slots.
+/// Returns the place that shows that kind of object, with all other fields empty.
 pub fn place_of(panes: &[Entry], thing: Subject) -> Place {
     panes.iter().find(|entry| entry.thing == Some(thing)).map(|entry| Place::new(entry.id)).unwrap_or_default()
 }
 
-/// The place above all others: the first of the registry.
+/// Returns the place above all others: the first of the registry.
 pub fn root(panes: &[Entry]) -> Place {
     panes.first().map(|entry| Place::new(entry.id)).unwrap_or_default()
 }
 
-/// Returns what `place` shows.
+/// Returns the kind of object that `place` shows.
 pub fn thing(panes: &[Entry], place: &Place) -> Option<Subject> {
     find(panes, &place.pane)?.thing
 }
 
-/// Returns what the user calls it: `acme/rocket-ui!42`, `acme/rocket-ui@main:src/x.rs`, `acme/rocket-ui job 7`.
+/// Returns the name of a place, as shown to the user: `acme/rocket-ui!42`, `acme/rocket-ui@main:src/x.rs`,
+/// `acme/rocket-ui job 7`.
 pub fn label(panes: &[Entry], place: &Place) -> String {
     let within = place.project.as_ref().or(place.group.as_ref()).map(Id::to_string).unwrap_or_default();
     let item = place.item.as_deref().unwrap_or_default();
@@ -207,7 +209,8 @@ pub fn label(panes: &[Entry], place: &Place) -> String {
     }
 }
 
-/// The nearest place around `place`: what a missing thing gives way to, and what lies behind the first place.
+/// Returns the nearest place above `place`: it replaces a missing item, and comes next when going back from the first
+/// place.
 pub fn above(panes: &[Entry], place: &Place) -> Option<Place> {
     let in_project = |name: &str| {
         let fits = place.project.is_some() || find(panes, name).is_none_or(|entry| entry.needs == Needs::Nothing);
@@ -239,8 +242,8 @@ fn surroundings(panes: &[Entry], place: &Place) -> Option<Place> {
     }
 }
 
-/// Returns what stands in for a place that was named and does not exist: a path that is no project may be that of a
-/// group.
+/// Returns the place that replaces one that was named and does not exist: the path of a missing project may be that of
+/// a group.
 pub fn instead(panes: &[Entry], place: &Place) -> Option<Place> {
     match (thing(panes, place), &place.project) {
         (Some(Subject::Project), Some(path))
@@ -249,7 +252,7 @@ pub fn instead(panes: &[Entry], place: &Place) -> Option<Place> {
             Some(place_of(panes, Subject::Group).group(path.clone()))
         }
         (Some(Subject::Group), _) if place.group.is_some() => Some(root(panes)),
-        // It shows many things, some of which may be gone.
+        // Home shows many things, some of which may be gone.
         (Some(Subject::Home), _) => None,
         _ => above(panes, place),
     }

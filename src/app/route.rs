@@ -1,26 +1,26 @@
-//! Addresses of a server's pages, as the registry of panes writes them, read into places.
+//! Routes: addresses of a server's pages, as patterns in the registry of panes, parsed into places.
 //!
-//! A pattern is a path, segment by segment: `a|b` is one of these words, `{item}` takes one segment into that slot of
-//! the place, `{item:number}` and `{item:name}` only such a one, `{path:rest}` as many as there are, and `..` lets
-//! anything follow. A pattern that begins with `{project}` is of a page of a project. What stands behind `?` and `#`
-//! must be there, too. ` => tab` names the tab that is shown. Of several patterns that fit, the one that says most
-//! counts.
+//! A pattern is a path, segment by segment: `a|b` matches either word, `{item}` stores one segment in that field of the
+//! place, `{item:number}` and `{item:name}` only a number or a name, `{path:rest}` any number of segments, and `..`
+//! matches anything that follows. A pattern that begins with `{project}` is for a page of a project. The parts after
+//! `?` and `#` must also be present. ` => tab` names the tab to show. If several patterns match, the most specific one
+//! wins.
 
 use super::place::Place;
 use super::registry::Entry;
 use crate::api::endpoint::decode;
 
-/// What stands before the pages of a project.
+/// The prefix of patterns for pages of a project.
 const PROJECT: &str = "{project}";
 
 /// An address below the root of a server's pages, or below a project.
 #[derive(Clone, Copy)]
 pub struct Address<'a> {
-    /// Without slashes around it.
+    /// The path, without slashes around it.
     pub path: &'a str,
-    /// What stands behind `?`.
+    /// The part after `?`.
     pub query: &'a str,
-    /// What stands behind `#`.
+    /// The part after `#`.
     pub fragment: Option<&'a str>,
 }
 
@@ -39,7 +39,7 @@ impl Pattern {
         Pattern { path: segments(text), query, fragment, tab }
     }
 
-    /// Returns how much it says.
+    /// Returns how specific the pattern is.
     fn weight(&self) -> usize {
         let weigh = |part: &&str| match *part {
             ".." => 0,
@@ -71,7 +71,7 @@ fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()
 }
 
-/// Reads the segments of an address; a slot takes as few as will do.
+/// Matches the segments of an address; a slot takes as few as possible.
 fn fit(pattern: &[&str], path: &[&str], place: Place) -> Option<Place> {
     let Some((first, rest)) = pattern.split_first() else { return path.is_empty().then_some(place) };
     if *first == ".." {
@@ -84,7 +84,7 @@ fn fit(pattern: &[&str], path: &[&str], place: Place) -> Option<Place> {
     let many = slot.ends_with(":rest}");
     let least = usize::from(!many || !rest.is_empty());
     let most = if many { path.len() } else { 1 };
-    // Looked at before the value is read: in a long address most places do not fit.
+    // Checked before the value is decoded: in a long address, most positions do not fit.
     let goes_on = |behind: &[&str]| match (rest.first(), behind.first()) {
         (None, behind) => behind.is_none(),
         (Some(next), Some(word)) if !next.contains('{') && *next != ".." => next.split('|').any(|known| known == *word),
@@ -97,7 +97,7 @@ fn fit(pattern: &[&str], path: &[&str], place: Place) -> Option<Place> {
     })
 }
 
-/// Puts a value into `slot}` or `slot:kind}`, if it is such a one.
+/// Stores a value in the field named by `slot}` or `slot:kind}`, if it is of that kind.
 fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
     let (name, kind) = slot.trim_end_matches('}').split_once(':').unwrap_or((slot.trim_end_matches('}'), ""));
     let fits = match kind {
@@ -122,12 +122,12 @@ fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
     Some(place)
 }
 
-/// A number of the server.
+/// Returns whether `text` is a number of the server, such as an ID.
 pub fn is_number(text: &str) -> bool {
     !text.is_empty() && text.len() < 20 && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns what the name of a group or user can be.
+/// Returns whether `name` can be the name of a group or user.
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     !name.is_empty() && name.chars().all(plain)
@@ -146,19 +146,19 @@ fn best(
     fitting.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, place)| place)
 }
 
-/// The place of an address that belongs to no project.
+/// Returns the place of an address that belongs to no project.
 pub fn outside_projects(panes: &[Entry], address: &Address) -> Option<Place> {
     // Newer servers put a dash before some of them.
     let path = address.path.strip_prefix("-/").unwrap_or(address.path);
     best(panes, |route| (!route.starts_with(PROJECT)).then_some(route), &Address { path, ..*address })
 }
 
-/// The place of a page of a project; an empty path is the project itself.
+/// Returns the place of a page of a project; an empty path is the project itself.
 pub fn in_project(panes: &[Entry], address: &Address) -> Option<Place> {
     best(panes, |route| route.strip_prefix(PROJECT).map(|page| page.trim_start_matches("/-/")), address)
 }
 
-/// The words that pages of projects begin with.
+/// Returns the first words of the paths of project pages.
 pub fn words(panes: &[Entry]) -> impl Iterator<Item = &'static str> {
     let pages = panes.iter().flat_map(|entry| entry.routes).filter_map(|route| route.strip_prefix("{project}/-/"));
     pages.flat_map(|page| page.split(['/', '?']).next().unwrap_or(page).split('|'))

@@ -1,4 +1,4 @@
-//! Saving to files, as the app sees it: asks where, hands it to the runtime, and says what became of it.
+//! Saving to files: asks for the path, passes the order to the runtime, and reports the result.
 
 use super::App;
 use super::action::{Action, Effect, Tone};
@@ -8,7 +8,7 @@ use super::transfer::{Save, SaveOrder, State, TransferEvent};
 use crate::ui::text;
 
 impl App {
-    /// Asks where; offers the folder of the last one.
+    /// Asks for the path; suggests the folder of the last save.
     pub(super) fn save(&mut self, save: Save) {
         if self.session.offline {
             return self
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// Takes news of a save in.
+    /// Handles an event of a transfer.
     pub(super) fn transferred(&mut self, number: u64, news: &TransferEvent, effects: &mut Vec<Effect>) {
         let Some(transfer) = self.transfers.hear(number, news, self.now) else { return };
         let name = text::sanitize(&transfer.order.save.name).into_owned();

@@ -1,5 +1,5 @@
-//! Several servers in one session: an app each. One is in front; the others keep their places, end what the user waits
-//! for (writes, downloads, what is watched), and ask for nothing else until somebody comes back to them.
+//! Several servers in one session, with one app each. One app is in front; the others keep their places, finish what
+//! the user waits for (writes, downloads, watched jobs), and request nothing else until the user returns to them.
 
 use super::action::{Action, Effect, Tone};
 use super::overlay::picker::{Item, Picker};
@@ -10,26 +10,27 @@ use super::{App, Place, Session, Setup, target};
 use crate::ui::theme::Theme;
 use jiff::Timestamp;
 
-/// How an app stands among those of other servers.
+/// The state of an app among the apps of other servers.
 #[derive(Default)]
 pub(super) struct ServerSwitch {
-    /// Whether another one is in front.
+    /// Whether another app is in front.
     pub away: bool,
-    /// How many places there were when it was entered from another server, each time: going back beyond leads there.
+    /// The number of open places each time the app was entered from another server: going back beyond that returns
+    /// there.
     doors: Vec<usize>,
-    /// What it had to say while it was away.
+    /// The messages posted while the app was in the background.
     messages: Vec<(Tone, String)>,
-    /// Why the texts of another server are not on disk, while they are not.
+    /// The error that currently prevents the texts of another server from being written to disk.
     unkept: Option<String>,
 }
 
 impl ServerSwitch {
-    /// What is to be told by the app in front.
+    /// Queues a message, to be shown by the app in front.
     pub fn tell(&mut self, tone: Tone, words: String) {
         self.messages.push((tone, words));
     }
 
-    /// The place at the bottom was forgotten.
+    /// Adjusts the recorded numbers after the oldest place was removed from the history.
     pub fn forget_first(&mut self) {
         for door in &mut self.doors {
             *door = door.saturating_sub(1).max(1);
@@ -37,7 +38,7 @@ impl ServerSwitch {
     }
 }
 
-/// What all apps have in common: it goes from the one in front to the next.
+/// The state that all apps share, passed from the app in front to the next.
 pub struct UiState {
     now: Timestamp,
     size: (u16, u16),
@@ -46,13 +47,13 @@ pub struct UiState {
 }
 
 impl App {
-    /// Returns what goes along to another server.
+    /// Returns the state to pass on to another server's app.
     pub fn manner(&self) -> UiState {
         let sections = self.session.sections.clone();
         UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections }
     }
 
-    /// The app of another server, in the same manner, at `place` or at home.
+    /// Creates the app of another server with the same user interface state, at `place` or at home.
     pub fn beside(&self, session: Session, kept: Kept, place: Option<Place>) -> (App, Vec<Effect>) {
         App::new(Setup {
             registry: self.registry,
@@ -73,10 +74,10 @@ impl App {
         })
     }
 
-    /// Another app comes to the front; what runs in the background is named for the user.
+    /// Moves the app to the background; returns the effects to run, and a message about what keeps running.
     pub fn leave(&mut self) -> (Vec<Effect>, Option<String>) {
         self.elsewhere.away = true;
-        // Whoever is in front looks after the others.
+        // The app in front keeps track of the texts of the others.
         self.elsewhere.unkept = None;
         self.presses.keys.clear();
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
@@ -91,8 +92,8 @@ impl App {
         (self.rest(), goes_on)
     }
 
-    /// It comes to the front: at `place` where one is named, else as it was. Going back from there leads to
-    /// where one came from.
+    /// Brings the app to the front: at `place` if there is one, else as it was. Going back from there returns to the
+    /// previous server.
     pub fn enter(&mut self, manner: UiState, place: Option<Place>) -> Vec<Effect> {
         self.take_over(manner);
         let mut effects = Vec::new();
@@ -110,7 +111,7 @@ impl App {
         effects
     }
 
-    /// It comes to the front again, as it was: one went back to it.
+    /// Brings the app to the front again, as it was, because the user went back to it.
     pub fn come_back(&mut self, manner: UiState) -> Vec<Effect> {
         self.take_over(manner);
         self.settled_in()
@@ -120,7 +121,7 @@ impl App {
         self.elsewhere.away = false;
         (self.now, self.size) = (manner.now, manner.size);
         (self.theme, self.session.sections) = (manner.theme, manner.sections);
-        // What it said in the meantime was told already.
+        // Messages from its time in the background have already been shown.
         self.message = None;
     }
 
@@ -131,24 +132,24 @@ impl App {
         self.rest()
     }
 
-    /// Returns what it had to say while it was away, with the server that it is of.
+    /// Returns the messages posted while the app was in the background, with the name of its server.
     pub fn take_messages(&mut self) -> Vec<(Tone, String)> {
         let server = &self.session.server;
         let messages = std::mem::take(&mut self.elsewhere.messages);
         messages.into_iter().map(|(tone, words)| (tone, format!("{server}: {words}"))).collect()
     }
 
-    /// Returns why texts that were typed are in memory alone, while they are.
+    /// Returns the error because of which typed texts are only in memory, if there is one.
     pub fn at_risk(&self) -> Option<&String> {
         self.saved.failure.as_ref().filter(|_| !self.saved.drafts.is_empty()).or(self.elsewhere.unkept.as_ref())
     }
 
-    /// The same of the servers that one is not at.
+    /// Sets the error because of which the texts of other servers are only in memory.
     pub fn set_risk_elsewhere(&mut self, why: Option<String>) {
         self.elsewhere.unkept = why;
     }
 
-    /// Returns whether going back from the place at hand leads to another server; the way is used up.
+    /// Returns whether going back from the current place leads to another server; if so, removes the record of it.
     pub(super) fn goes_out(&mut self) -> bool {
         let out = self.elsewhere.doors.last().is_some_and(|door| self.nav.panes.len() <= *door);
         if out {
@@ -157,11 +158,11 @@ impl App {
         out
     }
 
-    /// Goes to what a target names on another server that is known; `false` where it names none.
+    /// Opens a target on another known server; returns `false` if the target is on none of them.
     pub(super) fn go_elsewhere(&mut self, target: &str, effects: &mut Vec<Effect>) -> bool {
         let others = self.session.others.iter();
         let on = others.filter(|other| target::below(target, other.host.web_url()).is_some());
-        // One may stand below another.
+        // One server may be below the path of another.
         let nearest = on.max_by_key(|other| other.host.web_url().len());
         let Some(host) = nearest.map(|other| other.host.clone()) else { return false };
         match target::parse(self.registry, target, host.web_url()) {
@@ -171,7 +172,7 @@ impl App {
         true
     }
 
-    /// The servers there are, to choose one.
+    /// Lists the known servers, to choose one.
     pub(super) fn hosts(&mut self) {
         if self.session.others.is_empty() {
             let how = "add one with labscope auth login --host HOST, or under [hosts] in the configuration";

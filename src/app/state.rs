@@ -1,5 +1,5 @@
-//! State that outlives the program beside typed texts: settings, recent places and what was seen, each a bounded struct
-//! with a file for each account.
+//! State that outlives the program, besides typed texts: settings, recent places and what was seen, each a bounded
+//! struct with one file per account.
 
 use super::place::Place;
 use crate::ui::diff::Layout;
@@ -9,31 +9,31 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The version of the files.
+/// The version of the file format.
 const VERSION: u64 = 1;
-/// Lists whose columns are kept.
+/// The maximum number of lists whose columns are kept.
 const MOST_LISTS: usize = 200;
-/// Pinned projects that are kept.
+/// The maximum number of pinned projects.
 const MOST_PINS: usize = 1000;
-/// Recent places that are kept.
+/// The maximum number of recent places.
 const MOST_PLACES: usize = 20;
-/// Projects whose open folders and recent files are kept.
+/// The maximum number of projects whose open folders and recent files are kept.
 const MOST_PROJECTS: usize = 50;
-/// Open folders, and recent files, that are kept of a project.
+/// The maximum number of open folders, and of recent files, kept for a project.
 pub const MOST_PATHS: usize = 60;
-/// Merge requests that are kept as they were last seen.
+/// The maximum number of merge requests whose last seen state is kept.
 const MOST_SEEN: usize = 2000;
-/// Viewed files that are kept, of all changes together.
+/// The maximum number of viewed files, of all changes together.
 const MOST_VIEWED: usize = 20_000;
 
-/// Everything that was kept at the start.
+/// Everything that was saved before the start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// The account that was signed in last; empty where that is not known.
+    /// The account that was signed in last; empty if that is not known.
     pub account: String,
-    /// Typed texts, by the key on disk.
+    /// The typed texts, by key on disk.
     pub texts: HashMap<String, String>,
-    /// The state of each account; that of nobody has an empty name.
+    /// The state of each account; the name is empty for the state without an owner.
     pub states: HashMap<String, State>,
 }
 
@@ -45,7 +45,7 @@ pub struct State {
     pub seen: Arc<Seen>,
 }
 
-/// One of the files of a state, to be written behind the loop.
+/// One of the files of a state, to be written in the background.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StateFile {
     Settings(Arc<Settings>),
@@ -61,7 +61,7 @@ pub enum Change {
     Seen(SeenChange),
 }
 
-/// Everything that the user chose.
+/// The settings of the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -69,36 +69,36 @@ pub struct Settings {
     pub columns: BTreeMap<String, ColumnChoice>,
     /// Full paths of projects, in the order in which they were pinned.
     pub pinned_projects: Vec<String>,
-    /// How diffs are laid out.
+    /// The layout of diffs.
     pub diff: DiffSettings,
-    /// The first keys were named once.
+    /// Whether the first keys have been shown.
     pub greeted: bool,
 }
 
-/// How diffs are laid out.
+/// The layout of diffs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DiffSettings {
-    /// Nothing where the width decides.
+    /// The layout; `None` to let the width decide.
     pub layout: Option<Layout>,
-    /// Long lines are wrapped.
+    /// Whether long lines are wrapped.
     pub wrap: bool,
 }
 
-/// What was chosen for a list, by the names of columns, so that other columns of a later day do no harm.
+/// The columns chosen for a list, by name, so that the choice stays valid when a later version has other columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ColumnChoice {
-    /// Those that are shown, left to right.
+    /// The visible columns, left to right.
     pub columns: Vec<String>,
-    /// The one that the rows are sorted by; nothing where they stay as they come.
+    /// The column to sort by; `None` for the order of the server.
     pub order: Option<String>,
-    /// The largest first.
+    /// Whether the largest comes first.
     pub down: bool,
 }
 
 impl ColumnChoice {
-    /// Sorts by `name`, `down` first, then the other way, then as the server has it.
+    /// Advances the order by the column `name`: `down` first, then the other direction, then the order of the server.
     pub fn turn(&mut self, name: &str, down: bool) {
         match self.order.as_deref() == Some(name) {
             false => (self.order, self.down) = (Some(name.to_owned()), down),
@@ -107,10 +107,10 @@ impl ColumnChoice {
         }
     }
 
-    /// Shows the column `name`, or hides it.
+    /// Shows or hides the column `name`.
     pub fn toggle(&mut self, name: &str) {
         match self.columns.iter().position(|column| column == name) {
-            // A list without columns would be no list.
+            // At least one column stays visible.
             Some(_) if self.columns.len() == 1 => {}
             Some(at) => _ = self.columns.remove(at),
             None => self.columns.push(name.to_owned()),
@@ -125,9 +125,9 @@ pub enum SettingsChange {
     Columns { place: String, choice: Option<ColumnChoice> },
     /// Pins or unpins a project, by its full path.
     Pin { project: String, pinned: bool },
-    /// Lays diffs out.
+    /// Sets the layout of diffs.
     Diff(DiffSettings),
-    /// The first keys were named.
+    /// Records that the first keys have been shown.
     Greeted,
 }
 
@@ -172,48 +172,48 @@ impl Settings {
     }
 }
 
-/// Where the user was.
+/// The recent places and projects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recents {
-    /// Places, newest first.
+    /// The places, newest first.
     pub places: Vec<Place>,
-    /// Projects whose files were open, newest first.
+    /// The projects whose files were open, newest first.
     pub projects: Vec<RecentProject>,
 }
 
-/// What was open in a project.
+/// The open folders and recent files of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecentProject {
-    /// The project, by number or full path.
+    /// The project, by ID or full path.
     pub project: String,
-    /// Paths of its open folders.
+    /// The paths of the open folders.
     pub open_folders: Vec<String>,
-    /// Paths of recent files, newest first.
+    /// The paths of recent files, newest first.
     pub files: Vec<String>,
 }
 
-/// A change of the recents.
+/// A change of the recent places and projects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecentsChange {
-    /// Puts a place first.
+    /// Moves a place to the front.
     Visit(Place),
-    /// Removes a place, which does not exist.
+    /// Removes a place that does not exist.
     Forget(Place),
     /// Replaces the open folders of a project.
     OpenFolders { project: String, folders: Vec<String> },
-    /// Puts a file of a project first.
+    /// Moves a file of a project to the front.
     OpenFile { project: String, path: String },
 }
 
 impl Recents {
-    /// Returns what was open in a project.
+    /// Returns the open folders and recent files of a project.
     pub fn project(&self, project: &str) -> Option<&RecentProject> {
         self.projects.iter().find(|known| known.project == project)
     }
 
-    /// The entry of a project, which comes first from now on.
+    /// Changes the entry of a project and moves it to the front; returns whether that changed anything.
     fn change_project(&mut self, project: &str, change: impl FnOnce(&mut RecentProject)) -> bool {
         let at = self.projects.iter().position(|known| known.project == project);
         let before = at.map(|at| self.projects.remove(at));
@@ -271,15 +271,15 @@ impl Recents {
     }
 }
 
-/// What the user has seen.
+/// The record of what the user has seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {
-    /// Merge requests as they were last seen, by ID.
+    /// The merge requests as they were last seen, by ID.
     pub merge_requests: Latest<u64, SeenMergeRequest>,
     /// The heads of merge requests whose changes were seen, by `group/project!iid`.
     pub heads: Latest<String, SeenHead>,
-    /// Files that are marked as viewed, by the changes that they are in.
+    /// The files that are marked as viewed, by the changes that contain them.
     pub viewed: Latest<String, ViewedFiles>,
 }
 
@@ -287,34 +287,34 @@ pub struct Seen {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SeenMergeRequest {
-    /// Its head.
+    /// The SHA of its head.
     pub sha: String,
     /// The number of its notes.
     pub notes: u64,
-    /// When it was updated, as the server wrote it.
+    /// The time of its last update, as the server wrote it.
     pub at: String,
 }
 
-/// The heads of changes that were seen.
+/// The last two heads of a merge request whose changes were seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SeenHead {
     pub last: String,
-    /// The one before.
+    /// The head that was seen before that.
     pub before: Option<String>,
 }
 
 /// Viewed files by path, each with the hash of its content.
 pub type ViewedFiles = BTreeMap<String, u64>;
 
-/// A change of what was seen.
+/// A change of what the user has seen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SeenChange {
-    /// A merge request, by ID, is on the screen as it is.
+    /// Records that a merge request, by ID, was shown in this state.
     MergeRequest(u64, SeenMergeRequest),
-    /// The changes up to this head are on the screen.
+    /// Records that the changes up to this head were shown.
     Head { merge_request: String, sha: String },
-    /// These files of some changes are marked as viewed.
+    /// Replaces the files of some changes that are marked as viewed.
     Viewed { changes: String, files: ViewedFiles },
 }
 
@@ -345,7 +345,7 @@ impl Seen {
     }
 }
 
-/// A map that knows which of its entries changed last.
+/// A map that records the order in which its entries changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Latest<K: Ord, V>(BTreeMap<K, (u64, V)>);
@@ -365,7 +365,7 @@ impl<K: Ord + Clone, V: Clone + PartialEq> Latest<K, V> {
         self.0.get(key).map(|(_, value)| value)
     }
 
-    /// Sets the value under `key`; `false` where it was that already.
+    /// Sets the value under `key`; returns `false` if it was the same already.
     fn insert(&mut self, key: K, value: V) -> bool {
         if self.get(&key) == Some(&value) {
             return false;
@@ -379,7 +379,7 @@ impl<K: Ord + Clone, V: Clone + PartialEq> Latest<K, V> {
         self.0.remove(key).is_some()
     }
 
-    /// Keys, oldest first.
+    /// Returns the keys, oldest first.
     fn oldest_first(&self) -> Vec<K> {
         let mut keys: Vec<(u64, &K)> = self.0.iter().map(|(key, (turn, _))| (*turn, key)).collect();
         keys.sort_unstable();
@@ -394,7 +394,7 @@ impl<K: Ord + Clone, V: Clone + PartialEq> Latest<K, V> {
         }
     }
 
-    /// Drops the oldest entries until all weigh `most` at most; the newest one stays.
+    /// Removes the oldest entries until the total weight is at most `most`; the newest entry stays.
     fn prune(&mut self, most: usize, weight: impl Fn(&V) -> usize) {
         let mut all: usize = self.0.values().map(|(_, value)| weight(value)).sum();
         if all <= most {
@@ -411,7 +411,7 @@ impl<K: Ord + Clone, V: Clone + PartialEq> Latest<K, V> {
 }
 
 impl State {
-    /// Applies a change; returns the file to write where something is different now.
+    /// Applies a change; returns the file to write if anything is different.
     pub fn apply(&mut self, change: &Change) -> Option<StateFile> {
         match change {
             Change::Settings(change) => {
@@ -441,7 +441,7 @@ impl State {
         }
     }
 
-    /// Takes over all that `later` holds.
+    /// Merges everything in `later` into this state.
     pub fn absorb(&mut self, later: &State) {
         if *later == State::default() {
             return;
@@ -458,7 +458,7 @@ impl State {
         Arc::make_mut(&mut self.seen).prune();
     }
 
-    /// The files of it that hold something else than `before`.
+    /// Returns the files whose content differs from that of `before`.
     pub fn changed_since(&self, before: &State) -> Vec<StateFile> {
         let settings = (self.settings != before.settings).then(|| StateFile::Settings(self.settings.clone()));
         let recents = (self.recents != before.recents).then(|| StateFile::Recents(self.recents.clone()));
@@ -466,8 +466,8 @@ impl State {
         settings.into_iter().chain(recents).chain(seen).collect()
     }
 
-    /// Reads the file called `name`; `false` where not all of it was understood: a later version wrote it, or a part of
-    /// it cannot be read.
+    /// Parses the file called `name`; returns `false` if part of it was not understood, because a later version wrote
+    /// it or because it is invalid.
     pub fn read(&mut self, name: &str, text: &str) -> bool {
         let understood = match name {
             "settings" => read(&mut self.settings, text),
@@ -480,7 +480,7 @@ impl State {
     }
 }
 
-/// Reads the fields of `text` that can be read; `false` where that is not all there is.
+/// Parses those fields of `text` that are valid; returns `false` if others are not.
 fn read<T: Default + DeserializeOwned>(into: &mut Arc<T>, text: &str) -> bool {
     let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(text) else { return false };
     let version = fields.remove("version").and_then(|version| version.as_u64());
@@ -494,10 +494,10 @@ fn read<T: Default + DeserializeOwned>(into: &mut Arc<T>, text: &str) -> bool {
 }
 
 impl StateFile {
-    /// The names of all of them.
+    /// The names of all files.
     pub const NAMES: [&str; 3] = ["settings", "recents", "seen"];
 
-    /// Its name.
+    /// Returns the name of the file.
     pub fn name(&self) -> &'static str {
         match self {
             StateFile::Settings(_) => "settings",
@@ -506,17 +506,17 @@ impl StateFile {
         }
     }
 
-    /// The key on disk of the file called `name` of an account.
+    /// Returns the key on disk of the file called `name` of an account.
     pub fn key(name: &str, account: &str) -> String {
         format!("{name} of @{account}")
     }
 
-    /// Name and account of such a key.
+    /// Splits such a key into name and account.
     pub fn parse_key(key: &str) -> Option<(&str, &str)> {
         key.split_once(" of @").filter(|(name, _)| StateFile::NAMES.contains(name))
     }
 
-    /// Its content: JSON with a version.
+    /// Returns the content of the file: JSON with a version.
     pub fn to_json(&self) -> String {
         let state = match self {
             StateFile::Settings(settings) => serde_json::to_value(&**settings),
@@ -614,7 +614,7 @@ mod tests {
         }
         assert_eq!((state.settings.pinned_projects.len(), state.settings.columns.len()), (MOST_PINS, MOST_LISTS));
         assert_eq!(state.settings.pinned_projects.last(), Some(&format!("a/{}", MOST_PINS + 4)), "the latest stay");
-        // What a file holds is bounded, too, whoever wrote it.
+        // The content of a file is also bounded, whoever wrote it.
         let places: Vec<Place> = (0..50).map(|number| Place::new("mr").item(number)).collect();
         let text = serde_json::json!({"version": 1, "places": places}).to_string();
         assert!(state.read("recents", &text));

@@ -1,9 +1,9 @@
-//! Other words that find a command in the palette. Those of a place stand in its row of the registry.
+//! Synonyms that find a command in the palette. The synonyms of places are in the registry.
 
 use super::registry::Entry;
 
-/// Ids, and the words that find them besides their titles. An id that begins with a dot stands for the command of that
-/// name in every place.
+/// Command IDs, and the words that find them in addition to their titles. An ID that begins with a dot matches the
+/// command with that name in every place.
 const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["users.key"], &["ssh keys", "fingerprint", "admin"]),
     (&[".notifications"], &["notification settings", "mail", "email"]),
@@ -25,12 +25,11 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&[".spaces"], &["ignore whitespace"]),
     (&[".layout"], &["split", "unified", "inline"]),
     (&[".pick"], &["cherrypick", "backport"]),
-    // Switches of lists.
+    // Toggles of lists.
     (&[".pin", ".sizes", ".protect", ".pause", ".mark"], &["toggle"]),
 ];
 
-/// Returns the words that find a command by its id, in lower case; a command that goes to a place is found as the place
-/// is.
+/// Returns the synonyms of a command, in lower case; a command that opens a place has the synonyms of that place.
 pub fn of(panes: &[Entry], id: &str) -> &'static [&'static str] {
     let goes = |entry: &&Entry| entry.go.is_some_and(|go| go.id == id);
     if let Some(entry) = panes.iter().find(goes) {
@@ -41,7 +40,7 @@ pub fn of(panes: &[Entry], id: &str) -> &'static [&'static str] {
     SYNONYMS.iter().find(|(ids, _)| ids.iter().any(named)).map_or(&[], |(_, words)| *words)
 }
 
-/// Returns every id of the list.
+/// Returns all command IDs that have synonyms.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     SYNONYMS.iter().flat_map(|(ids, _)| ids.iter().copied())
 }

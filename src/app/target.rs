@@ -1,4 +1,4 @@
-//! Targets: web addresses of a server, the part after its host, and short forms, read into places.
+//! Targets: web addresses of a server, the part after its host, and short forms, parsed into places.
 
 use super::place::Place;
 use super::registry::{self, Entry, Subject};
@@ -6,23 +6,23 @@ use super::route::{self, Address, is_name, is_number};
 use crate::api::endpoint::decode;
 use url::Url;
 
-/// A target that means no place, and why.
+/// A target that cannot be resolved to a place, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// It is on another server.
+    /// The target is on another server.
     #[error("{0} is on another server than {1}; name it with --host")]
     OtherHost(String, String),
-    /// Nothing of the known forms.
+    /// The target has none of the known forms.
     #[error(
         "Invalid target \"{0}\"; try group/project, group/project!12, group/project@REF:PATH:LINE, or a web address of the server"
     )]
     Unknown(String),
-    /// A thing that labscope cannot show yet.
+    /// The target is of a kind that labscope cannot show yet.
     #[error("labscope cannot show \"{0}\"")]
     NoPlace(String),
 }
 
-/// The rest of a web address behind the root of a server's pages; `None` if it is on another server.
+/// Returns the part of a web address after the root of a server's pages; `None` if it is on another server.
 pub fn below(text: &str, root: &str) -> Option<String> {
     let (url, root) = (Url::parse(text).ok()?, Url::parse(root).ok()?);
     let path =
@@ -32,7 +32,7 @@ pub fn below(text: &str, root: &str) -> Option<String> {
     (url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
 }
 
-/// Reads a target as one of `panes`; `web_url` is the root of the server's pages, empty where any host will do.
+/// Parses a target as one of `panes`; `web_url` is the root of the server's pages, or empty to accept any host.
 pub fn parse(panes: &[Entry], text: &str, web_url: &str) -> Result<Place, TargetError> {
     let text = text.trim();
     let rest = match text.split_once("://") {
@@ -44,7 +44,7 @@ pub fn parse(panes: &[Entry], text: &str, web_url: &str) -> Result<Place, Target
         None => text.to_owned(),
     };
     let (rest, fragment) = match rest.split_once('#') {
-        // The name of a ref may hold one.
+        // The name of a ref may contain one.
         Some((before, _)) if before.contains('@') && !before.contains("/-/") => (rest.as_str(), None),
         Some((before, fragment)) => (before, Some(fragment)),
         None => (rest.as_str(), None),
@@ -74,13 +74,13 @@ fn is_project(text: &str) -> bool {
         || text.split('/').count() >= 2 && text.split('/').all(|part| !matches!(part, "" | "-") && !part.contains(' '))
 }
 
-/// `group/project!12`, `group&3`: what has a sign of its own.
+/// Parses references with a sign: `group/project!12`, `group&3`.
 fn signed(panes: &[Entry], text: &str) -> Option<Place> {
     panes.iter().find_map(|entry| {
         let sign = entry.sign?;
         let (within, number) = text.rsplit_once(sign.mark).filter(|(_, number)| is_number(number))?;
         let place = Place::new(entry.id).item(number);
-        // It may be the name of a ref or of a file that ends like this.
+        // This may be the name of a ref or a file that ends like a reference.
         if within.contains('@') || within.contains("/-/") {
             None
         } else if sign.in_group {
@@ -91,14 +91,14 @@ fn signed(panes: &[Entry], text: &str) -> Option<Place> {
     })
 }
 
-/// `group/project@REF`, `group/project@REF:PATH:LINE`.
+/// Parses `group/project@REF` and `group/project@REF:PATH:LINE`.
 fn file(panes: &[Entry], text: &str) -> Option<Place> {
     let (project, at) = text.split_once('@')?;
     if !is_project(project) || at.is_empty() || project.contains("/-/") {
         return None;
     }
     let place = registry::place_of(panes, Subject::Project).project(project);
-    // A ref never holds a colon, so the first one begins the path.
+    // A ref never contains a colon, so the first one begins the path.
     let Some((git_ref, path)) = at.split_once(':') else { return Some(place.at(at)) };
     let place = place.at(git_ref);
     match path.rsplit_once(':') {
@@ -108,14 +108,14 @@ fn file(panes: &[Entry], text: &str) -> Option<Place> {
     }
 }
 
-/// The project and the page of it, with `/-/` between them or without.
+/// Splits a path into the project and its page, with or without `/-/` between them.
 fn split<'a>(panes: &[Entry], path: &'a str) -> (&'a str, &'a str) {
     if let Some(parts) = path.split_once("/-/") {
         return parts;
     }
     let parts: Vec<&str> = path.split('/').collect();
     let is_word = |part: &&str| route::words(panes).any(|word| word == *part);
-    // A project's path has two parts at least: the word that begins a page can only come after them.
+    // The path of a project has at least two parts: the word that begins a page can only come after them.
     let project = parts.iter().skip(2).position(is_word).map(|at| {
         let before = parts.iter().take(at + 2).map(|part| part.len() + 1).sum::<usize>();
         path.split_at_checked(before).map(|(project, page)| (project.trim_end_matches('/'), page))

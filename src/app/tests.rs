@@ -1,4 +1,4 @@
-//! The app as a pure state machine: messages in, effects out, with a pane made for it.
+//! Tests of the app as a pure state machine, messages in and effects out, with a pane made for them.
 
 use super::action::{Action, Cancel, Effect, Msg, Outcome, Tone};
 use super::bindings::Bindings;
@@ -64,7 +64,7 @@ impl Pane for Probe {
     fn motion(&mut self, _: Motion, _: &mut Cx) {}
 }
 
-/// Where a missing probe gives way to: the files of its project.
+/// The pane that replaces a missing probe: the files of its project.
 struct Files(Place);
 
 impl Pane for Files {
@@ -292,7 +292,7 @@ fn what_was_stopped_is_not_taken_for_what_was_started_anew() {
     };
     let first = ticket(&effects).expect("it asks for branches");
     let (old, new) = (Cancel::default(), Cancel::default());
-    // Away and back: the same is asked for again, while the first answer is still on its way.
+    // Leave and come back: the same is requested again while the first reply is still in flight.
     old.stop();
     let effects = press(&mut app, 'p');
     assert!(effects.contains(&Effect::Cancel(first.clone())));
@@ -327,7 +327,7 @@ fn what_servers_say_is_settled_together_and_before_what_a_person_does() {
     assert!(app.rest().is_empty());
 }
 
-/// An overlay whose work is done.
+/// An overlay that is done.
 struct Finished;
 
 impl Overlay for Finished {

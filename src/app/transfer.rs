@@ -1,4 +1,4 @@
-//! Transfers: bytes of a server that go to a file in the background; what was asked for, how far it got, how fast.
+//! Transfers: downloads to a file in the background, with their request, progress and rate.
 
 use crate::api::Request;
 use crate::ui::text;
@@ -7,39 +7,39 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::path::Path;
 
-/// Seconds over which the rate is taken: long enough to be calm, short enough to be true.
+/// The number of seconds over which the rate is measured: long enough to be steady, short enough to be current.
 const WINDOW: f64 = 6.0;
-/// Measurements that the window holds at most.
+/// The maximum number of measurements in the window.
 const SAMPLES: usize = 64;
-/// Transfers that ended and are still listed.
+/// The maximum number of listed transfers; beyond that, ended ones are removed.
 const LISTED: usize = 50;
 
-/// Something that can be saved.
+/// A download that can be saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Save {
-    /// Where the bytes come from.
+    /// The request that returns the bytes.
     pub request: Request,
-    /// What to call the file, as a server or a path names it; see [`file_name`].
+    /// The suggested name of the file, as given by a server or a path; see [`file_name`].
     pub name: String,
-    /// How many bytes there are, if that is known: another number is a failure.
+    /// The number of bytes, if known: any other number is an error.
     pub size: Option<u64>,
-    /// What is made of them when they are here; without it, a file.
+    /// The way to unpack the bytes after the download; `None` to keep them as a file.
     pub unpack: Option<Unpack>,
 }
 
-/// Hears how much is unpacked, of how much; says whether to go on.
+/// A callback that receives the number of unpacked bytes and the total, and returns whether to continue.
 pub type OnUnpackProgress<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
-/// Unpacks a folder of an archive into another one, which is new and empty; or why it cannot.
+/// A function that unpacks a folder of an archive into another one, which is new and empty; the error is the reason.
 pub type Unpacker =
     fn(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<'_>) -> Result<Unpacked, String>;
 
 /// An archive that is unpacked instead of kept.
 #[derive(Clone)]
 pub struct Unpack {
-    /// The folder of the archive that is meant; all of it where this is empty.
+    /// The folder of the archive to unpack; empty for the whole archive.
     pub folder: String,
-    /// Who can do it. It runs on a worker.
+    /// The function that unpacks it, on a worker thread.
     pub run: Unpacker,
 }
 
@@ -55,50 +55,50 @@ impl std::fmt::Debug for Unpack {
     }
 }
 
-/// What came out of an archive.
+/// The result of unpacking an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Files that are there now.
+    /// The number of unpacked files.
     pub files: usize,
-    /// Bytes in them.
+    /// The number of bytes in them.
     pub bytes: u64,
-    /// What was left out, and why: `../x (climbs out)`.
+    /// The entries that were skipped, and why: `../x (climbs out)`.
     pub left_out: Vec<String>,
 }
 
 impl Save {
-    /// The bytes of `request`, to be called `name`.
+    /// Creates a save of the reply to `request`, under the name `name`.
     pub fn new(request: Request, name: &str) -> Save {
         Save { request, name: file_name(name), size: None, unpack: None }
     }
 
-    /// Of that many bytes.
+    /// Sets the expected number of bytes.
     pub fn size(mut self, bytes: u64) -> Save {
         self.size = Some(bytes);
         self
     }
 
-    /// An archive of which `folder` is unpacked into a folder.
+    /// Unpacks `folder` of the archive, instead of keeping the archive.
     pub fn unpacked(mut self, folder: &str, run: Unpacker) -> Save {
         self.unpack = Some(Unpack { folder: folder.to_owned(), run });
         self
     }
 }
 
-/// A name that a file may have anywhere, made of what a server calls it: the last part of a path, as [`plain_name`] has
-/// it, and one that is no hidden file.
+/// Returns a file name that is valid on every system, made from a name given by a server: the last part of a path,
+/// sanitized by [`plain_name`], and never a hidden file.
 pub fn file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let name = plain_name(last);
-    // File systems count bytes, and something may be put before and behind it.
+    // File systems limit the number of bytes, and a prefix and a suffix may be added.
     let fits = name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= 200).count();
     let name: String = name.chars().take(fits).collect();
     let name = name.trim_matches([' ', '.']);
     if name.is_empty() { "download".into() } else { name.to_owned() }
 }
 
-/// One name of a path without anything that hides, reorders, or means something to a file system: of a name that a
-/// server or an archive gives.
+/// Sanitizes one part of a path that a server or an archive gives: replaces everything that hides, reorders, or has a
+/// meaning for a file system.
 pub fn plain_name(name: &str) -> String {
     let fit = |c: char| if c.is_control() || text::hides(c) || "<>:\"/\\|?*".contains(c) { '_' } else { c };
     let name: String = name.chars().map(fit).collect();
@@ -109,90 +109,91 @@ pub fn plain_name(name: &str) -> String {
     if is_device { format!("_{name}") } else { name }
 }
 
-/// A save with its place on this machine.
+/// A save with its destination on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaveOrder {
-    /// What is saved.
+    /// The save.
     pub save: Save,
-    /// The file or folder, as the user typed it.
+    /// The path of the file or folder, as typed by the user.
     pub path: String,
-    /// Whether a file that is there may be replaced.
+    /// Whether an existing file may be replaced.
     pub replace: bool,
 }
 
-/// What the runtime tells of a transfer.
+/// An event of a transfer, sent by the runtime.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TransferEvent {
-    /// There is a file of that name already.
+    /// A file with that name already exists.
     Exists(String),
-    /// Bytes come, after the `from` that an earlier try left; `total` if the server says how many there will be.
+    /// Bytes arrive, after the `from` bytes of an earlier attempt; `total` if the server reports how many there will
+    /// be.
     Began { from: u64, total: Option<u64> },
-    /// That many bytes are on disk.
+    /// This many bytes are on disk.
     Held(u64),
-    /// The file is whole, under that name.
+    /// The file is complete, under that name.
     Done { path: String, bytes: u64 },
-    /// All is here, and so many bytes of it will be unpacked.
+    /// Everything has arrived, and this many bytes of it will be unpacked.
     Unpacking(u64),
-    /// It is unpacked, into that folder.
+    /// The archive is unpacked, into that folder.
     Unpacked { path: String, unpacked: Unpacked },
-    /// It could not be done, and why.
+    /// The transfer failed, for this reason.
     Failed(String),
 }
 
-/// How a transfer stands.
+/// The state of a transfer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// Asked for, nothing came yet.
+    /// Requested; nothing has arrived yet.
     Waiting,
-    /// Bytes come.
+    /// Bytes are arriving.
     Running,
-    /// All came, and is unpacked.
+    /// Everything has arrived and is being unpacked.
     Unpacking,
     /// The user is asked whether a file may be replaced.
     Asking,
-    /// Stopped by the user; what came is kept.
+    /// Stopped by the user; the bytes received so far are kept.
     Stopped,
-    /// Failed, and why; what came is kept.
+    /// Failed, for this reason; the bytes received so far are kept.
     Failed(String),
-    /// The file is there.
+    /// The file is complete.
     Done,
 }
 
-/// One transfer.
+/// A transfer.
 #[derive(Clone, Debug)]
 pub struct Transfer {
-    /// Names it between app and runtime.
+    /// The number that identifies the transfer between app and runtime.
     pub number: u64,
-    /// What was asked for.
+    /// The save and its destination.
     pub order: SaveOrder,
-    /// Bytes on disk.
+    /// The number of bytes on disk.
     pub held: u64,
-    /// Bytes that there will be, where known.
+    /// The total number of bytes, if known.
     pub total: Option<u64>,
-    /// How it stands.
+    /// The current state.
     pub state: State,
     samples: VecDeque<(Timestamp, u64)>,
 }
 
 impl Transfer {
-    /// Returns whether it is on its way.
+    /// Returns whether the transfer is in progress.
     pub fn is_running(&self) -> bool {
         matches!(self.state, State::Waiting | State::Running | State::Unpacking)
     }
 
-    /// Bytes a second, of late; `None` while there is nothing to tell it by.
+    /// Returns the recent rate in bytes per second; `None` if there is too little data.
     pub fn rate(&self, now: Timestamp) -> Option<f64> {
         let (first, from) = self.samples.front()?;
         let seconds = now.duration_since(*first).as_secs_f64();
         (seconds > 0.3).then(|| self.held.saturating_sub(*from) as f64 / seconds)
     }
 
-    /// Returns how much of it is here, from 0 to 1.
+    /// Returns the completed fraction, from 0 to 1; `None` if the total is not known.
     pub fn fraction(&self) -> Option<f64> {
         self.total.filter(|total| *total > 0).map(|total| self.held as f64 / total as f64)
     }
 
-    /// Bytes, rate and time left, in words: `12.4 of 80.0 MB · 3.1 MB/s · 22s`.
+    /// Formats bytes, rate and time left: `12.4 of 80.0 MB · 3.1 MB/s · 22s left`.
     pub fn facts(&self, now: Timestamp) -> String {
         let held = text::bytes(self.held);
         let mut facts = match self.total {
@@ -224,7 +225,7 @@ impl Transfer {
     }
 }
 
-/// All transfers since the start, newest last.
+/// The transfers since the start, newest last.
 #[derive(Default)]
 pub struct Transfers {
     list: Vec<Transfer>,
@@ -232,22 +233,22 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// Returns all of them, oldest first.
+    /// Returns all transfers, oldest first.
     pub fn list(&self) -> &[Transfer] {
         &self.list
     }
 
-    /// Those on their way.
+    /// Returns the transfers in progress.
     pub fn running(&self) -> impl DoubleEndedIterator<Item = &Transfer> {
         self.list.iter().filter(|t| t.is_running())
     }
 
-    /// The one of that number.
+    /// Returns the transfer with that number.
     pub fn get(&self, number: u64) -> Option<&Transfer> {
         self.list.iter().find(|t| t.number == number)
     }
 
-    /// Takes an order in, and gives it a number.
+    /// Adds a transfer for an order, and returns its number.
     pub fn begin(&mut self, order: SaveOrder) -> u64 {
         self.last += 1;
         if self.list.len() >= LISTED
@@ -261,7 +262,7 @@ impl Transfers {
         number
     }
 
-    /// Takes an order up again, to be done again or to go on where it was left.
+    /// Restarts a transfer that is not in progress, or resumes it where it stopped; returns the order to run.
     pub fn again(&mut self, number: u64, replace: bool) -> Option<SaveOrder> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
         transfer.order.replace |= replace;
@@ -270,7 +271,7 @@ impl Transfers {
         Some(transfer.order.clone())
     }
 
-    /// The user stopped it; `false` where it does not run.
+    /// Marks a transfer as stopped by the user; returns `false` if there is nothing to stop.
     pub fn stop(&mut self, number: u64) -> bool {
         let transfer = self.list.iter_mut().find(|t| t.number == number);
         let Some(transfer) = transfer.filter(|t| t.is_running() || t.state == State::Asking) else { return false };
@@ -278,13 +279,13 @@ impl Transfers {
         true
     }
 
-    /// Takes one that does not run off the list.
+    /// Removes a transfer that is not in progress from the list.
     pub fn drop(&mut self, number: u64) -> Option<Transfer> {
         let at = self.list.iter().position(|t| t.number == number && !t.is_running())?;
         Some(self.list.remove(at))
     }
 
-    /// Takes news in. News of what was stopped come late, and change nothing.
+    /// Applies an event. Late events of a stopped transfer change nothing.
     pub fn hear(&mut self, number: u64, news: &TransferEvent, now: Timestamp) -> Option<&Transfer> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && t.is_running())?;
         match news {

@@ -1,4 +1,4 @@
-//! Jobs and pipelines that the user watches: asked for while they run, whatever place is open; their end is told.
+//! Watched jobs and pipelines: polled while they run, whatever place is open; the user is notified when they end.
 
 use super::App;
 use super::action::{Effect, Tone};
@@ -9,23 +9,23 @@ use crate::store::{Load, Want};
 use crate::ui::text;
 use std::time::Duration;
 
-/// How often what runs is asked for.
+/// The polling interval while a job or pipeline is running.
 const QUICK: Duration = Duration::from_secs(3);
-/// How often what waits is.
+/// The polling interval while it is not running yet.
 const SLOW: Duration = Duration::from_secs(15);
-/// Names of failed jobs that are told.
+/// The maximum number of failed jobs named in a notification.
 const NAMED: usize = 4;
 
-/// Something that is watched.
+/// A watched job or pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Watched {
-    /// A job, and what to call it.
+    /// A job, and its name for the user.
     Job { project: Id, id: u64, name: String },
     /// A pipeline.
     Pipeline { project: Id, id: u64 },
 }
 
-/// How something ended.
+/// The end of a watched job or pipeline.
 struct Ending {
     tone: Tone,
     words: String,
@@ -48,7 +48,7 @@ impl Watched {
         }
     }
 
-    /// Returns what the user calls it.
+    /// Returns the name shown to the user.
     fn name(&self) -> String {
         match self {
             Watched::Job { id, name, .. } => format!("#{id} {}", text::sanitize(name)),
@@ -56,7 +56,7 @@ impl Watched {
         }
     }
 
-    /// Its state, as far as it is known.
+    /// Returns its status, if known.
     fn status<'a>(&self, view: &View<'a>) -> Option<&'a Status> {
         if let Some(query) = self.job() {
             return view.store.get(&query).value.map(|job| &job.status);
@@ -79,7 +79,7 @@ impl Watched {
         Some(load.into())
     }
 
-    /// Returns how it ended, once it has; a pipeline that waits for the user is at an end, too.
+    /// Returns how it ended, if it has; a pipeline that waits for a manual job also counts as ended.
     fn end(&self, view: &View) -> Option<Ending> {
         let status = self.status(view)?;
         let over = if self.job().is_some() { status.is_finished() } else { !status.is_live() };
@@ -111,7 +111,7 @@ impl Watched {
 }
 
 impl App {
-    /// Watches, or watches no more.
+    /// Starts watching a job or pipeline, or stops watching it.
     pub(super) fn watch(&mut self, watched: Watched) {
         let name = watched.name();
         if let Some(at) = self.watched.iter().position(|known| *known == watched) {
@@ -125,12 +125,12 @@ impl App {
         self.say(Tone::Good, format!("Watching {name}. You'll be notified when it finishes."));
     }
 
-    /// Returns what is needed to know how the watched things stand.
+    /// Returns the wants for the status of everything that is watched.
     pub(super) fn watch_wants(&self, view: &View) -> Vec<Want> {
         self.watched.iter().filter_map(|watched| watched.want(view)).collect()
     }
 
-    /// Tells what has ended since.
+    /// Notifies the user of what has ended since.
     pub(super) fn tell_ends(&mut self, effects: &mut Vec<Effect>) {
         let mut ended: Vec<(usize, Ending)> = Vec::new();
         let view = self.view_of();

@@ -1,4 +1,4 @@
-//! Changes on their way to the server, and what follows on their answers.
+//! Writes in flight, and what follows on their replies.
 
 use super::action::{Action, Effect, FollowUp, Tone};
 use super::overlay::AfterKey;
@@ -9,24 +9,24 @@ use crate::api::{Error, Fault};
 use crate::store::{Value, Write};
 use std::collections::HashMap;
 
-/// A write that is on its way.
+/// A write in flight.
 pub(super) struct Pending {
     write: Write,
     carries: KeptKey,
-    /// What follows on the answer.
+    /// The callback for the reply.
     then: Option<FollowUp>,
 }
 
 /// The saved text that a write carries, by its key.
 pub(super) enum KeptKey {
     Nothing,
-    /// As it was when it was sent.
+    /// A saved text: its key, and its content when the write was sent.
     Kept(String, Option<String>),
     /// A draft of the outbox.
     Draft(String),
 }
 
-/// The writes on their way, by number.
+/// The writes in flight, by number.
 #[derive(Default)]
 pub(super) struct Writes {
     pending: HashMap<u64, Pending>,
@@ -34,7 +34,7 @@ pub(super) struct Writes {
 }
 
 impl Writes {
-    /// Returns how many there are.
+    /// Returns the number of writes in flight.
     pub fn len(&self) -> usize {
         self.pending.len()
     }
@@ -55,7 +55,7 @@ impl App {
     }
 
     pub(super) fn send(&mut self, write: Write, carries: KeptKey, then: Option<FollowUp>, effects: &mut Vec<Effect>) {
-        // What the outbox sends is nothing that an overlay waits for.
+        // Overlays do not wait for writes of the outbox.
         let is_draft = matches!(carries, KeptKey::Draft(_));
         let number = self.writes.begin(Pending { write: write.clone(), carries, then });
         if let Some(overlay) = self.overlays.last_mut().filter(|_| !is_draft) {
@@ -95,10 +95,10 @@ impl App {
             self.store.touch(pending.write.touches);
         }
         match &outcome {
-            // The outbox says what became of all that it sent.
+            // The outbox reports the results of its own writes.
             _ if matches!(pending.carries, KeptKey::Draft(_)) => {}
             Ok(_) => {
-                // What was typed after it was sent is another text, and stays.
+                // A text that was edited after the write was sent is kept.
                 if let KeptKey::Kept(key, sent) = &pending.carries
                     && self.saved.drafts.get(key) == sent.as_ref()
                 {

@@ -1,5 +1,5 @@
-//! A comment that the server does not have yet: what it is on, what it says, and how far its sending has come. It is
-//! kept as JSON under a key of its own from the first letter on.
+//! Drafts: comments that the server does not have yet, with their object, their text, and the progress of sending them.
+//! A draft is saved as JSON under its own key from the first letter on.
 
 use crate::api::commits::{CommitComment, CreateCommitComment};
 use crate::api::draft_notes::{CreateDraftNote, DraftNote, UpdateDraftNote};
@@ -12,21 +12,20 @@ use crate::app::outbox::position::DiffPosition;
 use crate::store::Write;
 use serde::{Deserialize, Serialize};
 
-/// How far a draft has come.
+/// The progress of a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It was begun, and not sent.
+    /// Started, and not sent.
     #[default]
     Begun,
-    /// It waits for the others of its review.
+    /// Waiting for the other comments of its review.
     Kept,
-    /// It went out, and no answer came yet. Before it, what [`super::Evidence`] counts stood at this.
+    /// Sent, without a reply yet. `before` is the mark of [`super::Evidence`] before that.
     Sending { before: u64 },
-    /// Nobody knows whether it arrived.
+    /// Sent, and it is not known whether it arrived.
     Unknown { before: u64, why: String },
-    /// It was refused, or has not arrived. Where it went out and nothing tells that it never arrives, what stood before
-    /// it.
+    /// Refused, or not arrived. If it was sent and may still arrive, `before` is the mark before that.
     Failed {
         why: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +34,7 @@ pub enum State {
 }
 
 impl State {
-    /// Returns what [`super::Evidence`] counts stood at this before it went out, if it may have arrived since.
+    /// Returns the mark of [`super::Evidence`] before the draft was sent, if it may have arrived since.
     pub fn before(&self) -> Option<u64> {
         match self {
             State::Sending { before } | State::Unknown { before, .. } => Some(*before),
@@ -45,59 +44,59 @@ impl State {
     }
 }
 
-/// The thread that a comment starts or continues, on servers that have threads.
+/// The thread that a comment starts or continues, on servers that support threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DraftThread {
-    /// It starts one: on lines of the changes, or on the whole.
+    /// A new thread: on lines of the changes, or on the whole.
     New {
         position: Option<Box<NewPosition>>,
-        /// The commit whose lines these are, where a single commit is discussed.
+        /// The commit that the lines belong to, if a single commit is discussed.
         #[serde(default)]
         commit_id: Option<String>,
     },
-    /// It replies in one, which is resolved or not.
+    /// A reply in a thread, which is resolved or not.
     Reply { discussion: String, resolved: bool },
 }
 
-/// What a comment does to the draft notes on the server.
+/// The effect of a comment on the draft notes on the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DraftNoteChange {
-    /// It becomes one.
+    /// The comment becomes a draft note.
     Create,
-    /// It changes one, which may be published then.
+    /// The comment changes a draft note, which is then published if `publish` is set.
     Update { id: u64, publish: bool },
 }
 
-/// A comment on its way.
+/// A comment that the server does not have yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
-    /// What it is on.
+    /// The object of the comment.
     pub on: Noteable,
-    /// Where in the changes.
+    /// The position in the changes.
     #[serde(default)]
     pub spot: Option<DiffPosition>,
-    /// Its thread; none for a comment of its own.
+    /// The thread of the comment; `None` for a comment outside of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<DraftThread>,
-    /// Set if it goes to the review on the server instead of being posted.
+    /// The effect on the draft notes, if the comment goes to the review on the server instead of being posted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft_note: Option<DraftNoteChange>,
-    /// The note that it changes, and what that begins with beside the text.
+    /// The ID of the note to edit, and the beginning of its body that is not part of `text`.
     #[serde(default)]
     pub edits: Option<(u64, String)>,
-    /// What that note said when the changing began, or when its author last saw what others made of it.
+    /// The text of that note when editing started, or when the user was last shown the changes of others.
     #[serde(default)]
     pub base: Option<String>,
-    /// Markdown.
+    /// The text, in Markdown.
     pub text: String,
     #[serde(default)]
     pub state: State,
 }
 
 impl Draft {
-    /// Nothing typed yet.
+    /// Creates an empty draft.
     pub fn new(on: Noteable) -> Draft {
         Draft {
             on,
@@ -111,21 +110,21 @@ impl Draft {
         }
     }
 
-    /// Returns what is kept under a key, if it is a draft.
+    /// Parses a saved text; returns `None` if it is not a draft.
     pub fn read(kept: &str) -> Option<Draft> {
         serde_json::from_str(kept).ok()
     }
 
-    /// As it is kept.
+    /// Returns the JSON to be saved.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns what the server is to keep.
+    /// Returns the body to be sent to the server.
     pub fn body(&self) -> String {
         match (&self.edits, &self.spot, &self.on) {
             (Some((_, head)), ..) => format!("{head}{}", self.text),
-            // The server keeps the place.
+            // The server stores the position.
             _ if self.thread.is_some() => self.text.clone(),
             (None, Some(spot), Noteable::Commit { .. })
                 if spot.removed.is_none() && spot.lines.is_some_and(|(a, b)| a == b) =>
@@ -137,12 +136,12 @@ impl Draft {
         }
     }
 
-    /// The line of the diff that a commit's comment is put on.
+    /// Returns the line of the diff that a comment on a commit is placed on.
     fn line(&self) -> Option<u32> {
         self.spot.as_ref().and_then(DiffPosition::line)
     }
 
-    /// The call that sends it.
+    /// Returns the write that sends the draft.
     pub fn write(&self) -> Write {
         let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
         let threaded = || match self.thread.as_ref()? {
@@ -173,7 +172,7 @@ impl Draft {
         })
     }
 
-    /// The call that puts it among the draft notes, if it is to be one.
+    /// Returns the write for the draft notes, if the comment goes there.
     fn draft_note_write(&self) -> Option<Write> {
         let Noteable::MergeRequest { project, iid } = &self.on else { return None };
         let (id, merge_request_iid, note) = (project.clone(), *iid, self.body());
@@ -206,7 +205,7 @@ impl Draft {
         })
     }
 
-    /// Returns whether `note` is what became of it among the draft notes; `before` is the newest of them before it was
+    /// Returns whether `note` is this draft on the server; `before` is the ID of the newest draft note before it was
     /// sent.
     pub fn is_draft_note(&self, note: &DraftNote, before: u64) -> bool {
         let is_it = match self.draft_note {
@@ -220,13 +219,13 @@ impl Draft {
         Write::new(create, format!("comment on {}", self.on.short()))
     }
 
-    /// Path, line and side of the diff that a commit's comment is put on.
+    /// Returns the path, line and side of the diff that a comment on a commit is placed on.
     fn place(&self) -> Option<(&str, u64, &'static str)> {
         let spot = self.spot.as_ref()?;
         Some((&spot.path, self.line()?.into(), if spot.old { "old" } else { "new" }))
     }
 
-    /// The call that sends a comment on a commit, which is no note.
+    /// Returns the write that sends a comment on a commit, which is not a note.
     fn comment(&self, project: Id, sha: String) -> Write {
         let place = self.place();
         let what = format!("comment on {}", sha.get(..8).unwrap_or(&sha));
@@ -241,18 +240,18 @@ impl Draft {
         Write::new(&create, what)
     }
 
-    /// Returns what the note says now, if that is neither what it said before the change nor the change itself.
+    /// Returns the current text of the note, if it is neither the text before the edit nor the edited text.
     pub fn conflict(&self, now: &str) -> Option<String> {
         let base = self.base.as_ref().filter(|_| self.edits.is_some())?;
         (!same(now, base) && !same(now, &self.body())).then(|| now.to_owned())
     }
 
-    /// Returns whether `note` is what it became.
+    /// Returns whether `note` is this draft on the server; `me` is the ID of the user.
     pub fn is(&self, note: &Note, me: u64) -> bool {
         note.author.as_ref().is_some_and(|author| author.id == me) && !note.system && same(&note.body, &self.body())
     }
 
-    /// The same of a commit's comment, which has no number.
+    /// Returns whether a comment on a commit, which has no ID, is this draft on the server.
     pub fn is_comment(&self, comment: &CommitComment, me: u64) -> bool {
         let mine = comment.author.as_ref().is_some_and(|author| author.id == me);
         let sent = self.place();
@@ -261,18 +260,18 @@ impl Draft {
                 && comment.line == Some(*line)
                 && comment.line_type.as_deref().is_none_or(|there| there == *side)
         });
-        // A server that cannot put it on the line puts it on the commit.
+        // A server that cannot place it on the line places it on the commit.
         mine && same(&comment.note, &self.body()) && (comment.line.is_none() || place)
     }
 
-    /// Returns whether nobody knows if it reached the server.
+    /// Returns whether it is unknown if the draft reached the server.
     pub fn is_uncertain(&self) -> bool {
         matches!(self.state, State::Sending { .. } | State::Unknown { .. })
     }
 }
 
-/// Returns whether a server that was sent `sent` may show `shown`: it trims ends, and takes lines out that are commands
-/// to it.
+/// Returns whether a server that was sent `sent` may return `shown`: it trims the ends, and removes lines with quick
+/// actions.
 fn same(shown: &str, sent: &str) -> bool {
     let lines = |text: &str, all: bool| -> Vec<String> {
         let kept = text.lines().map(str::trim_end).filter(|line| all || !line.starts_with('/'));
@@ -340,7 +339,7 @@ mod tests {
         };
         assert!(at("x.rs", 3, "new"));
         assert!(!at("y.rs", 3, "new") && !at("x.rs", 4, "new") && !at("x.rs", 3, "old"));
-        // A server that knows no lines of commits.
+        // A server that does not support lines of commits.
         assert!(draft.is_comment(&comment(serde_json::json!({"path": null, "line": null})), 1));
     }
 

@@ -1,8 +1,9 @@
-//! Comments on their way: sent one after the other, and never twice.
+//! The outbox: sends comments one after the other, and never twice.
 //!
-//! Before a comment goes out, what the server has is looked at, and both are kept on disk: that it is being sent, and
-//! what was there before. Where no answer comes, or the program ends in the middle, the next look tells whether it
-//! arrived. This file is the plain machine that decides; [`post`](self) beside it carries out what it says.
+//! Before a comment is sent, the notes on the server are checked, and both facts are saved to disk: that the comment is
+//! being sent, and what was there before. If no reply arrives, or the program ends in between, the next check shows
+//! whether the comment arrived. This module is the pure state machine that decides; [`post`](self) next to it carries
+//! out its steps.
 
 mod draft;
 mod noteable;
@@ -19,139 +20,141 @@ use crate::api::{Error, Fault};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashSet, VecDeque};
 
-/// How long to wait after a call that had no answer before looking: the server may still be at it.
+/// The time to wait before checking the server after a request without a reply: it may still be processing the request.
 const SETTLE: SignedDuration = SignedDuration::from_secs(3);
-/// How long a server that names no time is given that has too many requests.
+/// The pause after too many requests, if the server does not name a time.
 const PAUSE: SignedDuration = SignedDuration::from_secs(30);
-/// How long to wait before what the server has is looked at again, where that failed in passing, and how often.
+/// The time to wait before the server is checked again after a temporary error, and the maximum number of retries.
 const AGAIN: SignedDuration = SignedDuration::from_secs(4);
 const TRIES: u32 = 3;
 
-/// What the server has, as far as it tells whether a comment arrived.
+/// The evidence on the server of whether a comment arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// The highest number of a note; where comments have no numbers, how many are the same as this one.
+    /// The highest ID of a note; for comments without IDs, the number of comments equal to this one.
     pub mark: u64,
-    /// Whether this comment is there since it went out.
+    /// Whether this comment has appeared since it was sent.
     pub arrived: bool,
-    /// What a note that is to be changed says now, where somebody else changed it in the meantime.
+    /// The current text of the note to be edited, if somebody else changed it in the meantime.
     pub changed: Option<String>,
 }
 
-/// Whether a draft is ours to send: another labscope of the same account may be at it, or have been.
+/// The right to send a draft: another labscope of the same account may be sending it, or have sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Ours, and what is on disk of it, if there is a disk that says so.
+    /// This process may send the draft; its content is the draft on disk, if there is a disk to read it from.
     Ours(Option<String>),
-    /// Another program has it, and may be sending it.
+    /// The draft belongs to another process, which may be sending it.
     Elsewhere,
-    /// It is not on disk any more: another program sent it, or dropped it.
+    /// The draft is no longer on disk: another process sent or deleted it.
     Gone,
 }
 
-/// The same, compared with what is known of the draft here.
+/// A [`Claim`], compared with the draft that is known here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
-    /// Ours, in this state.
+    /// This process may send the draft, which is in this state.
     Ours(State),
-    /// It says something else on disk by now.
+    /// The draft on disk has other content by now.
     Other,
     Elsewhere,
     Gone,
 }
 
-/// What is to be done.
+/// A step to be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Make sure that no other program sends it.
+    /// Makes sure that no other process sends the draft.
     Claim(String),
-    /// See what the server has.
+    /// Checks the server for the draft.
     Look(String),
-    /// Send it.
+    /// Sends the draft.
     Send(String),
-    /// Keep how far it has come.
+    /// Saves the state of the draft.
     Keep(String, State),
-    /// Somebody else changed the note: it says this now, and only sending it again puts the draft in its place.
+    /// Reports that somebody else changed the note, with its current text; the draft replaces that only if it is sent
+    /// again.
     Conflict(String, String),
-    /// The server has it: nothing has to be kept any more.
+    /// Deletes the draft, because the server has it.
     Drop(String),
-    /// Tell the user.
+    /// Shows a message to the user.
     Say(Tone, String),
 }
 
-/// Where in line a comment is.
+/// The progress of a draft in the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Others come first, or the server asked for a pause.
+    /// Others are sent first, or the server asked for a pause.
     Waiting,
-    /// Whether another program has it is being found out.
+    /// The outbox is finding out whether another process has the draft.
     Claiming,
-    /// Whether it arrived is being looked up.
+    /// The outbox is checking whether the draft arrived.
     Looking,
-    /// It is on its way.
+    /// The draft is in flight.
     Sending,
 }
 
 #[derive(Clone, Debug)]
 struct Job {
     key: String,
-    /// What it is on: a mark of one thing says nothing of another.
+    /// The object of the comment: the newest note of one object says nothing about another object.
     on: Noteable,
-    /// What is being done, as in "could not {what}".
+    /// A description of the write, as in "could not {what}".
     what: String,
-    /// Only find out whether it arrived; send nothing.
+    /// Whether to only find out if the draft arrived, without sending it.
     only_look: bool,
-    /// How often what the server has could not be looked at.
+    /// The number of failed checks of the server.
     failed: u32,
-    /// It was looked for already, right after the start.
+    /// Whether the server was checked already, right after the start.
     looked: bool,
-    /// It changes a note, or is to be a draft note: what the server has is looked at first.
+    /// Whether the server is checked before the draft is sent: it edits a note, or becomes a draft note.
     looks_first: bool,
 }
 
-/// What became of the comments of a batch.
+/// The results of the comments of a batch.
 #[derive(Clone, Debug, Default)]
 struct BatchSummary {
     sent: usize,
     not: usize,
-    /// Why the last one was not sent.
+    /// The reason why the last unsent comment was not sent.
     why: String,
     what: String,
 }
 
-/// A review that is submitted.
+/// A review to submit.
 pub struct Submission {
-    /// The keys of its comments that are kept here.
+    /// The keys of its comments that are saved locally.
     pub keys: Vec<String>,
-    /// A comment on the whole, which is kept from now on under that key.
+    /// A comment on the whole, to be saved under that key.
     pub summary: Option<(String, Draft)>,
-    /// Whether the server keeps comments until they are published.
+    /// Whether the server keeps comments as draft notes until they are published.
     pub as_draft_notes: bool,
-    /// What is done once the server has all of them.
+    /// The action to perform once the server has all of them.
     pub then: Option<Box<Action>>,
 }
 
-/// The line of comments to be sent. It does nothing by itself: what happened is told to it, and it says what to do.
+/// The queue of comments to be sent. It does nothing by itself: it is notified of events, and returns the steps to
+/// carry out.
 #[derive(Default)]
 pub struct Outbox {
     queue: VecDeque<Job>,
     current: Option<(Job, Progress)>,
-    /// Nothing is done before this.
+    /// The time before which nothing is done.
     paused: Option<Timestamp>,
-    /// The number of the newest note of a thing, while it is known.
+    /// The ID of the newest note of an object, while that is known.
     newest: Option<(Noteable, u64)>,
     tally: BatchSummary,
-    /// The drafts that are on the server now.
+    /// The drafts that the server has by now.
     sent: HashSet<String>,
 }
 
 impl Outbox {
-    /// Puts a draft in line to be sent; one that is in line already stays where it is.
+    /// Queues a draft to be sent; a draft that is queued already keeps its place.
     pub fn post(&mut self, key: &str, draft: &Draft) {
         self.line_up(key, draft, false);
     }
 
-    /// Puts a draft in line that may have arrived, to find out.
+    /// Queues a draft that may have arrived, to find out whether it did.
     pub fn resolve(&mut self, key: &str, draft: &Draft) {
         if draft.state.before().is_some() {
             self.line_up(key, draft, true);
@@ -176,19 +179,19 @@ impl Outbox {
         }
     }
 
-    /// Sends nothing more than what is on its way.
+    /// Sends nothing more than what is in flight.
     pub fn stop(&mut self) {
         self.queue.clear();
         self.paused = None;
         self.current = self.current.take().filter(|(_, progress)| *progress == Progress::Sending);
     }
 
-    /// Returns whether the draft of that key is on the server now.
+    /// Returns whether the server has the draft with that key by now.
     pub fn has_sent(&self, key: &str) -> bool {
         self.sent.contains(key)
     }
 
-    /// Returns where in line a draft is; `None` if it is not.
+    /// Returns the progress of a draft; `None` if it is not in the outbox.
     pub fn progress(&self, key: &str) -> Option<Progress> {
         match &self.current {
             Some((job, progress)) if job.key == key => Some(*progress),
@@ -196,29 +199,29 @@ impl Outbox {
         }
     }
 
-    /// Returns whether there is anything in line.
+    /// Returns whether any draft is queued or in progress.
     pub fn is_busy(&self) -> bool {
         self.current.is_some() || !self.queue.is_empty()
     }
 
-    /// The draft that is being looked for.
+    /// Returns the draft that the server is being checked for.
     pub fn looking(&self) -> Option<&str> {
         self.current.as_ref().filter(|(_, progress)| *progress == Progress::Looking).map(|(job, _)| job.key.as_str())
     }
 
-    /// Returns when there is something to do again, if that is a matter of time.
+    /// Returns the time at which there is something to do again, if that depends only on time.
     pub fn wake(&self) -> Option<Timestamp> {
         self.paused.filter(|_| self.current.is_none() && !self.queue.is_empty())
     }
 
-    /// Begins with the next in line, where nothing else is done.
+    /// Starts with the next draft in the queue, if no other is in progress.
     pub fn begin(&mut self, now: Timestamp, is_kept: impl Fn(&str) -> bool) -> Vec<Step> {
         if self.current.is_some() || self.paused.is_some_and(|until| now < until) {
             return Vec::new();
         }
         self.paused = None;
         while let Some(job) = self.queue.pop_front() {
-            // What was dropped in the meantime is not sent.
+            // A draft that was deleted in the meantime is not sent.
             if !is_kept(&job.key) {
                 continue;
             }
@@ -229,7 +232,7 @@ impl Outbox {
         self.close()
     }
 
-    /// Whose the draft `key` is to send was found out.
+    /// Handles the answer to whether this process may send the draft `key`.
     pub fn claimed(&mut self, key: &str, claimed: Claimed) -> Vec<Step> {
         let is_it = |(job, progress): &(Job, Progress)| job.key == key && *progress == Progress::Claiming;
         if !self.current.as_ref().is_some_and(is_it) {
@@ -252,7 +255,7 @@ impl Outbox {
                     }
                 }
             }
-            // What another program is at is not touched.
+            // A draft that another process is sending is left alone.
             Claimed::Elsewhere if job.only_look => Vec::new(),
             Claimed::Elsewhere => {
                 self.count(&job, Some("another running labscope has it"));
@@ -262,7 +265,7 @@ impl Outbox {
                 self.count(&job, Some("another labscope changed it: check it first"));
                 Vec::new()
             }
-            // Any of one's own notes that says the same is what became of it.
+            // Any note of the user with the same text counts as the sent draft.
             Claimed::Gone => {
                 self.current = Some((Job { only_look: true, ..job }, Progress::Looking));
                 let why = "another labscope sent or deleted it".to_owned();
@@ -271,7 +274,7 @@ impl Outbox {
         }
     }
 
-    /// Records that the server was looked at; `state` is that of the draft in question.
+    /// Handles the result of checking the server; `state` is the state of the draft in question.
     pub fn looked(&mut self, evidence: Evidence, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let key = job.key.clone();
@@ -282,7 +285,7 @@ impl Outbox {
             }
             Some(before) if job.only_look => {
                 let why = match state {
-                    // The program ended a moment ago, maybe: the server may still be at it.
+                    // The program may have ended a moment ago: the server may still be processing the request.
                     State::Sending { .. } if !job.looked => {
                         self.pause(now, SETTLE);
                         self.queue.push_front(Job { looked: true, ..job });
@@ -302,7 +305,7 @@ impl Outbox {
                 self.count(&job, Some("somebody else has changed the note"));
                 vec![Step::Conflict(key, now)]
             }
-            // Sent again, it counts as arrived where either of them is found.
+            // If it is sent again, it counts as arrived when either of the two is found.
             before => {
                 let before = before.unwrap_or(evidence.mark);
                 self.current = Some((job, Progress::Sending));
@@ -311,18 +314,18 @@ impl Outbox {
         }
     }
 
-    /// The draft `key` was dropped while it was found out whose it is.
+    /// Handles the deletion of the draft `key` while it was being claimed.
     pub fn forget_claim(&mut self, key: &str) {
         self.current = self.current.take().filter(|(job, progress)| job.key != key || *progress != Progress::Claiming);
     }
 
-    /// The draft that is being looked for is not kept any more.
+    /// Handles the deletion of the draft that the server is being checked for.
     pub fn forget(&mut self) {
         self.current = None;
     }
 
-    /// The server cannot be asked what it has. Where that may pass it is tried again, but not forever: words
-    /// that are to go out must not do so by themselves when nobody thinks of them any more.
+    /// Handles a failure to check the server. A temporary error is retried, but not forever: a comment must not be sent
+    /// by itself long after the user has forgotten it.
     pub fn look_failed(&mut self, error: &Error, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         if error.is_passing() && job.failed < TRIES {
@@ -334,7 +337,7 @@ impl Outbox {
             self.queue.push_front(Job { failed: job.failed + 1, ..job });
             return Vec::new();
         }
-        // What was looked for in vain before is what it was.
+        // A draft that was looked for in vain before keeps its state.
         if job.only_look && matches!(state, State::Failed { .. }) {
             return Vec::new();
         }
@@ -342,7 +345,7 @@ impl Outbox {
         self.count(&job, Some(&why));
         self.give_up_for(error, &job.on);
         let state = match state {
-            // Who is out of reach now is asked again, later.
+            // A server that cannot be reached now is checked again later.
             State::Sending { before } | State::Unknown { before, .. } if error.is_passing() => {
                 State::Unknown { before: *before, why }
             }
@@ -351,17 +354,17 @@ impl Outbox {
         vec![Step::Keep(job.key, state)]
     }
 
-    /// Does nothing for so long.
+    /// Pauses the outbox for the given time.
     fn pause(&mut self, now: Timestamp, pause: SignedDuration) {
         self.paused = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
     }
 
-    /// The end of the call that sent it: the number of the note, 0 if the server names none.
+    /// Handles the end of the request that sent the draft: the ID of the note, or 0 if the server does not name it.
     pub fn answered(&mut self, outcome: Result<u64, &Error>, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let error = match outcome {
             Ok(number) => {
-                // The number of a note that was changed, or of a draft note, says nothing of the newest.
+                // The ID of an edited note or of a draft note says nothing about the newest note.
                 if !job.looks_first {
                     self.newest = (number > 0).then(|| (job.on.clone(), number));
                 }
@@ -372,7 +375,7 @@ impl Outbox {
         };
         let (key, why) = (job.key.clone(), reason(error));
         match &error.fault {
-            // Refused before anything was done: the same again, when the server allows it.
+            // Refused before anything was done: send the same again when the server allows it.
             Fault::Limited(after) => {
                 let pause = pause_of(*after);
                 self.pause(now, pause);
@@ -393,7 +396,7 @@ impl Outbox {
                 self.give_up_for(error, &job.on);
                 vec![Step::Keep(key, State::Failed { why, before: None })]
             }
-            // Anything may have become of it.
+            // The comment may or may not have arrived.
             Fault::Offline(_)
             | Fault::Timeout(_)
             | Fault::Server(..)
@@ -409,13 +412,14 @@ impl Outbox {
         }
     }
 
-    /// What holds for one comment holds for all that follow on the same thing, or on all things: they stay as they are.
+    /// Removes the queued comments to which the same error applies: those on the same object, or all of them. Their
+    /// drafts stay as they are.
     fn give_up_for(&mut self, error: &Error, on: &Noteable) {
         let before = self.queue.len();
         match error.fault {
             Fault::Unauthorized(_) | Fault::ReadOnly => self.queue.clear(),
             Fault::Denied(_) | Fault::Missing(_) | Fault::Unsupported(_) => self.queue.retain(|job| job.on != *on),
-            // Who is not there for one is not there for the others.
+            // A server that cannot be reached for one comment cannot be reached for the others.
             _ if error.is_passing() => self.queue.clear(),
             _ => {}
         }
@@ -436,7 +440,7 @@ impl Outbox {
         }
     }
 
-    /// Says what became of a batch, once all of it is done.
+    /// Reports the results of a batch, once all of it is done.
     fn close(&mut self) -> Vec<Step> {
         self.newest = None;
         let BatchSummary { sent, not, why, what } = std::mem::take(&mut self.tally);
@@ -453,13 +457,13 @@ impl Outbox {
     }
 }
 
-/// Returns how long a server that has too many requests wants to be left alone.
+/// Returns the pause that a server with too many requests asks for.
 fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
     after.map_or(PAUSE, |after| SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX).max(AGAIN))
 }
 
-/// Without its last full stop, since it goes on in a sentence. Whether what may have arrived did, is looked for here:
-/// that is no advice to the user.
+/// Returns the error without its final period, to be continued in a sentence. After a temporary error, the outbox
+/// itself checks whether the comment arrived, so the user needs no advice.
 fn reason(error: &Error) -> String {
     let words = format!("{}: {}", error.title(), error.message());
     match error.is_passing() {

@@ -1,4 +1,5 @@
-//! What people comment on, and the operations on its notes: one set for merge requests, issues, snippets and epics.
+//! Noteables: the objects that can be commented on, and the operations on their notes, which are the same for merge
+//! requests, issues, snippets and epics.
 
 use crate::api::discussions::{
     CreateIssueDiscussion, CreateMergeRequestDiscussion, CreateSnippetDiscussion, ListIssueDiscussions,
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// What people comment on.
+/// An object that can be commented on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Noteable {
@@ -30,7 +31,8 @@ pub enum Noteable {
     Epic { group: Id, id: u64 },
 }
 
-/// Evaluates `$made` with `$name` as the operation of that kind; `None` for a commit, whose comments are no notes.
+/// Evaluates `$made` with `$name` as the operation for that kind of object; `None` for a commit, whose comments are not
+/// notes.
 macro_rules! operation {
     ($thing:expr, [$request:ident $issue:ident $snippet:ident $epic:ident] { $($field:ident: $value:expr),* }, $name:ident => $made:expr) => {
         match $thing {
@@ -55,18 +57,19 @@ macro_rules! operation {
     };
 }
 
-/// A note of now, as far as it is known.
+/// The current state of a note on the server, as far as it is known.
 pub enum NoteNow<'a> {
-    /// It is asked for, or will be.
+    /// The note is being fetched, or will be.
     Coming,
-    /// The server answered with it; with nothing where the answer has no text.
+    /// The reply of the server; `None` if it contains no text.
     Here(Option<&'a Note>),
-    /// It cannot be read.
+    /// The note cannot be fetched.
     Failed(&'a Error),
 }
 
 impl Noteable {
-    /// `acme/rocket-ui!42`, `acme/rocket-ui@9f3c2abd`, `acme/rocket-ui#7`, `acme/rocket-ui$3`, `acme&2`.
+    /// Returns the name, with project or group: `acme/rocket-ui!42`, `acme/rocket-ui@9f3c2abd`, `acme/rocket-ui#7`,
+    /// `acme/rocket-ui$3`, `acme&2`.
     pub fn name(&self) -> String {
         match self {
             Noteable::MergeRequest { project, iid } => format!("{project}!{iid}"),
@@ -77,7 +80,7 @@ impl Noteable {
         }
     }
 
-    /// The same without project or group.
+    /// Returns the name without project or group.
     pub fn short(&self) -> String {
         match self {
             Noteable::MergeRequest { iid, .. } => format!("!{iid}"),
@@ -88,7 +91,7 @@ impl Noteable {
         }
     }
 
-    /// Returns what the keys of its drafts begin with.
+    /// Returns the prefix of the keys of its drafts.
     fn prefix(&self) -> String {
         match self {
             Noteable::Commit { project, sha } => format!("draft {project}@{sha} "),
@@ -96,13 +99,13 @@ impl Noteable {
         }
     }
 
-    /// Returns whether comments on it may wait for one another, to be sent together.
+    /// Returns whether comments on it can be collected in a review, to be sent together.
     pub fn is_reviewed(&self) -> bool {
         matches!(self, Noteable::MergeRequest { .. } | Noteable::Commit { .. })
     }
 
-    /// A key for one more draft, behind those that are kept: the moment, and digits by chance, so that two programs
-    /// never take the same.
+    /// Returns a key for another draft, sorted after those that are saved: it contains the time and random digits, so
+    /// that two processes never use the same key.
     pub fn new_key(&self, kept: &HashMap<String, String>, now: Timestamp) -> String {
         let prefix = self.prefix();
         let numbers = kept.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());
@@ -111,7 +114,7 @@ impl Noteable {
         format!("{prefix}{}", number.max(numbers.max().unwrap_or(0).saturating_add(1)))
     }
 
-    /// The keys of its drafts among all that is kept, oldest first.
+    /// Returns the keys of its drafts among all saved texts, oldest first.
     pub fn keys(&self, kept: &HashMap<String, String>) -> Vec<String> {
         let prefix = self.prefix();
         let number = |key: &str| key.strip_prefix(&prefix).and_then(|number| number.parse::<u64>().ok());
@@ -120,7 +123,7 @@ impl Noteable {
         keys.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
-    /// Returns whether the server has threads on it, as far as is known.
+    /// Returns whether the server supports threads on it, as far as is known.
     pub fn has_threads(&self, view: &View) -> bool {
         match self {
             Noteable::MergeRequest { .. } => !view.store.is_unsupported::<ListMergeRequestDiscussions>(),
@@ -130,7 +133,7 @@ impl Noteable {
         }
     }
 
-    /// Returns what reads the first pages of its notes, oldest first: by thread, where the server has threads.
+    /// Returns the load for the first pages of its notes, oldest first; by thread, if the server supports threads.
     pub fn load_conversation(&self, view: &View, pages: u32) -> Option<Load> {
         match self {
             Noteable::MergeRequest { project: id, iid } if self.has_threads(view) => {
@@ -146,7 +149,7 @@ impl Noteable {
         }
     }
 
-    /// Returns what is known of these notes.
+    /// Returns the notes of that conversation that are known.
     pub fn conversation<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
         match self.load_conversation(view, 1) {
             Some(load) => view.store.rows_of(&load.request),
@@ -154,7 +157,7 @@ impl Noteable {
         }
     }
 
-    /// Starts a thread; `None` where there are none.
+    /// Returns the write that starts a thread; `None` if the object has no threads.
     pub fn start_thread(
         &self,
         body: String,
@@ -178,7 +181,7 @@ impl Noteable {
         }
     }
 
-    /// Replies in a thread; `None` where there are none.
+    /// Returns the write that replies in a thread; `None` if the object has no threads.
     pub fn reply(&self, discussion_id: String, body: String) -> Option<Write> {
         let what = format!("reply on {}", self.short());
         match self {
@@ -197,7 +200,7 @@ impl Noteable {
         }
     }
 
-    /// Resolves a thread, or reopens it; `None` where threads cannot be resolved.
+    /// Returns the write that resolves or reopens a thread; `None` if threads cannot be resolved.
     pub fn resolve(&self, discussion_id: String, resolved: bool) -> Option<Write> {
         let what = format!("{} a thread of {}", if resolved { "resolve" } else { "reopen" }, self.short());
         match self {
@@ -214,7 +217,7 @@ impl Noteable {
         }
     }
 
-    /// The list of the draft notes on it that the server keeps; only merge requests have them.
+    /// Returns the list of the draft notes that the server keeps for it; only merge requests have them.
     pub fn list_draft_notes(&self) -> Option<ListDraftNotes> {
         match self {
             Noteable::MergeRequest { project, iid } => {
@@ -224,38 +227,38 @@ impl Noteable {
         }
     }
 
-    /// Returns whether the server has answered with its draft notes.
+    /// Returns whether the server has replied with its draft notes.
     pub fn has_draft_notes(&self, view: &View) -> bool {
         self.list_draft_notes().is_some_and(|list| view.store.list(&list).known)
     }
 
-    /// Returns what is known of its notes, by when they were written.
+    /// Returns the known notes, sorted by creation time.
     pub fn notes<'a>(&self, view: &View<'a>, newest_first: bool) -> Option<Rows<'a, Note>> {
         let (sort, order_by) = order(newest_first);
         operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
             { sort: sort, order_by: order_by }, list => view.store.list(&list))
     }
 
-    /// Returns what reads the first pages of its notes.
+    /// Returns the load for the first pages of its notes.
     pub fn load_notes(&self, newest_first: bool, pages: u32) -> Option<Load> {
         let (sort, order_by) = order(newest_first);
         operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
             { sort: sort, order_by: order_by }, list => Load::list(&list, pages))
     }
 
-    /// Returns what reads one of its notes.
+    /// Returns the load for one of its notes.
     pub fn load_note(&self, note_id: u64) -> Option<Load> {
         operation!(self, [GetMergeRequestNote GetIssueNote GetSnippetNote GetEpicNote]
             { note_id: note_id }, get => Load::one(&get))
     }
 
-    /// One of its notes, as the server has it now.
+    /// Returns the current state of one of its notes.
     pub fn note<'a>(&self, view: &View<'a>, note_id: u64) -> NoteNow<'a> {
         let Some(load) = self.load_note(note_id) else { return NoteNow::Here(None) };
         if !view.store.is_fresh(&load.request) {
             return NoteNow::Coming;
         }
-        // Servers answer with a note where the specification shows another object.
+        // Servers reply with a note where the specification shows another object.
         let plain = view.store.read_as::<Note>(&load.request);
         let reply = view.store.read_as::<NoteReply>(&load.request);
         match (plain.or(reply.and_then(NoteReply::note)), view.store.error_of(&load.request)) {
@@ -264,14 +267,14 @@ impl Noteable {
         }
     }
 
-    /// Changes one of its notes.
+    /// Returns the write that edits one of its notes.
     pub fn update(&self, note_id: u64, body: String) -> Option<Write> {
         let what = format!("edit a note on {}", self.short());
         operation!(self, [UpdateMergeRequestNote UpdateIssueNote UpdateSnippetNote UpdateEpicNote]
             { note_id: note_id, body: body }, update => Write::new(&update, what))
     }
 
-    /// Deletes one of its notes.
+    /// Returns the write that deletes one of its notes.
     pub fn delete(&self, note_id: u64) -> Option<Write> {
         let what = format!("delete a note on {}", self.short());
         operation!(self, [DeleteMergeRequestNote DeleteIssueNote DeleteSnippetNote DeleteEpicNote]

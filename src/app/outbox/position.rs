@@ -1,45 +1,45 @@
-//! Where in the changes a comment stands, and how a plain note says so.
+//! The position of a comment in the changes, and its notation in a plain note.
 //!
-//! The API has no place for a note of a merge request, so its first line names one, as Markdown that reads well
-//! anywhere and that a web page turns into a link to the commit:
+//! The API has no position for a note of a merge request, so the first line of the note names it, as Markdown that is
+//! readable anywhere and that a web page turns into a link to the commit:
 //!
 //! ```text
-//! `src/table.rs:12-14` at 9f3c2ab…            lines of the new file; the whole hash stands there
-//! `src/table.rs:12` (old) at 9f3c2ab…         a line of the old file, such as one that the change takes away
-//! `src/table.rs:12-14` (and old 10-11) at …   lines of the new file, with those that the change took away for them
+//! `src/table.rs:12-14` at 9f3c2ab…            lines of the new file; the full hash is written there
+//! `src/table.rs:12` (old) at 9f3c2ab…         a line of the old file, such as a removed line
+//! `src/table.rs:12-14` (and old 10-11) at …   lines of the new file, with the removed lines that they replace
 //! `src/table.rs` (file) at 9f3c2ab…           the file as a whole
-//! > ```                                       what the lines say, if that is short: what shows
-//! > let new = 2;                              whether they still say it, and finds them again
-//! > ```                                       where they have moved
+//! > ```                                       the text of the lines, if it is short: it shows
+//! > let new = 2;                              whether the lines are unchanged, and finds them
+//! > ```                                       if they have moved
 //!
 //! The comment itself.
 //! ```
 
 use serde::{Deserialize, Serialize};
 
-/// A line longer than this is not quoted.
+/// The maximum length of a quoted line, in bytes.
 const LONGEST: usize = 400;
 
-/// A file, or lines of it, as of a commit.
+/// A file, or lines of it, at a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffPosition {
-    /// The file's name; the old one for old lines.
+    /// The path of the file; the old path for old lines.
     pub path: String,
-    /// The commit whose change is meant.
+    /// The commit whose changes are commented on.
     pub sha: String,
     /// Whether the lines are those of the file before the change.
     #[serde(default)]
     pub old: bool,
-    /// First and last line, from 1; none for the file as a whole.
+    /// The first and last line, from 1; `None` for the file as a whole.
     #[serde(default)]
     pub lines: Option<(u32, u32)>,
-    /// First and last line of the old file that are meant beside lines of the new one, which have no others there.
+    /// The first and last line of the old file that are commented on together with lines of the new file.
     #[serde(default)]
     pub removed: Option<(u32, u32)>,
-    /// What the last of the lines say; empty where that is not known.
+    /// The text of the last of the lines; empty if it is not known.
     #[serde(default)]
     pub quote: Vec<String>,
-    /// What stands around them, to tell alike lines apart; known of drafts alone.
+    /// The lines around them, to tell equal lines apart; only known for drafts.
     #[serde(default)]
     pub before: Vec<String>,
     #[serde(default)]
@@ -47,15 +47,15 @@ pub struct DiffPosition {
 }
 
 impl DiffPosition {
-    /// Lines that are quoted at most: the last ones of a range.
+    /// The maximum number of quoted lines: the last ones of a range.
     pub const QUOTED: usize = 10;
 
-    /// The last line.
+    /// Returns the last line.
     pub fn line(&self) -> Option<u32> {
         self.lines.map(|(_, last)| last)
     }
 
-    /// `src/table.rs:12-14`.
+    /// Returns the path with the lines: `src/table.rs:12-14`.
     pub fn name(&self) -> String {
         match self.lines {
             Some((first, last)) if first < last => format!("{}:{first}-{last}", self.path),
@@ -64,7 +64,7 @@ impl DiffPosition {
         }
     }
 
-    /// Returns which of both files the lines are of, as a note says it.
+    /// Returns the part of the notation that tells which of the two files the lines belong to.
     fn kind(&self) -> String {
         match (self.lines, self.old, self.removed) {
             (None, ..) => " (file)".into(),
@@ -75,26 +75,26 @@ impl DiffPosition {
         }
     }
 
-    /// Returns all that is meant, for the user: `src/table.rs:12-14 (and old 10-11)`.
+    /// Returns the full position, as shown to the user: `src/table.rs:12-14 (and old 10-11)`.
     pub fn label(&self) -> String {
         let kind = if self.lines.is_some() { self.kind() } else { String::new() };
         format!("{}{kind}", self.name())
     }
 
-    /// Returns whether both mean the same lines of the same commit's change. A hash may be cut.
+    /// Returns whether both positions end on the same line of the same commit's change. A hash may be abbreviated.
     pub fn is_same(&self, other: &DiffPosition) -> bool {
         let (a, b) = (self.sha.as_str(), other.sha.as_str());
         let same_commit = a.starts_with(b) || b.starts_with(a);
         same_commit && self.path == other.path && self.old == other.old && self.line() == other.line()
     }
 
-    /// The text of these lines, as far as it is to be quoted.
+    /// Returns the quoted text of these lines; empty if one of them cannot be quoted.
     pub fn quote_of(lines: &[String]) -> Vec<String> {
         let quote = lines.get(lines.len().saturating_sub(DiffPosition::QUOTED)..).unwrap_or_default().to_vec();
         if quote.iter().any(|line| line.len() > LONGEST || line.contains(['\n', '\r'])) { Vec::new() } else { quote }
     }
 
-    /// Returns what a note on it begins with; `None` if its path cannot be written in a line.
+    /// Returns the beginning of a note at this position; `None` if the position cannot be written in one line.
     pub fn head(&self) -> Option<String> {
         if self.path.contains(|c: char| c.is_control()) || !is_hash(&self.sha) {
             return None;
@@ -116,7 +116,7 @@ impl DiffPosition {
         Some(head)
     }
 
-    /// The place that a note names in its first line, and the note without it.
+    /// Parses the position in the first line of a note; returns it with the rest of the note.
     pub fn read(body: &str) -> Option<(DiffPosition, &str)> {
         let (first, mut rest) = body.split_once('\n').unwrap_or((body, ""));
         let ticks = first.len() - first.trim_start_matches('`').len();
@@ -165,8 +165,8 @@ impl DiffPosition {
         Some((spot, rest))
     }
 
-    /// Returns where these lines are among `lines` (number and text, ascending): the last of them. The same number
-    /// where it still says the same, else the nearest place that does.
+    /// Finds these lines among `lines` (number and text, ascending), and returns the number of the last one: the same
+    /// number if its text is unchanged, else the nearest match.
     pub fn find(&self, lines: &[(u32, &str)]) -> Option<u32> {
         let last = self.line()?;
         if self.quote.is_empty() {
@@ -179,7 +179,7 @@ impl DiffPosition {
             let joined = end.checked_sub(first).is_some_and(|rows| rows as usize + 1 == count);
             (joined && window.iter().zip(&self.quote).all(|((_, text), quoted)| text == quoted)).then_some(end)
         };
-        // A brace or an empty line is everywhere: what is around it has to fit, too.
+        // A brace or an empty line occurs everywhere, so the lines around it must also match.
         let letters: usize = self.quote.iter().map(|line| line.trim().len()).sum();
         let around = |at: usize| {
             let before = self.before.iter().rev().enumerate().all(|(back, text)| {
@@ -196,14 +196,14 @@ impl DiffPosition {
     }
 }
 
-/// Reads `12` or `12-14`.
+/// Parses `12` or `12-14`.
 fn range(text: &str) -> Option<(u32, u32)> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let (from, to) = (from.parse().ok()?, to.parse().ok()?);
     (0 < from && from <= to).then_some((from, to))
 }
 
-/// Returns where the next run of exactly `ticks` backticks begins.
+/// Returns the start of the next run of exactly `ticks` backticks.
 fn closing(text: &str, ticks: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -217,12 +217,12 @@ fn closing(text: &str, ticks: usize) -> Option<usize> {
     None
 }
 
-/// The longest run of backticks.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Returns whether it is a commit's hash, cut or whole.
+/// Returns whether `text` is the hash of a commit, abbreviated or in full.
 fn is_hash(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(place.find(&[(1, "one"), (2, "two"), (3, "three")]), Some(3));
         assert_eq!(place.find(&[(1, "one"), (7, "two"), (8, "three"), (40, "two"), (41, "three")]), Some(8));
         assert_eq!(place.find(&[(1, "two"), (2, "2.5"), (3, "three")]), None);
-        // They must follow one another in the file, not only in what is shown of it.
+        // The lines must be consecutive in the file, not only in the part that is shown.
         assert_eq!(place.find(&[(1, "two"), (9, "three")]), None);
     }
 

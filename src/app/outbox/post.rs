@@ -1,4 +1,4 @@
-//! Carries out what the outbox says: looks through the store, sends as writes, keeps on disk.
+//! Carries out the steps of the outbox: checks the server through the store, sends writes, and saves to disk.
 
 use super::{
     Claim, Claimed, Draft, DraftNoteChange, DraftThread, Evidence, NoteNow, Noteable, State, Step, Submission,
@@ -14,10 +14,10 @@ use crate::app::pane::View;
 use crate::app::writes::KeptKey;
 use crate::store::{Load, Rows, Value, Want, Write};
 
-/// Pages that are looked through for a comment at most.
+/// The maximum number of pages searched for a comment.
 const PAGES: u32 = 20;
 
-/// The notes of a thing whose notes have numbers, newest first: what is known of them, and how they are asked for.
+/// Returns the known notes of an object whose notes have IDs, newest first, and the load for them.
 fn notes_of<'a>(view: &View<'a>, on: &Noteable) -> Option<(Rows<'a, Note>, Load)> {
     Some((on.notes(view, true)?, on.load_notes(true, 1)?))
 }
@@ -26,9 +26,9 @@ fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
     ListCommitComments { id: project.clone(), sha: sha.to_owned() }
 }
 
-/// Returns what has to be read of the server to tell whether the draft arrived.
+/// Returns the load that is needed to tell whether the draft arrived.
 fn look_of(view: &View, draft: &Draft) -> Option<Load> {
-    // What changes a note is found in that note.
+    // An edit is found in the note itself.
     if let Some((note, _)) = &draft.edits {
         return draft.on.load_note(*note);
     }
@@ -49,16 +49,17 @@ fn look_of(view: &View, draft: &Draft) -> Option<Load> {
     }
 }
 
-/// Returns whether the notes that came since are all known.
+/// Returns whether all notes since `before` are known.
 fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
     let oldest = rows.len().checked_sub(1).and_then(|last| rows.get(last)).map(|note| note.id);
     rows.known
         && (!rows.more || rows.pages() >= PAGES || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
 }
 
-/// Returns what the server has, once it was read again; the failure where that is of no use to try again.
+/// Returns the state of the server once it has been fetched again, or the error if that failed; `None` while it is
+/// being fetched.
 fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
-    // Whose notes would be one's own is to be known first: else nothing counts as arrived.
+    // The user must be known first: otherwise no note would count as the user's own.
     let me = view.me()?.id;
     if let Some((note, _)) = &draft.edits {
         return match draft.on.note(view, *note) {
@@ -105,7 +106,8 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
     }
 }
 
-/// Returns whether the rows are of now; `None` while they are asked for.
+/// Returns whether the rows are up to date, or the error if they could not be fetched; `None` while they are being
+/// fetched.
 fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
     if !rows.settled(u32::MAX) {
         return None;
@@ -116,7 +118,7 @@ fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
     }
 }
 
-/// The number of the note that a reply to a comment names; 0 if it names none.
+/// Returns the ID of the note in the reply to a comment; 0 if there is none.
 fn number_of(reply: &Value) -> u64 {
     let thread = reply.downcast_ref::<Discussion>().and_then(|thread| thread.notes.last()).map(|note| note.id);
     let note = || reply.downcast_ref::<Note>().map(|note| note.id);
@@ -125,7 +127,7 @@ fn number_of(reply: &Value) -> u64 {
 }
 
 impl App {
-    /// Puts drafts in line to be sent.
+    /// Queues drafts to be sent.
     pub(in crate::app) fn post(&mut self, keys: &[String]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
@@ -134,7 +136,7 @@ impl App {
         }
     }
 
-    /// Finds out what became of drafts that went out, and may have arrived.
+    /// Finds out whether drafts that were sent have arrived.
     pub(in crate::app) fn resolve(&mut self, keys: &[String]) {
         for key in keys {
             if let Some(draft) = self.saved.draft(key) {
@@ -143,7 +145,7 @@ impl App {
         }
     }
 
-    /// The same of all of them, wherever they are: once it is known whose notes would be one's own.
+    /// Does the same for all drafts, once it is known whose notes are the user's own.
     pub(in crate::app) fn resolve_all(&mut self) {
         if !self.session.offline {
             let keys: Vec<String> = self.saved.drafts.keys().filter(|key| key.starts_with("draft ")).cloned().collect();
@@ -151,19 +153,19 @@ impl App {
         }
     }
 
-    /// What the outbox needs of the server.
+    /// Returns the wants of the outbox.
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
         let draft = self.outbox.looking().and_then(|key| self.saved.draft(key));
         draft.and_then(|draft| look_of(view, &draft)).map(Want::from).into_iter().collect()
     }
 
-    /// Submits a review. What is on its way already, or has arrived since the review was looked at, is not sent again.
+    /// Submits a review. Comments that are in flight, or have arrived since the review was opened, are not sent again.
     pub(in crate::app) fn submit(&mut self, review: Submission, effects: &mut Vec<Effect>) {
         let Submission { mut keys, summary, as_draft_notes, then } = review;
         keys.retain(|key| self.saved.drafts.contains_key(key));
         let unsent = |key: &String| {
             let draft = self.saved.draft(key)?;
-            // What may have arrived is looked for as what it was sent as.
+            // A comment that may have arrived is looked for in the form in which it was sent.
             let waits = self.outbox.progress(key).is_none() && draft.state.before().is_none();
             waits.then(|| (key.clone(), draft))
         };
@@ -183,7 +185,8 @@ impl App {
         self.after_posting.extend(then.map(|then| (keys, *then)));
     }
 
-    /// Does what waits for drafts that the server has by now; where one of them could not be sent, it is not done.
+    /// Performs the actions that waited for drafts which the server has by now; if one of the drafts could not be sent,
+    /// the action is dropped.
     fn go_on_after_posting(&mut self, effects: &mut Vec<Effect>) {
         for (keys, then) in std::mem::take(&mut self.after_posting) {
             if keys.iter().any(|key| self.outbox.progress(key).is_some()) {
@@ -199,14 +202,14 @@ impl App {
         }
     }
 
-    /// Goes on with what is in line, as far as that goes without an answer.
+    /// Works through the queue, as far as possible without a reply.
     pub(in crate::app) fn deliver(&mut self, effects: &mut Vec<Effect>) {
         self.send_in_line(effects);
         self.go_on_after_posting(effects);
     }
 
     fn send_in_line(&mut self, effects: &mut Vec<Effect>) {
-        // Each turn takes something out of line, or waits.
+        // Each iteration takes a draft off the queue, or waits.
         for _ in 0..100 {
             let looking = self.outbox.looking().map(str::to_owned);
             let looked = looking.is_some();
@@ -266,7 +269,7 @@ impl App {
                 }
             }
             Step::Drop(key) => {
-                // One that arrived without our hearing of it is to be seen, too.
+                // A comment that arrived without a reply must also become visible.
                 if let Some(draft) = self.saved.draft(&key) {
                     self.store.touch(draft.write().touches);
                     self.publish(&draft, effects);
@@ -277,7 +280,7 @@ impl App {
         }
     }
 
-    /// Whether the draft `key` is ours to send was found out. What is on disk of it is what holds.
+    /// Handles the answer to whether this process may send the draft `key`. The draft on disk takes precedence.
     pub(in crate::app) fn claimed(&mut self, key: &str, claim: Claim, effects: &mut Vec<Effect>) {
         let Some(known) = self.saved.draft(key) else {
             return self.outbox.forget_claim(key);
@@ -300,8 +303,8 @@ impl App {
         }
     }
 
-    /// The draft `key` was refused: what is wrong with its thread, or with being a draft note, is left out the next
-    /// time.
+    /// Handles the refusal of the draft `key`: if its thread, or being a draft note, was the problem, that is left out
+    /// the next time.
     fn refused(&mut self, key: &str, error: &Error, effects: &mut Vec<Effect>) {
         let Some(mut draft) = self.saved.draft(key) else { return };
         let next = match (&error.fault, &draft.draft_note, &draft.thread) {
@@ -336,7 +339,7 @@ impl App {
         }
     }
 
-    /// The write that sent the draft `key` ended.
+    /// Handles the end of the write that sent the draft `key`.
     pub(in crate::app) fn delivered(&mut self, key: &str, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
         let state = self.saved.draft(key).map(|draft| draft.state);
         let outcome = outcome.as_ref().map(number_of);

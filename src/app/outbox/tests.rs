@@ -1,4 +1,5 @@
-//! The machine against a server that does what servers do: it refuses, breaks off, and forgets to answer.
+//! Tests of the outbox against a server that behaves like a real one: it refuses, drops the connection, or does not
+//! reply.
 
 use super::*;
 use crate::dice::Dice;
@@ -6,28 +7,28 @@ use crate::length::length;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What the server does with a call.
+/// The reaction of the server to a call.
 #[derive(Clone)]
 enum ServerBehavior {
     Takes,
-    /// It keeps the comment, and no answer comes.
+    /// The server stores the comment, but does not reply.
     TakesInSilence(Fault),
     Fails(Fault),
 }
 
-/// A world of one server, a disk and an outbox.
+/// A server, a disk and an outbox.
 struct World {
     outbox: Outbox,
     disk: BTreeMap<String, State>,
-    /// Bodies that the server has, as key, in order; their numbers count from 1.
+    /// The bodies that the server has, by key, in order; their IDs count from 1.
     server: Vec<String>,
     script: VecDeque<ServerBehavior>,
     calls: Vec<String>,
     looks: usize,
     said: Vec<String>,
-    /// What another program has, or did.
+    /// The claims of another process.
     elsewhere: BTreeMap<String, Claimed>,
-    /// How many looks fail, and by what.
+    /// The number of checks that fail, and the error.
     unseen: usize,
     look_fault: fn() -> Fault,
     now: Timestamp,
@@ -69,7 +70,7 @@ impl World {
         self
     }
 
-    /// Does everything that there is to do, or as many steps as `until` says.
+    /// Carries out everything that there is to do, or at most `until` steps.
     fn run(&mut self, until: usize) -> &mut World {
         let mut steps: VecDeque<Step> = VecDeque::new();
         for _ in 0..until {
@@ -111,7 +112,7 @@ impl World {
                     steps.extend(self.outbox.looked(evidence, &state, self.now));
                 }
                 Step::Send(key) => {
-                    // It is on disk before it goes out.
+                    // The state is on disk before the comment is sent.
                     assert!(matches!(self.disk[&key], State::Sending { .. }), "{key}");
                     self.calls.push(key.clone());
                     let does = self.script.pop_front().unwrap_or(ServerBehavior::Takes);
@@ -137,7 +138,7 @@ impl World {
         self.run(usize::MAX)
     }
 
-    /// The program is killed, and started again.
+    /// Kills the program and starts it again.
     fn killed(&mut self) -> &mut World {
         self.outbox = Outbox::default();
         self
@@ -230,7 +231,7 @@ fn what_did_not_arrive_is_sent_again_only_when_asked_and_after_another_look() {
     world.post_all().all();
     assert_eq!(world.calls, ["0", "1", "2"]);
     assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why.ends_with("; it has not arrived")));
-    // It comes late, after all.
+    // The comment arrives late after all.
     world.server.push("0".into());
     world.post_all().all();
     assert_eq!((world.arrived("0"), world.calls.len()), (1, 3));
@@ -269,7 +270,7 @@ fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
     }
 }
 
-/// The same by chance: several kills in a row, each after any number of steps, by any server.
+/// The same at random: several kills in a row, each after any number of steps, with any server.
 #[test]
 fn nothing_is_lost_or_sent_twice_in_a_thousand_random_kills() {
     for run in 0..length("LABSCOPE_KILLS", 1_000) {
@@ -300,7 +301,7 @@ fn nothing_is_lost_or_sent_twice_in_a_thousand_random_kills() {
             assert!(sent <= 1, "run {run}: {key} was sent {sent} times, by {:?}", world.calls);
             assert!(sent == 1 || world.disk.contains_key(key), "run {run}: {key} is lost, after {:?}", world.calls);
         }
-        // The server is well again: all that is left goes out, once.
+        // The server works again: everything left is sent, once.
         (world.unseen, world.script) = (0, VecDeque::new());
         for _ in 0..4 {
             world.killed().post_all().all();
@@ -318,7 +319,7 @@ fn after_a_start_only_what_is_uncertain_is_looked_up_and_nothing_is_sent() {
     world.resolve_all().all();
     assert!(world.calls.is_empty());
     assert!(matches!(&world.disk["1"], State::Failed { before: Some(1), .. }));
-    // The server may have been at it still, the first time.
+    // The server may still have been processing it the first time.
     assert_eq!((world.looks, world.disk.len()), (2, 2));
 }
 
@@ -381,7 +382,7 @@ fn a_server_out_of_reach_is_not_waited_for_for_ever() {
     assert!(world.calls.is_empty());
     assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why.contains("the connection broke")));
     assert_eq!((&world.disk["1"], world.outbox.is_busy()), (&State::Kept, false));
-    // One look that fails in passing is no reason to give up.
+    // One check that fails with a temporary error is no reason to give up.
     let mut world = World::new(3, []);
     world.unseen = 1;
     world.post_all().all();
@@ -414,7 +415,7 @@ fn what_is_refused_on_one_thing_goes_on_for_others() {
 #[test]
 fn nothing_goes_out_before_a_pause_has_ended() {
     let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
-    // Claimed, looked, kept and sent: then the server asks for the pause.
+    // Claimed, checked, saved and sent: then the server asks for the pause.
     world.post_all().run(7);
     let (calls, wake) = (world.calls.len(), world.outbox.wake().expect("it waits"));
     let early = wake.checked_sub(SignedDuration::from_secs(1)).expect("a time");
@@ -442,7 +443,7 @@ fn after_an_answer_without_a_number_the_server_is_looked_at_again() {
     world.outbox.looked(Evidence { mark: 1, ..Evidence::default() }, &State::Kept, world.now);
     let sending = State::Sending { before: 1 };
     assert_eq!(world.outbox.answered(Ok(0), &sending, world.now), [Step::Drop("0".into())]);
-    // A mark of 0 would take any older comment that says the same for this one.
+    // With a mark of 0, any older comment with the same text would be mistaken for this one.
     world.outbox.begin(world.now, |_| true);
     assert_eq!(world.outbox.claimed("1", Claimed::Ours(State::Kept)), [Step::Look("1".into())]);
 }
@@ -463,7 +464,7 @@ fn what_failed_before_says_why_it_failed_this_time() {
     world.unseen = 100;
     world.post_all().all();
     assert!(matches!(&world.disk["0"], State::Failed { why, before: Some(1) } if why.contains("the connection broke")));
-    // What was only looked for keeps its reason, and what is still uncertain is told.
+    // A draft that was only looked for keeps its reason, and one that is still uncertain is reported.
     world.disk.insert("0".into(), State::Failed { why: "the first time".into(), before: Some(1) });
     world.disk.insert("1".into(), State::Sending { before: 1 });
     world.unseen = 100;
@@ -495,7 +496,7 @@ fn what_is_posted_while_another_goes_out_follows_it_once() {
     world.outbox.post("0", &Draft::new(thing()));
     let begun = world.outbox.begin(world.now, |_| true);
     assert_eq!(begun, [Step::Claim("0".into())]);
-    // Posted once more, it is on its way already.
+    // A draft that is posted once more is in flight already.
     world.post_all();
     assert_eq!(world.outbox.progress("0"), Some(Progress::Claiming));
     assert_eq!(world.outbox.progress("1"), Some(Progress::Waiting));

@@ -1,5 +1,5 @@
-//! Several writes, one after the other: what became of each is seen, and what failed can be tried again. What changes a
-//! thing that somebody else may have changed in the meantime is looked at before.
+//! A batch of writes, sent one after the other: the result of each is shown, and failed ones can be retried. An object
+//! that somebody else may have changed in the meantime is checked before it is changed.
 
 use super::{AfterKey, Overlay};
 use crate::api::Error;
@@ -15,40 +15,40 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// What is to be sent, by what the server has now.
+/// The write to send, given the current version on the server.
 pub enum ChangedInput {
-    /// It has not said so yet.
+    /// The server has not replied yet.
     Coming,
-    /// Nothing speaks against it.
+    /// The write does not conflict with anything.
     Fits(Write),
-    /// Somebody changed in the meantime what this changes: that, in words, and what replaces it.
+    /// Somebody else made a conflicting change: its description, and the write that overwrites it.
     Changed(String, Write),
 }
 
-/// Reads what the server has now.
+/// A function that reads the current version from the store.
 type ReadCurrent = Box<dyn Fn(&View) -> ChangedInput>;
 
-/// A look at a thing before it is changed.
+/// A check of an object before it is changed.
 struct Check {
     load: Load,
     read: ReadCurrent,
 }
 
-/// What became of a write.
+/// The state of a write.
 enum Outcome {
     Waiting,
-    /// Looks whether somebody changed the thing in the meantime.
+    /// Checking whether somebody else changed the object in the meantime.
     Looking,
-    /// Somebody did: what, in words.
+    /// Somebody else changed the object; the text describes the change.
     Changed(String),
-    /// Its number, once it has one.
+    /// In flight, with its number once it has one.
     Sending(Option<u64>),
     Done,
     Failed(Error),
 }
 
 impl Outcome {
-    /// Returns what stands in the way, in full.
+    /// Returns the problem of the write, in full.
     fn trouble(&self) -> Option<(String, Role)> {
         match self {
             Outcome::Failed(error) => {
@@ -60,17 +60,17 @@ impl Outcome {
     }
 }
 
-/// Lines that are said of the selected one.
+/// The number of lines for the problem of the selected write.
 const SAID: u16 = 2;
 
-/// Writes on their way.
+/// The writes of a batch, and their states.
 pub struct Batch {
     title: String,
     writes: Vec<Step>,
     list: ListState,
 }
 
-/// One of them.
+/// A write of a batch.
 struct Step {
     write: Write,
     fate: Outcome,
@@ -78,14 +78,14 @@ struct Step {
 }
 
 impl Batch {
-    /// Sends `writes` one after the other; each says for itself what it does.
+    /// Creates a batch that sends `writes` one after the other; each has its own description.
     pub fn new(title: impl Into<String>, writes: Vec<Write>) -> Batch {
         let step = |write| Step { write, fate: Outcome::Waiting, look: None };
         Batch { title: title.into(), writes: writes.into_iter().map(step).collect(), list: ListState::new() }
     }
 
-    /// With one more, of a thing that `load` reads again first: `read` says what is to be sent by what the server has
-    /// now.
+    /// Adds a write for an object that is first fetched again by `load`; `read` returns what to send, given that
+    /// version.
     pub fn looking(mut self, write: Write, load: Load, read: impl Fn(&View) -> ChangedInput + 'static) -> Batch {
         let look = Some(Check { load, read: Box::new(read) });
         self.writes.push(Step { write, fate: Outcome::Waiting, look });
@@ -100,12 +100,12 @@ impl Batch {
         self.writes.iter().filter(|step| of(&step.fate)).count()
     }
 
-    /// Once the server has said what it has now of the one that is looked at: sends it, or says what somebody changed.
+    /// Sends the write that is being checked once the server has replied, or reports what somebody else changed.
     fn look(&mut self, cx: &mut Cx) {
         let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Outcome::Looking)) else { return };
         let Some(look) = step.look.as_ref().filter(|look| cx.view.store.is_fresh(&look.load.request)) else { return };
         let seen = match cx.view.store.error_of(&look.load.request) {
-            // Where it cannot be read again, the server's own answer to the change has to do.
+            // If the object cannot be fetched again, rely on the server's reply to the write.
             Some(_) => ChangedInput::Fits(step.write.clone()),
             None => (look.read)(&cx.view),
         };
@@ -158,7 +158,7 @@ impl Overlay for Batch {
             };
             Row::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])
         });
-        // What a line of the list has no room for stands below it in full.
+        // The text that does not fit in a row is shown below the list in full.
         if let Some((words, role)) = self.writes.get(self.list.selected()).and_then(|step| step.fate.trouble()) {
             let lines = text::wrap(&words, inner.width.into(), SAID.into());
             for (words, y) in lines.into_iter().zip(body.bottom() + 1..body.bottom() + said) {

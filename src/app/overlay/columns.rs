@@ -1,4 +1,4 @@
-//! Which columns a list has, in what order they stand, and by which one its rows are sorted: chosen and kept at once.
+//! Selection of the columns of a list, their order, and the column to sort by; every choice is saved at once.
 
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
@@ -12,31 +12,31 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// Who sorts by a column.
+/// The side that sorts by a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sorter {
-    /// Nobody can.
+    /// The column is not sortable.
     Nobody,
-    /// The server, so that it holds for all there are.
+    /// The server, so that all rows are sorted.
     Server,
-    /// labscope, among the rows that are loaded.
+    /// labscope, which sorts only the loaded rows.
     Loaded,
 }
 
 /// A column that a list offers.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnOffer {
-    /// Its name, as it is kept.
+    /// The name of the column, as it is saved.
     pub name: &'static str,
-    /// Who sorts by it.
+    /// The side that sorts by the column.
     pub sorter: Sorter,
-    /// A date: sorted with the newest first.
+    /// Whether the column is a date, which is sorted with the newest first.
     pub newest_first: bool,
 }
 
 /// The list of columns.
 pub struct ColumnsList {
-    /// The place whose columns they are.
+    /// The place that the columns belong to.
     place: &'static str,
     offered: Vec<ColumnOffer>,
     choice: ColumnChoice,
@@ -46,7 +46,7 @@ pub struct ColumnsList {
 }
 
 impl ColumnsList {
-    /// Of the columns `offered`, as they are chosen now, and as they are where nothing was chosen.
+    /// Creates a list of the columns `offered`, with the current choice and the default one.
     pub fn new(
         place: &'static str,
         offered: Vec<ColumnOffer>,
@@ -59,7 +59,7 @@ impl ColumnsList {
         columns
     }
 
-    /// Those that are shown first, in their order.
+    /// Puts the visible columns first, in their order.
     fn arrange(&mut self) {
         let place = |name: &str| self.choice.columns.iter().position(|column| column == name).unwrap_or(usize::MAX);
         self.offered.sort_by_key(|offer| place(offer.name));
@@ -74,7 +74,7 @@ impl ColumnsList {
         cx.act(Action::Settings(SettingsChange::Columns { place: self.place.to_owned(), choice }));
     }
 
-    /// Moves the column under the cursor one place; what is hidden has none.
+    /// Moves the column under the cursor by one position; a hidden column has no position.
     fn carry(&mut self, down: bool) {
         let Some(ColumnOffer { name, .. }) = self.current() else { return };
         let Some(at) = self.choice.columns.iter().position(|column| column == name) else { return };

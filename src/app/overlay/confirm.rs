@@ -1,4 +1,4 @@
-//! Asking before something that cannot be undone; names what will be lost, one by one where it is many.
+//! Confirmation of an action that cannot be undone; names what will be lost, in a list if there are many items.
 
 use super::picker::edit;
 use super::{AfterKey, Overlay};
@@ -13,23 +13,23 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// A question with yes and no; no is what Enter alone does not say.
+/// A yes-or-no question; Enter alone does not confirm it.
 pub struct Confirm {
     title: String,
     question: String,
-    /// What it is about, a thing a line.
+    /// The affected items, one per line.
     things: Vec<String>,
-    /// The first of them in sight.
+    /// The index of the first visible item.
     top: usize,
-    /// How many of them the last drawing had room for.
+    /// The number of items that the last drawing had room for.
     room: Cell<usize>,
-    /// What must be typed before it is done, and what is typed of it.
+    /// The text to type as a confirmation, and what has been typed of it.
     typed: Option<(String, Input)>,
     yes: Option<Action>,
 }
 
 impl Confirm {
-    /// Asks `question`; `yes` is done only on `y`.
+    /// Creates a confirmation that asks `question`; `yes` is performed only on `y`.
     pub fn new(title: impl Into<String>, question: impl Into<String>, yes: Action) -> Confirm {
         Confirm {
             title: title.into(),
@@ -42,13 +42,13 @@ impl Confirm {
         }
     }
 
-    /// With the things that it is about.
+    /// Lists the affected items.
     pub fn naming(mut self, things: Vec<String>) -> Confirm {
         self.things = things;
         self
     }
 
-    /// Done only when `name` has been typed: for what takes much with it.
+    /// Requires `name` to be typed first, for an action with far-reaching effects.
     pub fn typing(mut self, name: impl Into<String>) -> Confirm {
         self.typed = Some((name.into(), Input::default()));
         self
@@ -61,7 +61,7 @@ impl Confirm {
         AfterKey::Close
     }
 
-    /// A key for the name that is typed.
+    /// Handles a key for the name to type.
     fn key_typed(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let Some((name, input)) = &mut self.typed else { return AfterKey::Open };
         match (key.code, key.ctrl) {
@@ -83,7 +83,7 @@ impl Confirm {
         }
     }
 
-    /// The line into which the name is typed, and what Enter does with it.
+    /// Draws the line for the name to type, and the effect of Enter.
     fn draw_typed(&self, view: &View, inner: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let (name, input) = self.typed.as_ref()?;
         let (theme, foot) = (view.theme, Rect { y: inner.bottom().saturating_sub(1), height: 1, ..inner });
@@ -110,7 +110,7 @@ impl Overlay for Confirm {
         let rest = usize::from(screen.height).saturating_sub(lines.len() + 7);
         let room = self.things.len().min(rest);
         self.room.set(room);
-        // A blank line above the keys, above what is named, and above what is typed.
+        // A blank line above the keys, above the list of items, and above the input line.
         let rest = 2 + if room > 0 { room as u16 + 1 } else { 0 } + if self.typed.is_some() { 2 } else { 0 };
         let inner = popup::draw(buf, screen, theme, &self.title, width, lines.len() as u16 + rest);
         for (row, words) in lines.iter().take(inner.height.saturating_sub(2) as usize).enumerate() {

@@ -1,5 +1,5 @@
-//! What somebody else changed of a thing while it was edited here: what it was, what it is now, and what was typed,
-//! field by field; and what is to become of that.
+//! Conflict of an edit with a change that somebody else made in the meantime: the previous, the current and the typed
+//! text of each field, and the choice how to resolve it.
 
 use crate::app::command::Motion;
 use crate::app::keymap::Key;
@@ -11,45 +11,45 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Columns from which on a text is shown below the table, too.
+/// The maximum width, in columns, of a text that is shown only in the table.
 const SHORT: usize = 16;
-/// Lines of a text that are shown below the table.
+/// The maximum number of lines of a text shown below the table.
 const LINES: usize = 6;
-/// Columns of what stands before these lines.
+/// The width of the labels before these lines, in columns.
 const NAMES: usize = 7;
-/// Characters of a line that are ever shown.
+/// The maximum number of characters shown of a line.
 const WIDE: usize = 1000;
 
-/// A field that has another value by now.
+/// A field whose value has changed in the meantime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub field: String,
-    /// What stood there when the editing began.
+    /// The value when editing started.
     pub was: String,
-    /// What the server has now; nothing where the thing is gone.
+    /// The current value on the server; `None` if the object is gone.
     pub now: Option<String>,
-    /// What was typed, if something was.
+    /// The typed value, if any.
     pub mine: Option<String>,
 }
 
-/// What is to become of it.
+/// The resolution of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// What was typed takes the place of theirs.
+    /// The typed text replaces theirs.
     Mine,
-    /// Theirs stands where both changed something.
+    /// Their text is kept where both sides changed something.
     Theirs,
-    /// Back to what was being edited; nothing is decided.
+    /// Editing continues; nothing is decided.
     Back,
 }
 
-/// Changes of somebody else, to be looked at.
+/// The conflicting changes of somebody else.
 pub struct EditConflict {
     changes: Vec<ShownChange>,
     list: ListState,
 }
 
-/// A change as far as it is shown: the texts may be large, and are walked once.
+/// The shown part of a change: the texts may be large, and are scanned only once.
 struct ShownChange {
     field: String,
     was: Excerpt,
@@ -57,19 +57,19 @@ struct ShownChange {
     mine: Option<Excerpt>,
 }
 
-/// What is shown of a text.
+/// The shown part of a text.
 #[derive(Default)]
 struct Excerpt {
-    /// The line that differs first from the other text, and how many there are where they are several.
+    /// The first line that differs from the other text, with the number of lines if there are several.
     brief: String,
     /// The lines from there on.
     lines: Vec<String>,
-    /// Whether a row of the table may have no room for it.
+    /// Whether the text may not fit in a row of the table.
     is_long: bool,
 }
 
 impl Excerpt {
-    /// Of `text`, from where it differs from `other`.
+    /// Creates an excerpt of `text`, from where it differs from `other`.
     fn of(text: &str, other: &str) -> Excerpt {
         let cut = |line: &str| line.trim().chars().take(WIDE).collect::<String>();
         let count = text.lines().count();
@@ -86,7 +86,7 @@ impl Excerpt {
 }
 
 impl EditConflict {
-    /// Of these changes, one at least.
+    /// Creates a conflict of these changes, of which there is at least one.
     pub fn new(changes: Vec<Change>) -> EditConflict {
         let seen = |change: Change| {
             let now = change.now.as_deref().unwrap_or_default();
@@ -100,7 +100,7 @@ impl EditConflict {
         EditConflict { changes: changes.into_iter().map(seen).collect(), list: ListState::new() }
     }
 
-    /// A key; what was chosen, where it chooses.
+    /// Handles a key; returns the resolution, if the key chooses one.
     pub fn key(&mut self, key: Key) -> Option<Resolution> {
         let len = self.changes.len();
         match (key.code, key.ctrl) {
@@ -114,7 +114,7 @@ impl EditConflict {
         None
     }
 
-    /// The texts of a field in full, as far as the table has no room for them.
+    /// Returns the texts of a field in full, if the table has no room for them.
     fn texts(change: &ShownChange, width: usize) -> Vec<(&'static str, String, Role)> {
         let all = [
             ("was", Some(&change.was), Role::Dim),
@@ -138,13 +138,13 @@ impl EditConflict {
         lines
     }
 
-    /// Draws it over `screen`, under the title of what is edited.
+    /// Draws the conflict over `screen`, under the title of what is edited.
     pub fn draw(&self, view: &View, screen: Rect, buf: &mut Buffer, title: &str) {
         let theme = view.theme;
         let width = (screen.width * 3 / 5).clamp(70, 110);
         let inner_width = usize::from(width.min(screen.width.saturating_sub(4)));
         let all: Vec<_> = self.changes.iter().map(|change| EditConflict::texts(change, inner_width)).collect();
-        // As high as the longest needs: nothing jumps from field to field.
+        // As high as the longest text requires, so that nothing jumps from field to field.
         let below = all.iter().map(Vec::len).max().filter(|len| *len > 0).map_or(0, |len| len + 1);
         let texts = all.get(self.list.selected()).map(Vec::as_slice).unwrap_or_default();
         let height = popup::rows(self.changes.len() + below + 4).min(screen.height.saturating_sub(2)).max(5);
@@ -156,7 +156,7 @@ impl EditConflict {
         let words = if gone { "Somebody else has deleted it." } else { "Somebody else has changed it." };
         line::draw(buf, Rect { height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
         let room = inner.height - 3;
-        // Of the table a row stays in any case, and its head.
+        // The header and one row of the table always stay visible.
         let rest = (room.saturating_sub(2) as usize).min(below) as u16;
         let body = Rect { y: inner.y + 1, height: room - rest, ..inner };
         let fill = |title| Column::new(title, Size::Fill { min: 8, weight: 1 });

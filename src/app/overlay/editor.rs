@@ -1,4 +1,4 @@
-//! A whole file in the user's hands: typed, found in, undone; kept as it is typed, and given back byte for byte.
+//! Editor for a whole file: typing, searching, undo; saved while it is typed, and returned byte for byte.
 
 mod buffer;
 mod saving;
@@ -20,93 +20,93 @@ use ratatui::layout::Rect;
 use saving::Saving;
 use std::borrow::Cow;
 
-/// Bytes that are edited here: each key walks the whole text.
+/// The maximum size of a text in bytes: each key scans the whole text.
 const LARGEST: usize = 1 << 20;
-/// Lines that are edited here.
+/// The maximum number of lines of a text.
 const LONGEST: usize = 60_000;
 
-/// Where an edited text comes from.
+/// The source of an edited text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Names the state of the file that the text begins with, such as the hash of its blob; one line.
+    /// The name of the state of the file that the text begins with, such as the hash of its blob; one line.
     pub name: String,
     /// The text.
     pub bytes: Vec<u8>,
 }
 
-/// What is edited: where its text comes from, and where it goes.
+/// A document to edit: the source of its text, and its destination.
 pub trait Document {
-    /// The path by which the user calls it; it tells the language, too.
+    /// Returns the path that the user knows it by, which also determines the language.
     fn path(&self) -> &str;
-    /// Under which the text is kept while it is typed.
+    /// Returns the key under which the text is saved while it is typed.
     fn key(&self) -> &str;
-    /// Returns what C-s does, in a word.
+    /// Returns the effect of C-s, in a word.
     fn verb(&self) -> &'static str;
-    /// Returns whether a text is worth saving that nobody changed, such as a new file that is empty.
+    /// Returns whether an unchanged text is worth saving, such as a new file that is empty.
     fn takes_unchanged(&self) -> bool {
         false
     }
-    /// Returns whether saving sends the text: then it is kept until the server has it, by the write that carries its
+    /// Returns whether saving sends the text: it is then kept until the server has it, by the write that carries its
     /// key.
     fn is_sent(&self) -> bool {
         false
     }
-    /// Returns what is read again before it is saved, so that nobody's text is replaced unseen.
+    /// Returns the load to fetch again before saving, so that nobody's text is replaced unseen.
     fn look(&self) -> Option<Load> {
         None
     }
-    /// Returns what is to be said of it when it opens.
+    /// Returns the message to show when the document opens.
     fn note(&self) -> Option<String> {
         None
     }
-    /// Returns what is needed before it can be edited.
+    /// Returns the data needed before the document can be edited.
     fn wants(&self, _view: &View) -> Vec<Want> {
         Vec::new()
     }
-    /// The text, once it is known; or why it cannot be edited.
+    /// Returns the text, once it is known, or the reason why it cannot be edited.
     fn read(&self, view: &View) -> Option<Result<Origin, String>>;
-    /// Takes the text that was made of `origin`.
+    /// Saves the text that was made from `origin`.
     ///
     /// # Errors
-    /// Why it cannot be taken, in words; it is kept then.
+    /// Returns the reason why it cannot be saved; the text is then kept as a draft.
     fn save(&self, origin: &str, text: String, cx: &mut Cx) -> Result<(), String>;
 }
 
 enum State {
-    /// The text is on its way.
+    /// The text is being loaded.
     Reading,
-    /// It cannot be edited, and why.
+    /// The text cannot be edited, for this reason.
     Refused(String),
-    /// It is with the user's own editor.
+    /// The text is open in the user's editor.
     Outside { origin: String, text: String },
-    /// It is edited here.
+    /// The text is edited here.
     Here(Box<TextBuffer>),
 }
 
-/// What the line at the bottom asks for.
+/// The purpose of the input line at the bottom.
 enum LinePrompt {
     Find,
     Line,
 }
 
-/// A file over the whole screen.
+/// An editor for a file, over the whole screen.
 pub struct Editor {
     document: Box<dyn Document>,
     state: State,
-    /// It is to be given to the user's own editor as soon as it is known.
+    /// Whether to open the text in the user's editor as soon as it is known.
     outside: bool,
     ask: Option<(LinePrompt, Input)>,
-    /// What there is to say, in place of the keys, until the next key.
+    /// The message in place of the keys, until the next key.
     note: Option<String>,
-    /// What is kept on disk already.
+    /// The draft that is saved on disk already.
     kept: Option<String>,
     saving: Option<Saving>,
-    /// It is saved.
+    /// Whether the text is saved.
     done: bool,
 }
 
 impl Editor {
-    /// Edits `document` here.
+    /// Creates an editor for `document`.
     pub fn new(document: Box<dyn Document>) -> Editor {
         let note = document.note();
         Editor {
@@ -121,19 +121,19 @@ impl Editor {
         }
     }
 
-    /// Edits it in the user's own editor.
+    /// Creates an editor that opens `document` in the user's editor.
     pub fn outside(document: Box<dyn Document>) -> Editor {
         Editor { outside: true, ..Editor::new(document) }
     }
 
-    /// Begins with what was typed before, if something was, else with the file.
+    /// Starts with the text typed before, if there is any, else with the file.
     fn begin(&mut self, view: &View) {
         let kept = view.drafts.get(self.document.key()).cloned();
         let Some(read) = self.document.read(view) else { return };
         let (origin, original) = match read.and_then(readable) {
             Ok(known) => known,
             Err(why) => {
-                // What was typed is there all the same: to be read and copied, if it cannot be saved.
+                // The typed text is shown all the same, to be read and copied, even if it cannot be saved.
                 let typed = kept.as_deref().and_then(|kept| kept.split_once('\n'));
                 let Some((origin, typed)) = typed else { return self.state = State::Refused(why) };
                 self.note = Some(format!("{why} This is your saved text."));
@@ -162,7 +162,7 @@ impl Editor {
         ending.filter(plain).map_or("".into(), |ending| format!(".{ending}").into())
     }
 
-    /// Keeps what is typed; what is as it was needs no keeping.
+    /// Saves the typed text as a draft; an unchanged text needs no draft.
     fn keep(&mut self, cx: &mut Cx) {
         let State::Here(sheet) = &self.state else { return };
         let text = sheet.is_modified().then(|| format!("{}\n{}", sheet.origin, sheet.text()));
@@ -288,7 +288,7 @@ impl Editor {
     }
 }
 
-/// The text of what was read, if it is text.
+/// Returns the name and the text of what was read, if it is valid text.
 fn readable(origin: Origin) -> Result<(String, String), String> {
     if memchr::memchr(0, &origin.bytes).is_some() {
         return Err("Binary file: it contains NUL bytes. U uploads a replacement.".into());
@@ -380,11 +380,11 @@ impl Overlay for Editor {
             Some(Saving::Clashing { clash, .. }) => {
                 return clash.key(key).map_or(AfterKey::Open, |choice| self.decide(choice, cx));
             }
-            // What is typed now would not be what is saved.
+            // Anything typed now would not be part of what is saved.
             Some(Saving::Looking { .. }) if key.code != KeyCode::Esc => return AfterKey::Open,
             Some(Saving::Looking { .. }) => {
                 self.saving = None;
-                // There is nothing here to go back to: the user's own editor is closed.
+                // There is no text here to return to: the user's editor is closed.
                 let outside = matches!(self.state, State::Outside { .. });
                 return if outside { self.close(cx) } else { AfterKey::Open };
             }
@@ -466,7 +466,7 @@ impl Overlay for Editor {
             self.done = true;
         }
         if let State::Outside { text, .. } = &self.state {
-            // Once: what comes back answers this overlay, and where the editor cannot be run, it says so.
+            // Only once: the text comes back to this overlay, and if the editor cannot be run, that is reported.
             if std::mem::take(&mut self.outside) {
                 cx.act(Action::Edit { text: text.clone(), suffix: self.suffix() });
             }
@@ -486,7 +486,7 @@ impl Overlay for Editor {
                 }
                 let origin = origin.clone();
                 if self.look_and_save(origin.clone(), text.clone(), cx) == AfterKey::Open {
-                    // Not saved yet, or refused, and not lost: it is kept, and can be mended.
+                    // Not saved yet, or refused: the text is kept, so that it is not lost and can be corrected.
                     let kept = format!("{origin}\n{text}");
                     cx.act(Action::Keep(self.document.key().to_owned(), Some(kept.clone())));
                     self.kept = Some(kept);
@@ -513,7 +513,7 @@ impl Overlay for Editor {
     }
 }
 
-/// Title, text and keys.
+/// Splits the screen into title, text and keys.
 fn rows(screen: Rect) -> (Rect, Rect, Rect) {
     let head = Rect { height: 1.min(screen.height), ..screen };
     let foot = Rect { y: screen.bottom().saturating_sub(1), height: u16::from(screen.height > 1), ..screen };

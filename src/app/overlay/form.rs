@@ -1,5 +1,5 @@
-//! A form made from an operation's own inputs: filled in with completion, kept while it is typed, sent once, and shown
-//! again with the server's words at the fields that they are about.
+//! A form for the inputs of an operation: filled in with completion, saved while it is typed, sent once, and shown
+//! again with the server's errors at the fields that they are about.
 
 mod current;
 pub mod field;
@@ -28,13 +28,13 @@ use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
 use tui_textarea::TextArea;
 
-/// Under which what the fields held before is kept, beside what was typed: no input has that name.
+/// The key of the fields' previous values in the saved texts; no input has that name.
 const BEGUN_ON: &str = "";
 
-/// What a form does when the server has taken it.
+/// A function that returns the action to perform after the server has accepted the form.
 pub type AfterSubmit = Box<dyn Fn(&Answer) -> Option<Action>>;
 
-/// What a form that was filled in asks for.
+/// The result of a form that was filled in.
 enum Submission {
     Write(Write),
     Act(Action),
@@ -44,79 +44,79 @@ type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
 
 enum State {
     Typing,
-    /// Looks whether somebody changed the thing in the meantime.
+    /// Checking whether somebody else changed the object in the meantime.
     Looking,
-    /// Shows what somebody changed in the meantime, with all that the server has now.
+    /// Showing the conflict with somebody else's changes, with the current values on the server.
     Clashing(EditConflict, NamedTexts),
-    /// Waits for the server to say what the names stand for.
+    /// Waiting for the server to resolve names.
     Naming,
-    /// Its write waits for its number, or has it.
+    /// Waiting for the number of the write, or for its reply.
     Sending(Option<u64>),
     Failed(Error),
-    /// What it asked for is under way.
+    /// The requested action is under way.
     Done,
 }
 
 /// Texts by the name of their field.
 type NamedTexts = Vec<(&'static str, String)>;
-/// What is needed to propose something for fields as they stand.
+/// A function that returns the data needed for proposals, given the current texts.
 type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
-/// What is proposed for fields as they stand.
+/// A function that returns the proposed texts, given the current texts.
 type Proposed = Box<dyn Fn(&View, Texts) -> NamedTexts>;
 
-/// What is left to be done for what was typed, as the answer shows.
+/// A function that returns the actions that remain to be done for what was typed, given the reply.
 type Remaining = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
 
-/// What the fields of a form hold, by name.
+/// The texts of the fields of a form, by name.
 #[derive(Clone, Copy)]
 pub struct Texts<'a>(&'a [Field]);
 
 impl<'a> Texts<'a> {
-    /// Returns what stands in the field `name`; nothing where there is none.
+    /// Returns the text of the field `name`; empty if there is no such field.
     pub fn get(&self, name: &str) -> &'a str {
         self.0.iter().find(|field| field.name == name).map_or("", |field| field.input.text().trim())
     }
 }
 
-/// What is proposed for fields that nobody has typed into.
+/// Proposals for fields that the user has not typed into.
 struct Proposal {
     wants: Needed,
     texts: Proposed,
 }
 
-/// What was typed and gave way to what somebody else made of it; or that, while what was typed stands there again.
+/// Typed texts that were replaced by somebody else's version; or that version, while the typed texts are restored.
 #[derive(Default)]
 struct ReplacedText {
     texts: NamedTexts,
-    /// Whether it is theirs that does not stand there.
+    /// Whether the stored texts are somebody else's version.
     theirs: bool,
 }
 
-/// A list of what may be typed, below the field with the focus.
+/// A list of candidates below the focused field.
 #[derive(Default)]
 struct SuggestionList {
     open: bool,
     items: Vec<Candidate>,
     chosen: usize,
-    /// Whether it was chosen with the keys: only then does Enter take it.
+    /// Whether the candidate was chosen with the keys: only then does Enter accept it.
     moved: bool,
     area: Cell<Rect>,
 }
 
-/// An operation of the server to be filled in.
+/// A form for an operation of the server.
 pub struct Form {
     title: String,
-    /// What is being done, as in "could not {what}".
+    /// A description of the operation, as in "could not {what}".
     what: String,
-    /// Under which the texts are kept until the server has them.
+    /// The key under which the texts are saved until the server has them.
     key: String,
     fields: Vec<Field>,
-    /// What stands above the fields: what it is about, and is not changed here.
+    /// The facts shown above the fields: properties of the object that the form does not change.
     facts: Vec<(&'static str, String)>,
     fixed: Map<String, Value>,
     make: Make,
     current: Option<Current>,
-    /// What stood in the fields that are kept, when they were typed into, by their names.
+    /// The previous values of the saved fields, when they were typed into, by name.
     begun_on: Map<String, Value>,
     proposal: Option<Proposal>,
     then: Option<AfterSubmit>,
@@ -124,9 +124,9 @@ pub struct Form {
     focus: usize,
     top: Cell<usize>,
     offers: SuggestionList,
-    /// The long text that is being written.
+    /// The text area for the long text that is being written.
     writing: Option<RefCell<TextArea<'static>>>,
-    /// The field whose text is in the user's own editor, and that text.
+    /// The field whose text is in the user's editor, and that text.
     outside: Option<(usize, String)>,
     replaced: ReplacedText,
     state: State,
@@ -135,7 +135,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// A form of all inputs of `E`; `what` says what is being done: `create the project`. Texts are kept under `key`.
+    /// Creates a form with all inputs of `E`; `what` describes the operation: `create the project`. Texts are saved
+    /// under `key`.
     pub fn of<E: Endpoint>(title: impl Into<String>, what: impl Into<String>, key: impl Into<String>) -> Form {
         let make = |inputs, what: &str| {
             let read = serde_json::from_value::<E>(Value::Object(inputs));
@@ -144,7 +145,7 @@ impl Form {
         Form::made(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
     }
 
-    /// A form of inputs that are no operation's own: what is filled in is done by `act`.
+    /// Creates a form with inputs that belong to no operation: `act` returns the action for the filled-in values.
     pub fn acting(
         title: impl Into<String>,
         what: impl Into<String>,
@@ -182,16 +183,16 @@ impl Form {
         }
     }
 
-    /// An input that is sent as it is, and not shown.
+    /// Sets an input that is sent as it is and not shown.
     pub fn fixed(mut self, name: &'static str, value: impl Serialize) -> Form {
-        // What is given is a word or a number: it always has a form in JSON.
+        // The given values are words or numbers, which can always be represented as JSON.
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.fields.retain(|field| field.name != name);
         self.fixed.insert(name.to_owned(), value);
         self
     }
 
-    /// Adds a field that is none of the inputs: what is typed there is for [`Form::propose`] alone.
+    /// Adds a field that is not an input: its text is only for [`Form::propose`].
     pub fn aside(mut self, name: &'static str, more: impl FnOnce(&mut Field)) -> Form {
         let mut field = Field::of(&Input { name, kind: InputKind::Text, required: false, help: "" });
         more(&mut field);
@@ -199,13 +200,13 @@ impl Form {
         self
     }
 
-    /// Something to know above the fields: a name, and what it is.
+    /// Adds a fact above the fields: a name, and a text.
     pub fn fact(mut self, name: &'static str, text: impl Into<String>) -> Form {
         self.facts.push((name, text.into()));
         self
     }
 
-    /// Leaves inputs out.
+    /// Removes inputs.
     pub fn without(mut self, names: &[&str]) -> Form {
         self.fields.retain(|field| !names.contains(&field.name));
         self
@@ -218,7 +219,7 @@ impl Form {
         self
     }
 
-    /// Says more about a field.
+    /// Configures a field.
     pub fn field(mut self, name: &str, more: impl FnOnce(&mut Field)) -> Form {
         if let Some(field) = self.fields.iter_mut().find(|field| field.name == name) {
             more(field);
@@ -226,8 +227,8 @@ impl Form {
         self
     }
 
-    /// Proposes texts for fields that nobody has typed into: from what `wants` asks the server for, which may depend on
-    /// what other fields hold.
+    /// Proposes texts for fields that the user has not typed into, made from the data that `wants` requests, which may
+    /// depend on the texts of other fields.
     pub fn propose(
         mut self,
         wants: impl Fn(&View, Texts) -> Vec<Want> + 'static,
@@ -237,26 +238,27 @@ impl Form {
         self
     }
 
-    /// Returns what to do when the server has taken it, from its answer.
+    /// Sets the action to perform after the server has accepted the form, given its reply.
     pub fn then(mut self, then: impl Fn(&Answer) -> Option<Action> + 'static) -> Form {
         self.then = Some(Box::new(then));
         self
     }
 
-    /// Returns what else to do when the server has taken it: for fields that some servers pass over without a word.
+    /// Sets further actions to perform after the server has accepted the form: for fields that some servers ignore
+    /// silently.
     pub fn also(mut self, also: impl Fn(&Answer, Texts) -> Vec<Action> + 'static) -> Form {
         self.also = Some(Box::new(also));
         self
     }
 
-    /// Opens it, with what was typed into it before.
+    /// Opens the form, with the texts typed into it before.
     pub fn open(mut self, cx: &mut Cx) {
         if let Err(why) = cx.view.can_write() {
             return cx.say(Tone::Warning, format!("{}: {why}", self.title));
         }
         self.key = format!("{} form {}", cx.view.session.server, self.key);
         self.resume(&cx.view);
-        // What is changed is what the server has now, not what it had when somebody last looked.
+        // The form changes the current state on the server, not the state when the object was last viewed.
         let again = self.current.as_ref().map(|current| Action::Renew(vec![current.load.clone().into()]));
         cx.act(Action::Open(Box::new(self)));
         again.into_iter().for_each(|action| cx.act(action));
@@ -275,7 +277,7 @@ impl Form {
         }
         self.begin_where_it_was_left();
         self.kept = kept.cloned();
-        // Where the cursor is of most use: the first field that waits for something.
+        // Focus the most useful field: the first required one that is empty.
         let waits = |field: &Field| field.required && field.input.is_empty();
         self.focus = self.fields.iter().position(waits).unwrap_or(0);
         self.judge(view);
@@ -311,14 +313,14 @@ impl Form {
         self.fields.get_mut(self.focus)
     }
 
-    /// What was typed is looked at as it is typed; an empty field is not blamed before it is sent.
+    /// Validates the typed texts; an empty field is not an error before the form is sent.
     fn judge(&mut self, view: &View) {
         for field in &mut self.fields {
             field.error = field.verdict(view);
         }
     }
 
-    /// After the text of a field changed.
+    /// Updates the state after the text of a field changed.
     fn changed_text(&mut self, cx: &mut Cx) {
         if matches!(self.state, State::Failed(_) | State::Naming | State::Looking) {
             self.state = State::Typing;
@@ -415,7 +417,7 @@ impl Overlay for Form {
             State::Naming => self.send(cx),
             State::Typing => {
                 for field in &mut self.fields {
-                    // What a name stands for may be known only now.
+                    // A name may be resolved only now.
                     if matches!(field.widget, Widget::Named(_) | Widget::Names(_) | Widget::Picture)
                         && field.is_dirty()
                         && field.error.is_none()

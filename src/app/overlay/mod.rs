@@ -1,4 +1,4 @@
-//! What lies on top of a place: a stack, top first for keys, bottom first for drawing.
+//! Overlays on top of a place: a stack that is drawn from the bottom, and whose top gets the keys.
 
 pub mod batch;
 pub mod columns;
@@ -22,14 +22,14 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Whether an overlay stays after a key.
+/// The state of an overlay after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterKey {
     Open,
     Close,
 }
 
-/// A key as an area of text takes it: `C-z` undoes wherever something is typed.
+/// Translates a key for a text area: `C-z` is undo wherever text is typed.
 fn undoing(key: Key) -> Key {
     match key {
         Key { code: KeyCode::Char('z'), ctrl: true, .. } => Key { code: KeyCode::Char('u'), ..key },
@@ -39,45 +39,45 @@ fn undoing(key: Key) -> Key {
 
 /// A layer on top of a place.
 pub trait Overlay {
-    /// Returns what it needs from the server.
+    /// Returns the data needed from the server.
     fn wants(&self, _view: &View) -> Vec<Want> {
         Vec::new()
     }
-    /// Draws it over `screen`, the whole terminal; says where the cursor stands, if it has one.
+    /// Draws the overlay over `screen`, the whole terminal; returns the position of the cursor, if it has one.
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)>;
-    /// A key; all keys come here while it is on top.
+    /// Handles a key; the top overlay gets all keys.
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey;
-    /// Pasted text.
+    /// Handles pasted text.
     fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
-    /// Returns whether what comes by itself may be laid over it: nobody types there.
+    /// Returns whether another overlay may open on top by itself, because nothing is typed here.
     fn gives_way(&self) -> bool {
         false
     }
-    /// The key of the comment that is being typed in it.
+    /// Returns the key of the comment that is being typed in the overlay.
     fn writing(&self) -> Option<&str> {
         None
     }
-    /// The mouse.
+    /// Handles a mouse event.
     fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> AfterKey {
         AfterKey::Open
     }
-    /// Something that it may show has changed.
+    /// Handles a change of the data that the overlay may show.
     fn changed(&mut self, _cx: &mut Cx) {}
-    /// Returns whether what it was opened for is done, so that it goes by itself.
+    /// Returns whether the overlay has served its purpose, so that it closes by itself.
     fn is_done(&self) -> bool {
         false
     }
-    /// The write of that number, asked for by this overlay, goes out.
+    /// Records that the write with that number, requested by this overlay, is being sent.
     fn sending(&mut self, _number: u64) {}
-    /// A write ended; `None` if it is not this overlay's.
+    /// Handles the end of a write; returns `None` if the write is not this overlay's.
     fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
         None
     }
-    /// The user's own editor came back.
+    /// Handles the text from the user's editor.
     fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterKey {
         AfterKey::Open
     }
-    /// The program ends while the user's own editor has the text: what it wrote is kept, and nothing is sent.
+    /// Handles the end of the program while the text is in the user's editor: the text is saved, and nothing is sent.
     fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         self.edited(text, cx)
     }

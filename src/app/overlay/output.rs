@@ -1,4 +1,4 @@
-//! What a command of the configuration prints, beside the place.
+//! Output of a custom command, shown beside the place.
 
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
@@ -13,22 +13,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// From this width on it leaves half of the screen to the place.
+/// The minimum screen width at which half of the screen is left to the place.
 const BESIDE: u16 = 100;
 
-/// Rows that the reason of a failure takes at most.
+/// The maximum number of rows for the reason of a failure.
 const REASON: usize = 4;
 
 /// The output of one command.
 pub struct Output {
     number: u64,
-    /// The first line in sight; the end stays in sight where none is chosen.
+    /// The first visible line; `None` to follow the end.
     top: Option<usize>,
     height: Cell<usize>,
 }
 
 impl Output {
-    /// Of the command that was started under that number.
+    /// Creates an overlay for the command that was started under that number.
     pub fn new(number: u64) -> Output {
         Output { number, top: None, height: Cell::new(1) }
     }
@@ -37,7 +37,7 @@ impl Output {
         view.runs.get(&self.number)
     }
 
-    /// The first line in sight when the end is.
+    /// Returns the first visible line when the end is visible.
     fn end(&self, run: &Started) -> usize {
         run.lines.len().saturating_sub(self.height.get())
     }
@@ -55,7 +55,7 @@ impl Overlay for Output {
         let run = self.run(view)?;
         let theme = view.theme;
         let half = if screen.width >= BESIDE && !glyph::words() { screen.width / 2 } else { 0 };
-        // The first and the last line of the screen stay in sight.
+        // The first and the last line of the screen stay visible.
         let height = screen.height.saturating_sub(2);
         let beside = Rect { x: screen.x + half, y: screen.y + 1, width: screen.width - half, height };
         let title = text::sanitize(&run.title).into_owned();
@@ -65,7 +65,7 @@ impl Overlay for Output {
             Some(Ok(())) => (glyph::sign("success").0, Role::Success, "done".to_owned()),
             Some(Err(why)) => (glyph::wrong(), Role::Failed, text::sanitize(why).into_owned()),
         };
-        // Why it failed is read whole, above the keys.
+        // The reason of a failure is shown in full, above the keys.
         let state = text::wrap(format!("{mark} {words}").trim_start(), inner.width.into(), REASON);
         let below = popup::rows(state.len() + 1).min(inner.height);
         let body = Rect { height: inner.height - below, ..inner };

@@ -1,4 +1,4 @@
-//! Choosing by fuzzy name: palette, help, actions, refs, and everything else that is one of many.
+//! Selection by fuzzy name: palette, help, actions, refs, and every other choice from a list.
 
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
@@ -17,26 +17,26 @@ use ratatui::layout::Rect;
 use std::any::Any;
 use std::cell::Cell;
 
-/// One thing to choose.
+/// An item to choose.
 pub struct Item {
-    /// What is matched and shown first.
+    /// The text that is matched, and shown first.
     pub label: String,
-    /// What stands beside it.
+    /// The text next to the label.
     pub detail: String,
-    /// Keys that do the same, or another note at the right.
+    /// The keys of the same command, or another note on the right.
     pub note: String,
-    /// Other words that find it.
+    /// Other words that find the item.
     pub synonyms: &'static [&'static str],
-    /// The heading that it stands under while nothing is typed; empty for none.
+    /// The heading above the item while nothing is typed; empty for none.
     pub group: &'static str,
-    /// Why it cannot be chosen here.
+    /// The reason why the item cannot be chosen here.
     pub why_not: Option<String>,
-    /// What choosing it does.
+    /// The action to perform when the item is chosen.
     pub choice: Action,
 }
 
 impl Item {
-    /// A thing that asks the app for `action`.
+    /// Creates an item that requests `action`.
     pub fn act(label: impl Into<String>, action: Action) -> Item {
         Item {
             label: label.into(),
@@ -49,101 +49,101 @@ impl Item {
         }
     }
 
-    /// A thing that answers the pane with `value`.
+    /// Creates an item that passes `value` to the pane.
     pub fn answer(label: impl Into<String>, value: impl Any) -> Item {
         Item::act(label, Action::answer(value))
     }
 
-    /// With a text beside it.
+    /// Sets the text next to the label.
     pub fn detail(mut self, detail: impl Into<String>) -> Item {
         self.detail = detail.into();
         self
     }
 
-    /// With other words that find it.
+    /// Sets other words that find the item.
     pub fn synonyms(mut self, synonyms: &'static [&'static str]) -> Item {
         self.synonyms = synonyms;
         self
     }
 
-    /// Under a heading.
+    /// Sets the heading.
     pub fn group(mut self, group: &'static str) -> Item {
         self.group = group;
         self
     }
 
-    /// With the reason why it cannot be chosen, if there is one.
+    /// Sets the reason why the item cannot be chosen, if there is one.
     pub fn unless(mut self, why_not: Option<impl Into<String>>) -> Item {
         self.why_not = why_not.map(Into::into);
         self
     }
 
-    /// Returns why it cannot be done, as a sentence.
+    /// Returns the reason why the item cannot be chosen, as a sentence.
     fn reason(&self) -> Option<String> {
         Some(format!("{}: {}.", self.label.trim_end_matches('…'), self.why_not.as_deref()?))
     }
 
-    /// With a note at the right.
+    /// Sets the note on the right.
     pub fn note(mut self, note: impl Into<String>) -> Item {
         self.note = note.into();
         self
     }
 }
 
-/// Where the things come from, when they are not all known at once.
+/// A source of items that are not all known at once.
 pub trait Source {
-    /// Returns what is needed for the text typed so far.
+    /// Returns the data needed for the text typed so far.
     fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
-    /// Returns what is known now.
+    /// Returns the items known so far.
     fn items(&self, view: &View, typed: &str) -> Vec<Item>;
-    /// Returns whether more may come.
+    /// Returns whether more items may arrive.
     fn loading(&self, view: &View, typed: &str) -> bool;
 }
 
-/// What Enter does with a text that matches nothing.
+/// A function that returns the action of Enter for a text that matches nothing.
 pub type FreeText = fn(&str) -> Action;
 
 /// A row of the list.
 enum Line {
-    /// The title of a group.
+    /// The heading of a group.
     Heading(&'static str),
-    /// An item by its index, with the letters that matched.
+    /// An item by its index, with the positions of the matching letters.
     Item(usize, Vec<u32>),
-    /// So many items that cannot be chosen here; Enter shows them.
+    /// The number of items that cannot be chosen here; Enter lists them.
     Folded(usize),
 }
 
 /// The heading of commands that cannot be run here.
 const UNAVAILABLE: &str = "Unavailable";
 
-/// A list with a line above it to narrow it.
+/// A list with an input line above it to filter it.
 pub struct Picker {
     title: String,
     placeholder: &'static str,
     input: Input,
     items: Vec<Item>,
-    /// What is listed: items that match, best first.
+    /// The rows of the list: matching items, best first.
     lines: Vec<Line>,
     list: table::ListState,
     source: Option<Box<dyn Source>>,
     loading: bool,
     free: Option<FreeText>,
-    /// The news of the store, and the text, that the items are of.
+    /// The generation of the store and the text that the items were made from.
     made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
     moved: bool,
-    /// Whether the notes are keys, which stand first and are found by being typed.
+    /// Whether the notes are keys, which come first and can be searched for.
     of_keys: bool,
-    /// Whether the items are commands: in groups, and those that cannot be run here last.
+    /// Whether the items are commands: in groups, with those that cannot be run here last.
     of_commands: bool,
-    /// Whether commands that cannot be run here are listed although nothing is typed.
+    /// Whether commands that cannot be run here are listed even though nothing is typed.
     unfolded: bool,
     matcher: Matcher,
     area: Cell<Rect>,
 }
 
 impl Picker {
-    /// A picker among `items`.
+    /// Creates a picker for `items`.
     pub fn new(title: impl Into<String>, items: Vec<Item>) -> Picker {
         let mut picker = Picker {
             title: title.into(),
@@ -167,28 +167,28 @@ impl Picker {
         picker
     }
 
-    /// A picker whose items come from the server.
+    /// Creates a picker whose items come from a source.
     pub fn of(title: impl Into<String>, source: Box<dyn Source>, view: &View) -> Picker {
         let mut picker = Picker { source: Some(source), ..Picker::new(title, Vec::new()) };
         picker.refresh(view);
         picker
     }
 
-    /// Returns what Enter does with a text that matches nothing.
+    /// Sets the action of Enter for a text that matches nothing, and the placeholder.
     pub fn free(mut self, free: FreeText, placeholder: &'static str) -> Picker {
         self.free = Some(free);
         self.placeholder = placeholder;
         self
     }
 
-    /// Of commands and places: groups stand below their headings, and what is unavailable is folded at the end.
+    /// Sets up a picker of commands and places: grouped under headings, with unavailable ones folded at the end.
     pub fn of_commands(mut self) -> Picker {
         self.of_commands = true;
         self.rank();
         self
     }
 
-    /// A table of keys: each item's note stands first.
+    /// Sets up a table of keys: the note of each item comes first.
     pub fn of_keys(mut self) -> Picker {
         self.of_keys = true;
         self.of_commands()
@@ -207,14 +207,14 @@ impl Picker {
         for (index, item) in self.items.iter().enumerate() {
             let mut letters = Vec::new();
             let score = pattern.indices(Utf32Str::new(&item.label, &mut buffer), &mut self.matcher, &mut letters);
-            // A synonym and the text beside it count too, below every match of the name itself.
+            // Synonyms and the text next to the label also match, but rank below every match of the label itself.
             let score = score.map(|s| s + 10_000).or_else(|| {
                 letters.clear();
                 let other_word = item.synonyms.iter().any(|synonym| synonym.starts_with(&words));
                 other_word.then_some(10_000)
             });
             let score = score.or_else(|| pattern.score(Utf32Str::new(&item.detail, &mut buffer), &mut self.matcher));
-            // A key that is typed is what is looked for, whatever else has that letter; so is a whole name.
+            // A typed key comes first, whatever else contains that letter; so does a full name.
             let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
             let score = if is_key || item.label == typed { Some(u32::MAX) } else { score };
             if let Some(score) = score {
@@ -262,7 +262,7 @@ impl Picker {
         self.settle(true);
     }
 
-    /// Headings cannot be selected, except where the selected row is what is heard.
+    /// Moves the selection off headings, which can be selected only in accessible mode.
     fn settle(&mut self, down: bool) {
         let lines = &self.lines;
         self.list.settle(lines.len(), down, |row| glyph::words() || !matches!(lines.get(row), Some(Line::Heading(_))));
@@ -280,7 +280,7 @@ impl Picker {
         }
     }
 
-    /// Lists the commands that cannot be run here, and goes to the first of them.
+    /// Lists the commands that cannot be run here, and selects the first of them.
     fn unfold(&mut self) {
         let at = self.list.selected();
         self.unfolded = true;
@@ -309,7 +309,7 @@ impl Picker {
             self.items = source.items(view, self.input.text());
             self.made_of = made_of;
             self.rank();
-            // What came in the meantime must not put another thing under the finger of who has chosen already.
+            // Items that arrived in the meantime must not replace the one that the user has selected already.
             if self.moved {
                 let label = |row: usize| match self.lines.get(row) {
                     Some(Line::Item(index, _)) => self.items.get(*index).map(|item| item.label.clone()),
@@ -365,7 +365,8 @@ impl Overlay for Picker {
         let theme = view.theme;
         let narrowest = if self.of_keys { 76 } else { 64 };
         let width = (screen.width * 3 / 5).clamp(narrowest, 96).min(screen.width.saturating_sub(4));
-        // Why something cannot be done is said below the list in full: a row between, and one or two of words.
+        // The reason why an item is unavailable is shown below the list in full: a blank row, and one or two rows of
+        // text.
         let reasons = (0..self.lines.len()).filter_map(|row| self.item(row)?.reason());
         let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
         let reserved = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
@@ -443,7 +444,7 @@ impl Overlay for Picker {
             let at = Rect { y: inner.y + 1, height: 1, ..inner };
             line::pair(buf, at, &[("", theme.style(Role::Dim))], &[(count, theme.style(Role::Dim))]);
         }
-        // Where the screen is heard, the selected row is read, and not the line that is typed.
+        // In accessible mode, the selected row is read aloud, not the input line.
         cursor.filter(|_| !glyph::words())
     }
 
@@ -492,7 +493,7 @@ impl Overlay for Picker {
     }
 }
 
-/// The label with the letters that matched in the color of matches.
+/// Returns the label with the matching letters highlighted.
 pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borrow::Cow<'static, str>, Role)> {
     let mut spans: Vec<(String, Role)> = Vec::new();
     for (index, c) in label.chars().enumerate() {
@@ -506,7 +507,7 @@ pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borr
     spans.into_iter().map(|(run, role)| (text::sanitize(&run).into_owned().into(), role)).collect()
 }
 
-/// Applies a key to a line of text; `false` where it is no editing key.
+/// Applies a key to a line of text; returns `false` if it is not an editing key.
 pub fn edit(input: &mut Input, key: Key) -> bool {
     match (key.code, key.ctrl, key.alt) {
         (KeyCode::Char(c), false, false) => input.insert(c),

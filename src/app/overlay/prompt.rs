@@ -1,4 +1,4 @@
-//! One line of text at the bottom: what `/` seeks, and short questions of panes.
+//! A line of text at the bottom: the search text of `/`, and short questions of panes.
 
 use super::picker::edit;
 use super::{AfterKey, Overlay};
@@ -15,49 +15,49 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::any::Any;
 
-/// What the line is for.
+/// The purpose of the line.
 enum Purpose {
-    /// Each letter goes to the pane's filter or search.
+    /// Every change is passed to the pane's filter or search.
     Seek,
-    /// Enter asks the app for what this makes of it.
+    /// Enter requests the action that this function returns for the text.
     Act(Box<dyn Fn(String) -> Action>),
 }
 
-/// Where a text that begins like the one that is typed comes from.
+/// A source of completions for the typed text.
 pub trait Complete {
-    /// Returns what is needed for it.
+    /// Returns the data needed for the completions.
     fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
-    /// Whole texts that begin so.
+    /// Returns the full texts that begin with `typed`.
     fn complete(&self, view: &View, typed: &str) -> Vec<String>;
 }
 
-/// What a line makes of its whole text, as it is typed or pasted, before it is shown.
+/// The result of checking the whole text, typed or pasted, before it is shown.
 pub enum Accepted {
-    /// It is a text like others.
+    /// The text is accepted.
     Text,
-    /// It must not be here: the line is emptied, and says why.
+    /// The text must not be shown: the line is cleared, and shows the reason.
     Refused(String),
-    /// It is what was asked for: the line answers with it at once.
+    /// The text is the complete answer, which is accepted immediately.
     Whole,
 }
 
-/// Looks at a text before it is shown.
+/// A function that checks a text before it is shown.
 pub type AcceptText = fn(&str) -> Accepted;
 
-/// The most completions that are seen at once.
+/// The maximum number of completions shown at once.
 const SEEN: usize = 8;
 
-/// What a line may become.
+/// The completions of the line.
 struct Completion {
     source: Box<dyn Complete>,
-    /// What begins like `typed`.
+    /// The texts that begin with `typed`.
     texts: Vec<String>,
-    /// What was typed by hand; the line may hold a completion of it.
+    /// The text typed by hand; the line may contain a completion of it.
     typed: String,
     chosen: Option<usize>,
 }
 
-/// A line of text in the place of the footer.
+/// A line of text in place of the footer.
 pub struct Prompt {
     label: String,
     input: Input,
@@ -65,15 +65,15 @@ pub struct Prompt {
     before: String,
     completion: Option<Completion>,
     take: Option<AcceptText>,
-    /// Why the last text was not let in.
+    /// The reason why the last text was refused.
     refused: Option<String>,
-    /// It was refused as it was typed: more of it may come.
+    /// Whether a text was refused while it was typed, so that more of it may follow.
     locked: bool,
     done: bool,
 }
 
 impl Prompt {
-    /// The line of `/`; begins with what is sought now.
+    /// Creates the prompt of `/`, with the current search or filter text.
     pub fn seek(label: &str, filter_text: String) -> Prompt {
         Prompt {
             label: label.to_owned(),
@@ -88,7 +88,7 @@ impl Prompt {
         }
     }
 
-    /// Asks for a line, and answers the pane with what `answer` makes of it.
+    /// Creates a prompt that passes the result of `answer` to the pane.
     pub fn ask<T: Any>(
         label: impl Into<String>,
         text: impl Into<String>,
@@ -97,7 +97,7 @@ impl Prompt {
         Prompt::then(label, text, move |text| Action::answer(answer(text)))
     }
 
-    /// Asks for a line, and the app for what `then` makes of it.
+    /// Creates a prompt that requests the action that `then` returns.
     pub fn then(
         label: impl Into<String>,
         text: impl Into<String>,
@@ -111,20 +111,20 @@ impl Prompt {
         }
     }
 
-    /// Completed with Tab.
+    /// Adds completion with Tab.
     pub fn complete(mut self, source: Box<dyn Complete>) -> Prompt {
         let typed = self.input.text().to_owned();
         self.completion = Some(Completion { source, texts: Vec::new(), typed, chosen: None });
         self
     }
 
-    /// Returns every text is looked at by `take` before it is shown.
+    /// Checks every text with `take` before it is shown.
     pub fn taking(mut self, take: AcceptText) -> Prompt {
         self.take = Some(take);
         self
     }
 
-    /// Looks at a text before it is shown; `false` where it is not for the line.
+    /// Checks a text before it is shown; returns `false` if it must not be inserted.
     fn let_in(&mut self, text: &str, cx: &mut Cx) -> bool {
         self.refused = None;
         match self.take.map(|take| take(text)) {
@@ -148,7 +148,7 @@ impl Prompt {
         }
     }
 
-    /// Tab: as much as all completions have in common, then one after the other.
+    /// Handles Tab: inserts the common prefix of all completions, then each of them in turn.
     fn turn(&mut self, forward: bool) {
         let Some(completion) = self.completion.as_mut().filter(|c| !c.texts.is_empty()) else { return };
         let shared = common(&completion.texts);
@@ -169,7 +169,7 @@ impl Prompt {
         }
     }
 
-    /// What the line may become. One text that is written out whole already is no help.
+    /// Returns the completions to offer; a single one that is typed in full already is no help.
     fn offered(&self) -> Option<&Completion> {
         let typed = self.input.text();
         self.completion.as_ref().filter(|completion| match completion.texts.as_slice() {
@@ -216,7 +216,7 @@ impl Prompt {
     }
 }
 
-/// Returns what all texts begin with.
+/// Returns the common prefix of all texts.
 fn common(texts: &[String]) -> &str {
     let Some(first) = texts.first() else { return "" };
     let shared = |text: &String| {
@@ -267,7 +267,7 @@ impl Overlay for Prompt {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         match (key.code, key.ctrl) {
-            // The rest of a text that was refused as it was typed is not for the line either.
+            // The rest of a text that was refused while it was typed must not be inserted either.
             _ if self.locked && key.code != KeyCode::Esc => AfterKey::Open,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if matches!(self.what, Purpose::Seek) {
@@ -293,7 +293,7 @@ impl Overlay for Prompt {
             }
             _ => {
                 if edit(&mut self.input, key) {
-                    // What is typed has no end that tells: it answers with Enter.
+                    // The end of typed text cannot be detected, so it must be confirmed with Enter.
                     let text = self.input.text().to_owned();
                     if !matches!(self.take.map(|take| take(&text)), Some(Accepted::Whole)) {
                         self.locked = !self.let_in(&text, cx);

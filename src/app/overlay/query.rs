@@ -1,4 +1,4 @@
-//! The line of `/` where it is a query: keys and values are offered above it, and what cannot be asked is named.
+//! The prompt of `/` for queries: offers keys and values above the line, and shows errors.
 
 use super::picker::edit;
 use super::{AfterKey, Overlay};
@@ -17,7 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// A query being typed in the place of the footer; each letter goes to the pane, as far as it can be asked.
+/// A query being typed in place of the footer; every valid text is passed to the pane at once.
 pub struct QueryLine {
     label: String,
     input: Input,
@@ -25,14 +25,14 @@ pub struct QueryLine {
     grammar: Grammar,
     offers: Vec<Candidate>,
     chosen: usize,
-    /// Whether it was chosen with the keys: only then does Enter take it.
+    /// Whether the candidate was chosen with the keys: only then does Enter accept it.
     moved: bool,
     mistake: Option<QueryError>,
     area: Cell<Rect>,
 }
 
 impl QueryLine {
-    /// Goes on with what is sought now.
+    /// Creates a prompt with the current query.
     pub fn new(label: &str, filter_text: String, grammar: Grammar) -> QueryLine {
         let room = if filter_text.is_empty() { "" } else { " " };
         QueryLine {
@@ -130,7 +130,7 @@ impl Overlay for QueryLine {
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) if offered => self.choose(1),
             (KeyCode::Tab, _) => self.take_offer(cx),
             (KeyCode::Enter, _) if offered && self.moved => self.take_offer(cx),
-            // What cannot be asked stays until it is mended.
+            // An invalid query must be corrected first.
             (KeyCode::Enter, _) if self.mistake.is_none() => return AfterKey::Close,
             (KeyCode::Enter, _) => {}
             _ => {

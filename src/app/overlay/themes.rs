@@ -1,4 +1,4 @@
-//! The themes there are: the one under the cursor is shown at once.
+//! Selection of a theme: the theme under the cursor is shown at once.
 
 use super::{AfterKey, Overlay};
 use crate::app::action::{Action, Tone};
@@ -12,16 +12,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
 
-/// The themes of the binary.
+/// The list of the built-in themes.
 pub struct Themes {
     list: ListState,
-    /// The theme that Esc brings back.
+    /// The theme that Esc restores.
     before: Theme,
     area: Shared<Rect>,
 }
 
 impl Themes {
-    /// Begins at the theme of now.
+    /// Creates the list, with the current theme selected.
     pub fn new(view: &View) -> Themes {
         let mut list = ListState::new();
         let at = BUILT_IN.iter().position(|(name, _)| *name == view.theme.name);
@@ -33,7 +33,7 @@ impl Themes {
         BUILT_IN.get(self.list.selected()).map_or("dark", |(name, _)| name)
     }
 
-    /// Shows the theme under the cursor.
+    /// Previews the theme under the cursor.
     fn preview(&self, cx: &mut Cx) {
         if let Some(theme) = Theme::built_in(self.selected()) {
             cx.act(Action::Theme(Box::new(theme.with_depth(self.before.depth()))));

@@ -1,4 +1,4 @@
-//! What is being saved and what was: how far, how fast, and what can be done about it.
+//! The list of transfers, with their progress and rate, and the available actions.
 
 use super::{AfterKey, Overlay};
 use crate::app::action::Action;
@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
-/// Columns of the bar of one that runs.
+/// The width of the progress bar, in columns.
 const BAR: usize = 12;
 
 /// The list of transfers, newest first.
@@ -36,7 +36,7 @@ impl List {
     }
 }
 
-/// Returns what Enter does: stop what runs, go on with what was left, copy the path of what is there.
+/// Returns the action of Enter: stop a running transfer, resume an unfinished one, or copy the path of a finished one.
 fn enter(transfer: &Transfer) -> Action {
     match transfer.state {
         State::Waiting | State::Running | State::Unpacking => Action::StopSave(transfer.number),

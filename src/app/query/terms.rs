@@ -1,9 +1,9 @@
-//! What may be typed to find things, by what is looked for.
+//! The terms of typed queries, by kind of object.
 
 use super::{Term, ValueKind};
 use crate::api::{issues, pipelines, todos};
 
-/// Directions and orders that lists of merge requests know.
+/// The sort orders that lists of merge requests support.
 const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
 const PROJECT_ORDERS: &[(&str, &str)] = &[
     ("active", "last_activity_at"),
@@ -14,7 +14,7 @@ const PROJECT_ORDERS: &[(&str, &str)] = &[
     ("id", "id"),
 ];
 
-// Terms that several lists know.
+// Terms that several lists share.
 const VISIBILITY: Term =
     Term::new("visibility", "visibility", ValueKind::Words(&["public", "internal", "private"]), "visibility");
 const ARCHIVED: Term = Term::new("archived", "archived", ValueKind::YesNo, "archived or not");
@@ -31,7 +31,7 @@ const ATTRIBUTES: Term = Term::new(
 const SORT_PROJECTS: Term = Term::new("sort", "", ValueKind::Sort(PROJECT_ORDERS), "sort order: active, name-asc");
 const SCOPE: Term = Term::new("scope", "scope", ValueKind::Several(STATES), "in that state; several: any of them");
 
-/// What may be asked of merge requests.
+/// The terms for merge requests.
 pub const MERGE_REQUESTS: &[Term] = &[
     Term::new("state", "state", ValueKind::Words(&["opened", "closed", "merged", "all"]), "opened unless given"),
     Term::new("scope", "scope", ValueKind::Words(&["all", "created-by-me", "assigned-to-me"]), "author or assignee"),
@@ -51,7 +51,7 @@ pub const MERGE_REQUESTS: &[Term] = &[
     Term::new("sort", "", ValueKind::Sort(MR_ORDERS), "sort order: updated, created-asc"),
 ];
 
-/// What may be asked of projects.
+/// The terms for projects.
 pub const PROJECTS: &[Term] = &[
     VISIBILITY,
     ARCHIVED,
@@ -67,10 +67,10 @@ pub const PROJECTS: &[Term] = &[
     SORT_PROJECTS,
 ];
 
-/// What may be asked of the projects of a group.
+/// The terms for the projects of a group.
 pub const GROUP_PROJECTS: &[Term] = &[VISIBILITY, ARCHIVED, OWNED, STARRED, SIMPLE, ATTRIBUTES, SORT_PROJECTS];
 
-/// What may be asked of groups.
+/// The terms for groups.
 pub const GROUPS: &[Term] = &[
     OWNED,
     Term::new("available", "all_available", ValueKind::YesNo, "all groups you can see"),
@@ -81,7 +81,7 @@ pub const GROUPS: &[Term] = &[
     Term::new("sort", "", ValueKind::Sort(&[("name", "name"), ("path", "path")]), "sort order: name, path-desc"),
 ];
 
-/// What may be asked of users.
+/// The terms for users.
 pub const USERS: &[Term] = &[
     Term::new("active", "active", ValueKind::Flag, "not blocked"),
     Term::new("blocked", "blocked", ValueKind::Flag, "blocked"),
@@ -97,7 +97,7 @@ pub const USERS: &[Term] = &[
 const USER_ORDERS: &[(&str, &str)] =
     &[("id", "id"), ("name", "name"), ("username", "username"), ("created", "created_at"), ("updated", "updated_at")];
 
-/// What may be asked of the commits of a project.
+/// The terms for the commits of a project.
 pub const COMMITS: &[Term] = &[
     Term::new("author", "author", ValueKind::Author, "name or email contains it"),
     Term::new("since", "since", ValueKind::Moment, "since: 2w, 2026-01-31"),
@@ -108,13 +108,13 @@ pub const COMMITS: &[Term] = &[
     Term::new("all", "all", ValueKind::YesNo, "on all branches"),
 ];
 
-/// States of jobs that servers list by.
+/// The states by which servers list jobs.
 const STATES: &[&str] = &["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"];
 
-/// What may be asked of the jobs of a project.
+/// The terms for the jobs of a project.
 pub const JOBS: &[Term] = &[SCOPE];
 
-/// What may be looked for among jobs: the state is asked of the server, the rest is looked for in what it answers.
+/// The terms for searching jobs: the state is sent to the server, the rest is matched against its replies.
 pub const JOBS_LOOKED: &[Term] = &[
     SCOPE,
     Term::new("name", "", ValueKind::Text, "name contains it"),
@@ -125,7 +125,7 @@ pub const JOBS_LOOKED: &[Term] = &[
     Term::new("commit", "", ValueKind::Text, "for the commit"),
 ];
 
-/// States of pipelines that servers list by.
+/// The states by which servers list pipelines.
 const PIPELINE_STATES: &[&str] = &[
     "running",
     "pending",
@@ -144,7 +144,7 @@ const PIPELINE_STATES: &[&str] = &[
 const PIPELINE_ORDERS: &[(&str, &str)] =
     &[("id", "id"), ("status", "status"), ("ref", "ref"), ("updated", "updated_at"), ("user", "user_id")];
 
-/// What may be asked of pipelines.
+/// The terms for pipelines.
 pub const PIPELINES: &[Term] = &[
     Term::new("ref", "ref", ValueKind::Ref, "on that branch or tag"),
     Term::new("status", "status", ValueKind::Words(PIPELINE_STATES), "in that state"),
@@ -157,7 +157,7 @@ pub const PIPELINES: &[Term] = &[
     Term::new("sort", "", ValueKind::Sort(PIPELINE_ORDERS), "sort order: updated, ref-asc"),
 ];
 
-/// What may be asked of to-dos.
+/// The terms for to-dos.
 pub const TODOS: &[Term] = &[
     Term::new("state", "state", ValueKind::Words(&["pending", "done"]), "pending unless given"),
     Term::new("action", "action", ValueKind::Words(todos::ACTIONS), "why it is to be done"),
@@ -180,7 +180,7 @@ const ISSUE_ORDERS: &[(&str, &str)] = &[
     ("weight", "weight"),
 ];
 
-/// What may be asked of issues.
+/// The terms for issues.
 pub const ISSUES: &[Term] = &[
     Term::new("state", "state", ValueKind::Words(&["opened", "closed", "all"]), "opened unless given"),
     Term::new("scope", "scope", ValueKind::Words(&["all", "created_by_me", "assigned_to_me"]), "author or assignee"),

@@ -1,4 +1,4 @@
-//! Names that are offered while one types: `@` users, `!` merge requests, `#` issues, `:` emoji.
+//! Completion of names while typing: `@` users, `!` merge requests, `#` issues, `:` emoji.
 
 use crate::api::Id;
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
@@ -14,33 +14,33 @@ use ratatui::layout::Rect;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Names that are kept in the list.
+/// The maximum number of names in the list.
 const MOST: usize = 50;
-/// The longest name that is completed.
+/// The maximum length of a name to complete, in characters.
 const LONGEST: usize = 40;
 
-/// A name to take.
+/// A candidate for completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// What is written into the text.
+    /// The text to insert.
     pub text: String,
-    /// What stands beside it.
+    /// The note displayed next to it.
     pub beside: String,
 }
 
-/// Offers names of a project.
+/// A completer for names of a project.
 pub struct Completer {
     project: Id,
     merge_request: Option<u64>,
     typed: String,
     names: Vec<Name>,
     selected: usize,
-    /// The word for which the list was closed: it stays closed while that goes on.
+    /// The word for which the list was closed: it stays closed while that word is continued.
     closed: Option<String>,
 }
 
 impl Completer {
-    /// Names around what is commented on; `None` for what is in no project.
+    /// Creates a completer for names related to `on`; `None` if that is in no project.
     pub fn new(on: &Noteable) -> Option<Completer> {
         let (project, merge_request) = match on {
             Noteable::MergeRequest { project, iid } => (project.clone(), Some(*iid)),
@@ -53,12 +53,12 @@ impl Completer {
         Some(Completer { project, merge_request, typed, names, selected: 0, closed: None })
     }
 
-    /// The names that are offered.
+    /// Returns the candidates.
     pub fn names(&self) -> &[Name] {
         if self.closed.is_some() { &[] } else { &self.names }
     }
 
-    /// Takes the line up to the cursor in, and finds what fits.
+    /// Finds the candidates for the line up to the cursor.
     pub fn take(&mut self, before: &str, view: &View) {
         let word = word(before).unwrap_or_default();
         if self.closed.as_ref().is_some_and(|closed| word.is_empty() || !word.starts_with(closed.as_str())) {
@@ -71,31 +71,31 @@ impl Completer {
         self.refresh(view);
     }
 
-    /// Finds what fits again: more may be known.
+    /// Finds the candidates again, because more data may be known.
     pub fn refresh(&mut self, view: &View) {
         self.names = self.find(view);
-        // What is there already needs no offer.
+        // A name that is typed in full already need not be offered.
         self.names.retain(|name| name.text != self.typed);
         self.selected = self.selected.min(self.names.len().saturating_sub(1));
     }
 
-    /// To another name.
+    /// Moves the selection by `by` names.
     pub fn turn(&mut self, by: isize) {
         let last = self.names.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
-    /// The name that is selected, and how many characters it takes the place of.
+    /// Returns the selected name, and the number of characters that it replaces.
     pub fn chosen(&self) -> Option<(&Name, usize)> {
         Some((self.names().get(self.selected)?, self.typed.chars().count()))
     }
 
-    /// Offers nothing more for this word.
+    /// Closes the list for this word.
     pub fn close(&mut self) {
         self.closed = Some(self.typed.clone());
     }
 
-    /// Returns what has to be asked for the word at the cursor.
+    /// Returns the data needed for the word at the cursor.
     pub fn wants(&self, _view: &View) -> Vec<Want> {
         let Some((sign, rest)) = self.split() else { return Vec::new() };
         let pause = Duration::from_millis(150);
@@ -125,7 +125,7 @@ impl Completer {
     }
 
     fn requests(&self, typed: &str) -> ListProjectMergeRequests {
-        // A number is looked for among the latest.
+        // A number is searched for among the latest.
         let words = !typed.is_empty() && !typed.bytes().all(|b| b.is_ascii_digit());
         ListProjectMergeRequests {
             id: self.project.clone(),
@@ -150,7 +150,7 @@ impl Completer {
         match sign {
             '@' => {
                 let part = self.participants().map(|list| view.store.list(&list));
-                // While what was typed is asked for, what is known of the whole list serves.
+                // While the search is in flight, use what is known of the whole list.
                 let members = [view.store.list(&self.users(&typed)), view.store.list(&self.users(""))];
                 for user in part.iter().flat_map(|rows| rows.iter()).chain(members.iter().flat_map(|rows| rows.iter()))
                 {
@@ -190,7 +190,7 @@ impl Completer {
         names
     }
 
-    /// Draws the names beside the cursor at `at`, within `area`.
+    /// Draws the names next to the cursor at `at`, within `area`.
     pub fn draw(&self, view: &View, area: Rect, at: (u16, u16), buf: &mut Buffer) {
         let names = self.names().iter();
         let offers: Vec<Offer> = names.map(|name| Offer { value: &name.text, note: &name.beside }).collect();
@@ -201,14 +201,14 @@ impl Completer {
     }
 }
 
-/// The word at the end of a line that a name may complete: a sign, and what was typed of the name.
+/// Returns the word at the end of a line that can be completed: a sign, and what was typed of the name.
 fn word(before: &str) -> Option<&str> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | '/');
     let start = before.char_indices().rev().find(|(_, c)| !letter(*c));
     let (at, sign) = start?;
     let word = before.get(at..)?;
     let after = before.get(..at)?.chars().next_back();
-    // A sign within a word is none: an address, a place in a file.
+    // A sign within a word does not count: in an address, or in a position in a file.
     let free = after.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '\'' | '>' | '*' | '_' | ','));
     let enough = if sign == ':' { 2 } else { 0 };
     let length = word.chars().count() - 1;

@@ -1,4 +1,4 @@
-//! A text that takes the place of another: what the server has of it, and what somebody else made of that in the
+//! Replacing a text on the server: its current version, and conflicts with changes that somebody else made in the
 //! meantime.
 
 use super::{Composer, State};
@@ -8,20 +8,20 @@ use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::pane::{Cx, View};
 use crate::store::Load;
 
-/// Reads from the store what the server has; no text where it has none.
+/// A function that reads the current text from the store; the inner value is `None` if the server has no text.
 type ReadCurrent = Box<dyn Fn(&View) -> Option<Option<String>>>;
 
-/// What the server has, of a text that takes its place.
+/// The text on the server that is to be replaced.
 pub(super) struct Current {
     pub load: Load,
     read: ReadCurrent,
-    /// What it had when the text was begun, or when it was shown to the user last.
+    /// The text when editing started, or when it was last shown to the user.
     pub base: Option<String>,
 }
 
 impl Composer {
-    /// The text takes the place of `base`, which `get` reads with `read`: what somebody else made of it in the meantime
-    /// is shown before it is replaced.
+    /// Makes the text replace `base`, which `read` extracts from the reply to `get`: a change that somebody else made
+    /// in the meantime is shown before it is overwritten.
     pub fn in_place_of<G: Endpoint>(
         mut self,
         base: Option<String>,
@@ -36,7 +36,7 @@ impl Composer {
         self
     }
 
-    /// Once the server has said what it has now: sends the text, or shows what it would take the place of.
+    /// Once the current text is known, sends the new one, or shows the text that it would replace.
     pub(super) fn look(&mut self, cx: &mut Cx) {
         let Some(current) = &self.current else { return };
         if !cx.view.store.is_fresh(&current.load.request) {
@@ -45,7 +45,7 @@ impl Composer {
         let mine = self.text();
         let Some(current) = &mut self.current else { return };
         let failed = cx.view.store.error_of(&current.load.request).is_some();
-        // Where it cannot be read again, the server's own answer to the text has to do.
+        // If the text cannot be fetched again, rely on the server's reply to the write.
         let Some(now) = (current.read)(&cx.view).filter(|_| !failed) else {
             return self.send(cx);
         };
@@ -58,7 +58,7 @@ impl Composer {
         self.state = State::Clashing(EditConflict::new(vec![change]), now);
     }
 
-    /// What is to become of what somebody else made of it.
+    /// Resolves the conflict with somebody else's change.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) {
         let State::Clashing(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
         let Some(current) = self.current.as_mut().filter(|_| choice != Resolution::Back) else { return };
@@ -69,7 +69,7 @@ impl Composer {
         let Some(theirs) = now else {
             return cx.say(Tone::Info, "It was deleted: C-s creates it again with your text, Esc keeps your draft.");
         };
-        // In one step, so that undoing it brings back what was typed.
+        // In one step, so that undoing it restores the typed text.
         let area = self.area.get_mut();
         area.select_all();
         area.insert_str(theirs);

@@ -1,4 +1,4 @@
-//! Writing a text of several lines: kept while it is typed, sent once, shown again where sending failed.
+//! Composer for a text of several lines: saved while it is typed, sent once, and shown again if sending failed.
 
 mod complete;
 mod current;
@@ -26,42 +26,42 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
-/// Lines of why a text was not sent.
+/// The maximum number of lines for the reason why a text was not sent.
 const TROUBLE: usize = 4;
-/// Why M-s does nothing, where a text is no comment on changes.
+/// The message for M-s if the text is not a comment on changes.
 const NO_REVIEW: &str = "This is not part of a review: C-s sends it.";
 
-/// Makes the write that sends the text; given what the server has by then, if that is looked at.
+/// A function that creates the write for the text, given the current text on the server if that is checked.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
 
-/// What becomes of the text.
+/// The destination of the text.
 enum Purpose {
-    /// It is sent as it is, and something may follow on the answer.
+    /// The text is sent as it is; a callback may follow on the reply.
     Send(Make, Option<FollowUp>),
-    /// It is a comment, which the outbox sends: now, or with the others of a review.
+    /// The text is a comment, which the outbox sends: now, or with the others of a review.
     Comment(Box<Draft>),
 }
 
 enum State {
     Typing,
-    /// Looks whether somebody changed it in the meantime.
+    /// Checking whether somebody else changed the text in the meantime.
     Looking,
-    /// Shows what somebody made of it, with what the server has now.
+    /// Showing the conflict with somebody else's change, with the current text on the server.
     Clashing(EditConflict, Option<String>),
-    /// Its write waits for its number, or has it.
+    /// Waiting for the number of the write, or for its reply.
     Sending(Option<u64>),
-    /// The outbox has it.
+    /// The comment was handed to the outbox.
     Posted,
-    /// Why it was not sent.
+    /// The text was not sent, for this reason.
     Failed(String),
-    /// The server has it.
+    /// The server has received the text.
     Done,
 }
 
-/// The text as it will look, made off the loop.
+/// A preview of the text, rendered in the background.
 struct Preview {
     text: Arc<str>,
-    /// Names the text.
+    /// The identity of the text.
     identity: String,
     scroll: DocState,
 }
@@ -86,31 +86,31 @@ impl Derive for Render {
     }
 }
 
-/// A text on its way to the server.
+/// A text to be sent to the server.
 pub struct Composer {
     title: String,
-    /// Under which the text is kept until the server has it.
+    /// The key under which the text is saved until the server has it.
     key: String,
-    /// Drawing scrolls it, so that the cursor stays in sight.
+    /// The text area; drawing scrolls it, so that the cursor stays visible.
     area: RefCell<TextArea<'static>>,
     purpose: Purpose,
     state: State,
     preview: Option<Preview>,
     completer: Option<Completer>,
     current: Option<Current>,
-    /// What somebody else made of the note in the meantime.
+    /// The note as somebody else changed it in the meantime.
     theirs: Vec<String>,
-    /// What is kept on disk under `key` already.
+    /// The text that is saved under `key` already.
     kept: String,
 }
 
 impl Composer {
-    /// Begins with `text`, which may be what was kept under `key`.
+    /// Creates a composer with `text`, which may be what was saved under `key`.
     pub fn new(title: impl Into<String>, key: impl Into<String>, text: &str, make: Make) -> Composer {
         Composer::of(title.into(), key.into(), text, Purpose::Send(make, None), None)
     }
 
-    /// With what follows on the server's answer.
+    /// Sets the callback for the server's reply.
     pub fn then(mut self, then: FollowUp) -> Composer {
         if let Purpose::Send(_, follows) = &mut self.purpose {
             *follows = Some(then);
@@ -118,17 +118,17 @@ impl Composer {
         self
     }
 
-    /// A comment, which is kept as a draft under `key` from the first letter on.
+    /// Creates a composer for a comment, which is saved as a draft under `key` from the first letter on.
     pub fn comment(title: impl Into<String>, key: impl Into<String>, draft: Draft) -> Composer {
         let completer = Completer::new(&draft.on);
         let text = draft.text.clone();
         let mut composer = Composer::of(title.into(), key.into(), &text, Purpose::Comment(Box::new(draft)), completer);
-        // What it begins with, a quote for one, is kept with the first letter.
+        // The initial text, such as a quote, is saved with the first letter.
         composer.kept.clone_from(&text);
         composer
     }
 
-    /// With the cursor at a byte of the text.
+    /// Moves the cursor to a byte offset of the text.
     pub fn at(mut self, byte: usize) -> Composer {
         let text = self.text();
         let before = text.get(..byte).unwrap_or(&text);
@@ -179,7 +179,7 @@ impl Composer {
             Purpose::Send(..) => text.clone(),
             Purpose::Comment(draft) => {
                 draft.text.clone_from(&text);
-                // What was refused is another text now.
+                // A changed text is no longer the one that was refused.
                 if let Fate::Failed { before: None, .. } = draft.state {
                     draft.state = Fate::Begun;
                 }
@@ -190,7 +190,7 @@ impl Composer {
         self.kept = text;
     }
 
-    /// Keeps it as it stands, with this to become of it.
+    /// Saves the comment as it is, with this state.
     fn keep_as(&mut self, fate: Fate, cx: &mut Cx) {
         let text = self.text();
         if let Purpose::Comment(draft) = &mut self.purpose {
@@ -209,7 +209,7 @@ impl Composer {
         matches!(self.state, State::Looking | State::Sending(_) | State::Posted | State::Done)
     }
 
-    /// Sends it; or adds it to the review of what it is on, which begins with it where none is open.
+    /// Sends the text, or adds it to the review of its object, starting one if there is none.
     fn submit(&mut self, to_review: bool, cx: &mut Cx) -> AfterKey {
         if self.is_busy() {
             return AfterKey::Open;
@@ -241,14 +241,14 @@ impl Composer {
                     }
                     _ => Some(DraftNoteChange::Create).filter(|_| to_review && has_draft_notes),
                 };
-                // Of what may have arrived already, that is what has to be known first.
+                // If the comment may have arrived already, that must be found out first.
                 let uncertain = draft.state.before().is_some();
                 let fate = match to_review {
                     _ if uncertain => draft.state.clone(),
                     true => Fate::Kept,
                     false => Fate::Begun,
                 };
-                // What may have been posted already is never posted by what only adds to a review.
+                // A comment that may have been posted already must not be posted by adding it to a review.
                 let is_draft_note = if uncertain { draft.draft_note.is_some() } else { change.is_some() };
                 if let Purpose::Comment(draft) = &mut self.purpose
                     && !uncertain
@@ -270,7 +270,7 @@ impl Composer {
         AfterKey::Open
     }
 
-    /// Sends the text as it stands.
+    /// Sends the current text.
     fn send(&mut self, cx: &mut Cx) {
         let Purpose::Send(make, then) = &self.purpose else { return };
         let base = self.current.as_ref().and_then(|current| current.base.as_deref());
@@ -296,12 +296,12 @@ impl Composer {
         };
     }
 
-    /// The line under the cursor, up to it, where names can be completed.
+    /// Returns the line up to the cursor, in which a name can be completed.
     fn before_cursor(&self) -> String {
         let area = self.area.borrow();
         let at = area.cursor();
         let line = area.lines().get(at.0).map(String::as_str).unwrap_or_default();
-        // A name is short: what stands far before it does not matter.
+        // A name is short: text far before the cursor does not matter.
         let from = at.1.saturating_sub(64);
         line.chars().skip(from).take(at.1 - from).collect()
     }
@@ -313,7 +313,7 @@ impl Composer {
         }
     }
 
-    /// Keys of the list of names, while it is open.
+    /// Handles a key for the list of names, while it is open.
     fn choose(&mut self, key: Key, cx: &mut Cx) -> bool {
         let Some(completer) = self.completer.as_mut().filter(|completer| !completer.names().is_empty()) else {
             return false;
@@ -383,15 +383,15 @@ impl Composer {
         }
     }
 
-    /// Returns why it was not sent, in lines.
+    /// Returns the reason why the text was not sent, as lines.
     fn trouble(&self, width: u16) -> Vec<String> {
         let State::Failed(why) = &self.state else { return Vec::new() };
         let words = format!("Not sent. {}. Your text is saved.", why.trim_end_matches('.'));
         text::wrap(&words, width.into(), TROUBLE)
     }
 
-    /// Returns what is commented on, above the text: the last lines of it. Or what somebody else made of the note in
-    /// the meantime.
+    /// Returns the lines to show above the text: the last lines of what is commented on, or the note as somebody else
+    /// changed it in the meantime.
     fn quoted(&self, height: u16) -> &[String] {
         if !self.theirs.is_empty() {
             let room = usize::from(height / 2).clamp(1, 8);
@@ -404,10 +404,10 @@ impl Composer {
     }
 }
 
-/// Takes what would drive the terminal out of cells: a quoted note may hold anything.
+/// Removes characters that would control the terminal from cells: a quoted note may contain anything.
 fn clean(buf: &mut Buffer, area: Rect, theme: &Theme) {
     let area = area.intersection(buf.area);
-    // What joins emoji is no harm.
+    // The character that joins emoji is harmless.
     let acts = |c: char| c != '\u{200d}' && (c.is_control() || text::hides(c));
     for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y))) {
         if let Some(cell) = buf.cell_mut((x, y))
@@ -420,17 +420,17 @@ fn clean(buf: &mut Buffer, area: Rect, theme: &Theme) {
     }
 }
 
-/// Columns and rows that it asks for on a screen.
+/// Returns the width and height that the composer requests on a screen.
 fn size(width: u16, height: u16) -> (u16, u16) {
     ((width / 4 * 3).clamp(40, 100), (height / 5 * 3).clamp(8, 24))
 }
 
-/// Rows at the bottom of a screen that a comment on lines takes.
+/// Returns the number of rows at the bottom of a screen that a comment on lines takes.
 pub fn rows_on_lines(height: u16) -> u16 {
     (height / 5 * 2).clamp(10, 18).min(height)
 }
 
-/// Columns of the text in the preview: what is left of the popup beside border, mark and thumb.
+/// Returns the width of the text in the preview: the popup without border, mark and scrollbar thumb.
 fn preview_width(view: &View) -> usize {
     (size(view.size.0, view.size.1).0 + 4).min(view.size.0).saturating_sub(6).into()
 }
@@ -462,7 +462,7 @@ impl Overlay for Composer {
             return None;
         }
         let (width, height) = size(screen.width, screen.height);
-        // Below the lines that it is about, which stay visible above it.
+        // Below the lines that the comment is about, which stay visible above it.
         let (screen, height) = match self.is_on_lines() {
             true => {
                 let rows = rows_on_lines(screen.height);
@@ -577,7 +577,8 @@ impl Overlay for Composer {
                 self.preview = None;
                 let area = self.area.get_mut();
                 let changed = area.input(KeyEvent::new(key.code, modifiers));
-                // A text that took the place of another went and came in two steps: nobody wants to see the empty one.
+                // Replacing the whole text takes two steps, removing and inserting: undo both, so that the empty text
+                // is never shown.
                 if changed && key.ctrl && key.code == KeyCode::Char('u') && area.is_empty() {
                     area.undo();
                 }
@@ -611,7 +612,7 @@ impl Overlay for Composer {
         if !matches!(self.state, State::Posted) || view.outbox.progress(&self.key).is_some() {
             return;
         }
-        // The outbox is done with it: it is gone if the server has it, else it says why not.
+        // The outbox is done with the draft: it is deleted if the server has it, else it contains the reason.
         self.state = match view.drafts.get(&self.key).and_then(|kept| Draft::read(kept)) {
             None => State::Done,
             Some(kept) => {
@@ -647,7 +648,7 @@ impl Overlay for Composer {
         }
         match outcome {
             Ok(_) => Some(AfterKey::Close),
-            // Whoever waits for the answer says what came of it, beside what it is about; the text is kept.
+            // The callback reports the result next to what it is about; the text stays saved.
             Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_passing() => {
                 Some(AfterKey::Close)
             }
@@ -659,7 +660,7 @@ impl Overlay for Composer {
     }
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
-        // An editor ends its files with a line's end.
+        // Editors end files with a line break.
         self.set(text.trim_end_matches('\n'));
         self.keep(cx);
         AfterKey::Open

@@ -1,4 +1,4 @@
-//! The text of the editor: its lines and cursor, what is found in it, its colors, and the part of it that is seen.
+//! The text of the editor: lines and cursor, search matches, syntax colors, and the visible part.
 
 use crate::app::keymap::Key;
 use crate::app::overlay::editor::text_format::Form;
@@ -18,16 +18,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use tui_textarea::{CursorMove, TextArea};
 
-/// Steps that can be undone.
+/// The maximum number of steps that can be undone.
 const UNDO: usize = 2_000;
-/// Lines above the window from which its colors are worked out.
+/// The number of lines above the viewport at which highlighting starts.
 const BEFORE: usize = 120;
 
-/// A text that is edited.
+/// A text that is being edited.
 pub struct TextBuffer {
-    /// The name of what the text was made of.
+    /// The name of the version that the text was made from.
     pub origin: String,
-    /// It is what was typed before, and kept.
+    /// Whether the text is a draft that was saved before.
     pub was_found_again: bool,
     path: String,
     original: String,
@@ -42,18 +42,18 @@ pub struct TextBuffer {
     drawn: Cell<Rect>,
 }
 
-/// The colors of some lines, as they were when they were worked out.
+/// The colors of some lines, as last computed.
 #[derive(Default)]
 struct Colors {
     first: usize,
     lines: Vec<Spans>,
-    /// What they were made of.
+    /// The key of the text that they were computed from.
     key: String,
-    /// How many lines the text had.
+    /// The number of lines of that text.
     len: usize,
 }
 
-/// Works out the colors of the lines around the window.
+/// A computation of the colors of the lines around the viewport.
 struct Color {
     key: String,
     path: String,
@@ -76,17 +76,17 @@ impl Derive for Color {
     }
 }
 
-/// The byte at which the character `column` of a line begins; its end where it has no more.
+/// Returns the byte offset of the character `column` of a line, or the end of a line that is shorter.
 fn byte(line: &str, column: usize) -> usize {
     line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
 }
 
-/// Returns what edits these lines.
+/// Returns a text area with these lines.
 fn area_of(lines: Vec<String>) -> TextArea<'static> {
     let mut area = TextArea::new(lines);
     area.set_max_histories(UNDO);
     area.set_tab_length(text::TAB as u8);
-    // Indented as the file is, with blanks or with tabs.
+    // Indent as the file does, with spaces or with tabs.
     area.set_hard_tab_indent(area.lines().iter().any(|line| line.starts_with('\t')));
     area
 }
@@ -112,22 +112,22 @@ impl TextBuffer {
         }
     }
 
-    /// The whole text, as it is to be saved.
+    /// Returns the whole text, as it is to be saved.
     pub fn text(&self) -> String {
         self.form.join(self.area.lines())
     }
 
-    /// Returns whether it is another text than at first.
+    /// Returns whether the text differs from the original one.
     pub fn is_modified(&self) -> bool {
         self.modified
     }
 
-    /// The text at first.
+    /// Returns the original text.
     pub fn original(&self) -> &str {
         &self.original
     }
 
-    /// What it is made of is another state of the file, by its name and text.
+    /// Replaces the original version, by its name and text.
     pub fn rebase(&mut self, origin: String, original: String) {
         (self.origin, self.original) = (origin, original);
         self.modified = self.text() != self.original;
@@ -138,12 +138,12 @@ impl TextBuffer {
         (at.0, at.1)
     }
 
-    /// The text of the line under the cursor.
+    /// Returns the text of the line under the cursor.
     fn line(&self) -> &str {
         self.area.lines().get(self.cursor().0).map(String::as_str).unwrap_or_default()
     }
 
-    /// Returns where the cursor is, how many lines there are, and what is special about them.
+    /// Returns the position of the cursor, the number of lines, and the peculiarities of the text.
     pub fn facts(&self) -> String {
         let (row, column) = self.cursor();
         let lines = self.area.lines().len();
@@ -164,7 +164,7 @@ impl TextBuffer {
         facts.join(glyph::between())
     }
 
-    /// Returns what is selected.
+    /// Returns the selected text.
     pub fn selected(&self) -> Option<String> {
         let ((from, left), (to, right)) = self.area.selection_range()?;
         let lines = self.area.lines().get(from..=to)?;
@@ -177,14 +177,14 @@ impl TextBuffer {
         (!words.is_empty()).then_some(words)
     }
 
-    /// Ends the selection; `false` where there is none.
+    /// Ends the selection; returns `false` if there was none.
     pub fn end_selection(&mut self) -> bool {
         let was = self.area.is_selecting();
         self.area.cancel_selection();
         was
     }
 
-    /// A key that types, moves, or changes what is there.
+    /// Handles a key that types, moves, or edits.
     pub fn key(&mut self, key: Key) {
         let page = self.scroll.height.get().saturating_sub(1).max(1);
         let (row, column) = self.cursor();
@@ -193,14 +193,14 @@ impl TextBuffer {
             (KeyCode::PageUp, _) => self.go_to(row.saturating_sub(page), column),
             (KeyCode::Home, true) => self.go_to(0, 0),
             (KeyCode::End, true) => self.go_to(usize::MAX, usize::MAX),
-            // A whole text that took the place of another went and came in two steps: nobody wants to see the empty
-            // one.
+            // Replacing the whole text takes two steps, removing and inserting: undo or redo both, so that the empty
+            // text is never shown.
             (KeyCode::Char('z'), true) => _ = self.area.undo() && self.area.is_empty() && self.area.undo(),
             (KeyCode::Char('y'), true) => _ = self.area.redo() && self.area.is_empty() && self.area.redo(),
             (KeyCode::Char('v'), true) => _ = self.area.paste(),
             (KeyCode::Char('r' | 'u'), true) => {}
             (KeyCode::Enter, _) => {
-                // The next line begins as far in as this one, as far as the cursor stands behind that.
+                // Indent the new line like this one, but not beyond the cursor.
                 let indent =
                     self.line().chars().take(column).take_while(|c| matches!(c, ' ' | '\t')).collect::<String>();
                 self.area.insert_newline();
@@ -219,21 +219,20 @@ impl TextBuffer {
         self.after(row);
     }
 
-    /// Pasted text, at the cursor.
+    /// Inserts pasted text at the cursor.
     pub fn insert(&mut self, words: &str) {
         let (row, _) = self.cursor();
         self.area.insert_str(words);
         self.after(row);
     }
 
-    /// All of it is another text now, in one step that can be undone.
+    /// Replaces the whole text, in one step that can be undone.
     pub fn replace(&mut self, whole: &str) {
         let (row, column) = self.cursor();
         let (form, lines) = Form::of(whole);
         self.form = form;
         if lines.iter().any(|line| line.ends_with('\r')) {
-            // The area leaves out what stands before a line's end of what is put into it: these lines are given to it
-            // whole.
+            // The text area drops a CR before a line break in inserted text, so these lines are passed to it whole.
             self.area = area_of(lines);
         } else {
             self.area.select_all();
@@ -244,7 +243,7 @@ impl TextBuffer {
         self.after(row);
     }
 
-    /// After a change or a move: `row` is where the cursor was.
+    /// Updates the state after a change or a move; `row` is the previous row of the cursor.
     fn after(&mut self, row: usize) {
         let text = self.text();
         self.modified = text != self.original;
@@ -264,12 +263,12 @@ impl TextBuffer {
         self.scroll.show_columns(at..at + 1);
     }
 
-    /// To a line and a character of it, from 0; as far as there are some.
+    /// Moves the cursor to a line and a character in it, from 0, clamped to the text.
     pub fn go_to(&mut self, row: usize, column: usize) {
         let row = row.min(self.area.lines().len().saturating_sub(1));
         let fits = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         self.area.move_cursor(CursorMove::Jump(fits(row), 0));
-        // A jump goes no further than this; the rest is gone step by step.
+        // A jump goes no further than this; the rest is moved step by step.
         for _ in usize::from(u16::MAX)..row {
             self.area.move_cursor(CursorMove::Down);
         }
@@ -281,12 +280,12 @@ impl TextBuffer {
         self.show_cursor();
     }
 
-    /// Returns the text that is searched for.
+    /// Returns the search text.
     pub fn search_text(&self) -> &str {
         &self.query
     }
 
-    /// Searches for `query` and goes to its first match from the cursor on; an empty text ends the search.
+    /// Searches for `query` and goes to the first match from the cursor on; an empty text ends the search.
     pub fn find(&mut self, query: &str) {
         self.query = query.to_owned();
         self.look();
@@ -313,7 +312,7 @@ impl TextBuffer {
         self.scroll.show_columns(columns);
     }
 
-    /// To the next match, or to the one before, around the ends.
+    /// Goes to the next or the previous match, wrapping around.
     pub fn next_match(&mut self, forward: bool) {
         let (row, column) = self.cursor();
         let here = (row, byte(self.line(), column));
@@ -350,7 +349,7 @@ impl TextBuffer {
         }
     }
 
-    /// The lines whose colors are needed: some above the window, and it.
+    /// Returns the lines whose colors are needed: the viewport, and some lines above and below it.
     fn around(&self, view: &View) -> Range<usize> {
         let height = self.scroll.height.get().max(usize::from(view.size.1));
         let row = self.cursor().0;
@@ -374,7 +373,7 @@ impl TextBuffer {
         vec![Work::new(Color { key, path: self.path.clone(), first_line, lines }).into()]
     }
 
-    /// Takes the colors that were worked out.
+    /// Applies colors that have been computed.
     pub fn changed(&mut self, view: &View) {
         let (key, around) = self.colors_key(view);
         if self.colors.key != key
@@ -384,7 +383,7 @@ impl TextBuffer {
         }
     }
 
-    /// Returns what is selected of a line, in bytes.
+    /// Returns the selected range of a line, in bytes.
     fn selection_on(&self, row: usize, line: &str) -> Option<Range<usize>> {
         let ((from, left), (to, right)) = self.area.selection_range()?;
         if !(from..=to).contains(&row) {
@@ -421,14 +420,15 @@ impl TextBuffer {
         let x = text::width(line.get(..byte(line, column)).unwrap_or_default()).checked_sub(self.scroll.left)?;
         let y = row.checked_sub(self.scroll.top.get())?;
         let at = (inside.x.checked_add(u16::try_from(x).ok()?)?, inside.y.checked_add(u16::try_from(y).ok()?)?);
-        // Behind the last character of a full line, the cursor stands in the column of the thumb.
+        // After the last character of a full line, the cursor is in the column of the scrollbar thumb.
         let reach = Rect { width: inside.width + 1, ..inside };
         reach.contains(at.into()).then_some(at)
     }
 }
 
 impl Colors {
-    /// Lines came or went below `row`: those that stay keep their colors until new ones are known.
+    /// Moves the colors after lines were inserted or removed below `row`: other lines keep their colors until new ones
+    /// are known.
     fn shift(&mut self, row: usize, len: usize) {
         let at = (row + 1).saturating_sub(self.first).min(self.lines.len());
         if len > self.len {

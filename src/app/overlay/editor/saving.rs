@@ -1,4 +1,4 @@
-//! The text of an editor on its way out: looked at is what is there by then, so that nobody's text is replaced unseen.
+//! Saving the text of the editor: the current version is checked first, so that nobody's text is replaced unseen.
 
 use super::{Editor, State, readable};
 use crate::app::action::{Action, Tone};
@@ -6,16 +6,16 @@ use crate::app::overlay::AfterKey;
 use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::pane::Cx;
 
-/// A text on its way out.
+/// A text that is being saved.
 pub(super) enum Saving {
-    /// Looks whether somebody changed the document in the meantime; holds what the text was made of, and the text.
+    /// Checking whether somebody else changed the document in the meantime; with the origin of the text, and the text.
     Looking { origin: String, text: String },
-    /// Shows that somebody did: with what there is now, and its name.
+    /// Showing that somebody else did; with the name and the text of the current version.
     Clashing { clash: Box<EditConflict>, text: String, now: Option<(String, String)> },
 }
 
 impl Editor {
-    /// Saves it, once it is known what is there now, if that is looked at.
+    /// Saves the text, after checking the current version if the document requires that.
     pub(super) fn look_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> AfterKey {
         match self.document.look() {
             Some(load) => {
@@ -27,8 +27,7 @@ impl Editor {
         }
     }
 
-    /// Returns whether it is known by now what is there: then the text is saved, or it is shown what somebody made of
-    /// it.
+    /// Saves the text once the current version is known, or shows the conflict with it.
     pub(super) fn looked(&mut self, cx: &mut Cx) -> AfterKey {
         let Some(Saving::Looking { origin, text }) = &self.saving else { return AfterKey::Open };
         let fresh = self.document.look().is_none_or(|load| cx.view.store.is_fresh(&load.request));
@@ -38,13 +37,13 @@ impl Editor {
         let now = match read {
             Ok(now) if now.name == origin || now.bytes == text.as_bytes() => return self.save(&now.name, text, cx),
             Ok(now) => readable(now).ok(),
-            // Where it cannot be read again, the server's own answer to the text has to do.
+            // If the document cannot be fetched again, rely on the server's reply to the write.
             Err(_) => return self.save(&origin, text, cx),
         };
         let theirs = now.as_ref().map_or("(no text)", |(_, text)| text.as_str()).to_owned();
         let was = match &self.state {
             State::Here(sheet) if sheet.original() != theirs => sheet.original().to_owned(),
-            // What was begun in an earlier session is kept, what it was made of is not.
+            // A draft of an earlier session is saved, but not the text that it was made from.
             _ => "(not saved)".to_owned(),
         };
         let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
@@ -52,7 +51,7 @@ impl Editor {
         AfterKey::Open
     }
 
-    /// Returns what is to become of what somebody else made of the document.
+    /// Resolves the conflict with somebody else's change.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) -> AfterKey {
         let Some(Saving::Clashing { text: mine, now, .. }) = self.saving.take() else { return AfterKey::Open };
         match (choice, now, &mut self.state) {
@@ -70,7 +69,7 @@ impl Editor {
                 self.note = Some("Showing their version; C-z restores yours.".into());
                 AfterKey::Open
             }
-            // Here is no text to bring it back into: what was written goes where it can be had again.
+            // There is no text area here to restore the text to, so it goes to the clipboard.
             (Resolution::Theirs, _, State::Outside { .. }) => {
                 cx.act(Action::Keep(self.document.key().to_owned(), None));
                 cx.act(Action::Copy("what you wrote", mine));

@@ -1,20 +1,21 @@
-//! What of a text file is not its lines: the mark at its beginning, how lines end, and whether the last one does.
+//! The format of a text file apart from its lines: byte order mark, line endings, and whether the last line has one.
 
-/// How lines become a file again, byte for byte as it was where they did not change.
+/// The format that turns lines into a file again; unchanged lines are the same byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// It begins with U+FEFF.
+    /// Whether the file begins with U+FEFF.
     bom: bool,
-    /// Every line ends with CR LF. Of mixed ends, the CR stays part of its line, and is seen there.
+    /// Whether every line ends with CR LF. If line endings are mixed, the CR stays part of its line, and is visible
+    /// there.
     crlf: bool,
-    /// The last line ends, too.
+    /// Whether the last line ends with a line break.
     ends: bool,
-    /// The file is one line end alone, which no lines would say.
+    /// Whether the file is a single line break, which lines alone cannot express.
     blank: bool,
 }
 
 impl Form {
-    /// Takes a text apart.
+    /// Splits a text into its format and its lines.
     pub fn of(text: &str) -> (Form, Vec<String>) {
         let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
         let ends = memchr::memchr_iter(b'\n', rest.as_bytes());
@@ -28,7 +29,7 @@ impl Form {
         let form = Form {
             bom: rest.len() < text.len(),
             crlf,
-            // A new file ends its last line.
+            // The last line of a new file gets a line break.
             ends: rest.is_empty() || rest.ends_with(end),
             blank: rest == end,
         };
@@ -36,7 +37,7 @@ impl Form {
         (form, body.split(end).map(str::to_owned).collect())
     }
 
-    /// Puts lines together.
+    /// Joins lines into a text.
     pub fn join(&self, lines: &[String]) -> String {
         let end = if self.crlf { "\r\n" } else { "\n" };
         let mut text = String::with_capacity(lines.iter().map(|line| line.len() + end.len()).sum::<usize>() + 3);
@@ -56,7 +57,7 @@ impl Form {
         text
     }
 
-    /// Returns what is worth saying of it.
+    /// Returns the peculiarities of the format.
     pub fn facts(&self) -> Vec<&'static str> {
         let mut facts = Vec::new();
         if self.crlf {

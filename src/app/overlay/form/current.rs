@@ -1,4 +1,5 @@
-//! A form that changes a thing: what the server has of it, and what somebody else made of that in the meantime.
+//! Forms that edit an object: its current version on the server, and conflicts with changes that somebody else made in
+//! the meantime.
 
 use super::{Form, NamedTexts, ReplacedText, State, Widget};
 use crate::api::Endpoint;
@@ -9,24 +10,24 @@ use crate::store::Load;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Reads from the store what the server has.
+/// A function that reads the current version from the store.
 type ReadCurrent = Box<dyn Fn(&View) -> Option<NamedTexts>>;
 
-/// What the server has, for a form that changes a thing.
+/// The version on the server, for a form that changes an object.
 pub(super) struct Current {
     pub load: Load,
-    /// The reply that the fields hold.
+    /// The number of the reply that the fields were filled from.
     pub filled: Option<usize>,
-    /// Counts the replies: reading one costs more.
+    /// A function that counts the replies, which is cheaper than reading one.
     replies: Box<dyn Fn(&View) -> usize>,
-    /// The values by field; `None` while there is none.
+    /// The values by field; `None` while there is no reply.
     read: ReadCurrent,
 }
 
 impl Form {
-    /// The form changes what `get` reads: fields begin with what stands under their names there, or with what `read`
-    /// says; only what is changed is sent, and what somebody else changed in the meantime is shown before it is
-    /// overwritten.
+    /// Makes the form change what `get` fetches: the fields start with the values of the same name in the reply, or
+    /// with those that `read` returns. Only changes are sent, and a change that somebody else made in the meantime is
+    /// shown before it is overwritten.
     pub fn of_current<G: Endpoint>(
         mut self,
         view: &View,
@@ -59,12 +60,12 @@ impl Form {
         self
     }
 
-    /// Takes what the server has into the fields, once it is known, and again while nothing was typed; what was typed
-    /// stays.
+    /// Fills the fields from the server's version once it is known, and again as long as nothing was typed; typed texts
+    /// are kept.
     pub(super) fn fill(&mut self, view: &View) {
         let Some(current) = &mut self.current else { return };
         let first = current.filled.is_none();
-        // A text that is open somewhere else would come back made of what is replaced here, unseen.
+        // A text that is open elsewhere is based on the version that would be replaced here, unseen.
         let open = self.writing.is_some() || self.outside.is_some();
         if !first && (open || !matches!(self.state, State::Typing) || self.fields.iter().any(super::Field::is_dirty)) {
             return;
@@ -81,20 +82,22 @@ impl Form {
             field.before(value.clone());
             if let Some((typed, before)) = typed {
                 field.input = typed;
-                // Who wrote a long text before the one that stands there was known has not seen what it replaces.
+                // A long text that was typed before the current one was known was written without seeing what it
+                // replaces.
                 if field.widget == Widget::Long {
                     field.before = before;
                 }
             }
         }
         self.begin_where_it_was_left();
-        // It was opened before the text was known, and nobody wrote there yet.
+        // The text area was opened before the text was known, and nothing has been typed there yet.
         if self.writing.is_some() && self.current_field().is_some_and(|field| !field.is_dirty()) {
             self.write();
         }
     }
 
-    /// What was typed in an earlier session was typed into what the server had then.
+    /// Restores the previous values of texts that were typed in an earlier session, when the server had another
+    /// version.
     pub(super) fn begin_where_it_was_left(&mut self) {
         if self.current.as_ref().is_none_or(|current| current.filled.is_none()) {
             return;
@@ -107,7 +110,7 @@ impl Form {
         }
     }
 
-    /// Once the server has said what it has now: compares that with what the form began with.
+    /// Compares the current version on the server, once it is known, with the one that the form started with.
     pub(super) fn look(&mut self, cx: &mut Cx) {
         let Some(current) = &self.current else { return };
         let (store, request) = (cx.view.store, &current.load.request);
@@ -116,12 +119,13 @@ impl Form {
         }
         match (current.read)(&cx.view).filter(|_| store.error_of(request).is_none()) {
             Some(now) => self.compare(now, cx),
-            // Where it cannot be read again, the server's own answer to the change has to do.
+            // If the object cannot be fetched again, rely on the server's reply to the write.
             None => self.send(cx),
         }
     }
 
-    /// Compares what the server has now with what the form began with: sends it, or shows what somebody changed.
+    /// Compares the current version on the server with the one that the form started with: sends the form, or shows the
+    /// conflict.
     fn compare(&mut self, now: NamedTexts, cx: &mut Cx) {
         let mut changes = Vec::new();
         for field in &mut self.fields {
@@ -129,7 +133,7 @@ impl Form {
             if *theirs == field.before || matches!(field.widget, Widget::Secret | Widget::Picture) {
                 continue;
             }
-            // Both made the same of it.
+            // Both sides made the same change.
             if field.input.text() == theirs {
                 field.before(theirs.clone());
                 continue;
@@ -145,7 +149,7 @@ impl Form {
         self.state = State::Clashing(EditConflict::new(changes), now);
     }
 
-    /// What is to become of what somebody else changed.
+    /// Resolves the conflict with somebody else's changes.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) {
         let State::Clashing(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
         if choice == Resolution::Back {
@@ -185,7 +189,7 @@ impl Form {
         cx.say(Tone::Info, format!("Showing their version, {left}{back}."));
     }
 
-    /// Gives back what was typed where theirs stands now; and theirs, the next time.
+    /// Swaps the typed texts and the version that replaced them.
     pub(super) fn swap_replaced(&mut self, cx: &mut Cx) {
         if self.replaced.texts.is_empty() {
             return;
@@ -204,7 +208,7 @@ impl Form {
     }
 }
 
-/// A value of a reply as a field shows it.
+/// Returns a value of a reply as text for a field.
 fn as_text(value: &Value) -> String {
     match value {
         Value::Null | Value::Object(_) => String::new(),

@@ -1,4 +1,4 @@
-//! One field of a form: what may be typed into it, what it makes of that, and what it asks the server for.
+//! A field of a form: the texts that it accepts, the value that is sent, and the data needed from the server.
 
 use super::picture;
 use crate::api::endpoint::{Input as Described, InputKind};
@@ -10,78 +10,79 @@ use crate::ui::input::Input;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// How a field is filled in.
+/// The kind of input of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Widget {
-    /// A line of text; names may be offered for it.
+    /// A line of text, for which names may be offered.
     Line(Complete),
-    /// Names with commas between them.
+    /// Names separated by commas.
     Words(Complete),
-    /// A name that stands for a number: a user, a group, a milestone.
+    /// A name that stands for an ID: a user, a group, a milestone.
     Named(Complete),
-    /// Such names with commas between them.
+    /// Several such names, separated by commas.
     Names(Complete),
-    /// A number from 0.
+    /// A whole number from 0.
     Number,
     /// A number with a fraction.
     Decimal,
-    /// A day, or a moment.
+    /// A date or a time.
     Date,
-    /// Yes, no, or neither.
+    /// Yes, no, or empty.
     YesNo,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// Text of several lines.
     Long,
-    /// The path of a picture of this machine, which goes along.
+    /// The path of a local image, which is uploaded.
     Picture,
-    /// A text that is never shown, and never kept.
+    /// A text that is never shown and never saved.
     Secret,
 }
 
-/// Looks at a text beyond its form; the error is shown at the field.
+/// A function that validates a text beyond its type; the error is shown at the field.
 pub type Validate = fn(&str) -> Result<(), String>;
 
-/// Reads what is sent from a text or a choice; the error is shown at the field, and repeats none of the text.
+/// A function that parses a text or a choice into the value to send; the error is shown at the field, and must not
+/// repeat the text.
 pub type Parse = Box<dyn Fn(&str) -> Result<Value, String>>;
 
-/// One field.
+/// A field of a form.
 pub struct Field {
-    /// The input of the operation.
+    /// The name of the input.
     pub name: &'static str,
-    /// What stands before it.
+    /// The label before the field.
     pub label: String,
-    /// One line about it.
+    /// A line of help.
     pub help: String,
-    /// What the server takes where it is empty.
+    /// The value that the server assumes if the field is empty.
     pub default: String,
-    /// How it is filled in.
+    /// The kind of input.
     pub widget: Widget,
     /// Whether it must be filled in.
     pub required: bool,
-    /// The line that is typed; of [`Widget::Long`] the whole text.
+    /// The line being typed; for [`Widget::Long`], the whole text.
     pub input: Input,
-    /// What stood there when the form was opened, and is not to be kept as typed.
+    /// The text when the form was opened, which is not saved as typed.
     pub initial: String,
-    /// What the server has: only what differs is sent.
+    /// The value on the server: only a different one is sent.
     pub before: String,
-    /// Why it is not right: said by the server, or found here.
+    /// The error in the text, reported by the server or found here.
     pub error: Option<String>,
-    /// Another input that takes the same value.
+    /// A second input that gets the same value.
     pub twin: Option<&'static str>,
-    /// Whether its text is kept on this machine until it is sent.
+    /// Whether the text is saved on this machine until it is sent.
     pub is_kept: bool,
-    /// Whether dots are shown instead of its text, which may be secret.
+    /// Whether the text is masked, because it may be secret.
     pub is_hidden: bool,
     check: Option<Validate>,
     parse: Option<Parse>,
     kind: InputKind,
-    /// Counts the times that a file is looked at: it may be another one each time.
+    /// The number of checks of the file, which may be another file each time.
     looks: u32,
 }
 
 impl Field {
-    /// The field of an input, filled in as its type says.
+    /// Creates the field of an input, of the kind that its type suggests.
     pub fn of(input: &Described) -> Field {
         let widget = match input.kind {
             InputKind::Number => Widget::Number,
@@ -113,85 +114,85 @@ impl Field {
         }
     }
 
-    /// Before it is sent: what was found out about a file of this machine may not be so any more.
+    /// Requests a new check before the form is sent: earlier findings about a local file may be outdated.
     pub fn look_again(&mut self) {
         self.looks += u32::from(self.widget == Widget::Picture);
     }
 
-    /// Under another name.
+    /// Sets the label.
     pub fn label(&mut self, label: &str) -> &mut Field {
         self.label = label.to_owned();
         self
     }
 
-    /// With another line about it.
+    /// Sets the line of help.
     pub fn help(&mut self, help: &str) -> &mut Field {
         self.help = help.to_owned();
         self
     }
 
-    /// Says what the server takes where it stays empty.
+    /// Sets the value that the server assumes if the field stays empty.
     pub fn default(&mut self, default: impl Into<String>) -> &mut Field {
         self.default = default.into();
         self
     }
 
-    /// Filled in like that.
+    /// Sets the kind of input.
     pub fn widget(&mut self, widget: Widget) -> &mut Field {
         self.widget = widget;
         self
     }
 
-    /// Must be filled in, or need not.
+    /// Sets whether the field must be filled in.
     pub fn required(&mut self, required: bool) -> &mut Field {
         self.required = required;
         self
     }
 
-    /// Begins with a text, which is sent like one that was typed.
+    /// Sets the initial text, which is sent like a typed one.
     pub fn text(&mut self, text: impl Into<String>) -> &mut Field {
         self.initial = text.into();
         self.input.set(self.initial.clone());
         self
     }
 
-    /// Begins with what the server has, which is sent only where it is changed.
+    /// Sets the value on the server, which is sent only if it is changed.
     pub fn before(&mut self, text: impl Into<String>) -> &mut Field {
         self.text(text);
         self.before = self.initial.clone();
         self
     }
 
-    /// Sent under a second name, too: servers differ in what they call it.
+    /// Also sends the value under a second name, because servers differ in the name.
     pub fn also(&mut self, twin: &'static str) -> &mut Field {
         self.twin = Some(twin);
         self
     }
 
-    /// Is looked at by `check` as it is typed.
+    /// Validates the text with `check` while it is typed.
     pub fn check(&mut self, check: Validate) -> &mut Field {
         self.check = Some(check);
         self
     }
 
-    /// Sends what `parse` reads from the text.
+    /// Sends the value that `parse` returns for the text.
     pub fn parsed(&mut self, parse: impl Fn(&str) -> Result<Value, String> + 'static) -> &mut Field {
         self.parse = Some(Box::new(parse));
         self
     }
 
-    /// Holds what may be secret: its text is kept nowhere, nor given to another program.
+    /// Marks the text as possibly secret: it is not saved, and not passed to other programs.
     pub fn unkept(&mut self) -> &mut Field {
         self.is_kept = false;
         self
     }
 
-    /// Returns whether something was typed that is not what stood there.
+    /// Returns whether the text differs from the initial one.
     pub fn is_dirty(&self) -> bool {
         self.input.text() != self.initial
     }
 
-    /// Returns what servers may call it when they speak of it, beside its number `at`.
+    /// Returns the names that servers may use for the field in errors, each with its index `at`.
     pub fn calls(&self, at: usize) -> Vec<(usize, String)> {
         let mut all = vec![(at, self.name.to_owned())];
         all.extend(self.twin.map(|twin| (at, twin.to_owned())));
@@ -201,7 +202,7 @@ impl Field {
         all
     }
 
-    /// Returns what is offered for it.
+    /// Returns the completion for the field.
     pub fn complete(&self) -> &Complete {
         match &self.widget {
             Widget::Line(complete) | Widget::Words(complete) | Widget::Named(complete) | Widget::Names(complete) => {
@@ -211,7 +212,7 @@ impl Field {
         }
     }
 
-    /// The word that is being typed, and where it begins: in a list the one under the cursor.
+    /// Returns the start and the text of the word being typed: in a list, the one under the cursor.
     pub fn word(&self) -> (usize, &str) {
         let text = self.input.text();
         let head = text.get(..self.input.cursor()).unwrap_or(text);
@@ -225,17 +226,17 @@ impl Field {
         }
     }
 
-    /// Whether it holds several names with commas between them.
+    /// Returns whether the field holds several names separated by commas.
     pub fn is_list(&self) -> bool {
         matches!(self.widget, Widget::Words(_) | Widget::Names(_))
     }
 
-    /// The names that a list holds.
+    /// Returns the names in the list.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.input.text().split(',').map(str::trim).filter(|name| !name.is_empty())
     }
 
-    /// Puts an offered name in the place of the word that is being typed.
+    /// Replaces the word being typed by an offered name.
     pub fn accept(&mut self, value: &str) {
         if !self.is_list() {
             return self.input.set(value);
@@ -249,7 +250,7 @@ impl Field {
         self.input.set(format!("{head}{value}{more}"));
     }
 
-    /// The next of the words that can be chosen, or the one before; an empty one is among them where it may be empty.
+    /// Selects the next choice, or the previous one; the empty choice is among them if the field may be empty.
     pub fn turn(&mut self, forward: bool) {
         let mut words: Vec<&str> = match &self.widget {
             Widget::YesNo => vec!["yes", "no"],
@@ -268,7 +269,7 @@ impl Field {
         self.input.set(words.get(next).copied().unwrap_or_default());
     }
 
-    /// The next word that begins with `c`.
+    /// Selects the next choice that begins with `c`.
     pub fn turn_to(&mut self, c: char) {
         let words: &[&str] = match &self.widget {
             Widget::YesNo => &["yes", "no"],
@@ -283,7 +284,7 @@ impl Field {
         }
     }
 
-    /// Returns what it needs from the server to know what its text stands for.
+    /// Returns the data needed from the server to resolve the text.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let typed = self.input.text().trim();
         match &self.widget {
@@ -298,8 +299,7 @@ impl Field {
         }
     }
 
-    /// Returns what is wrong with the text as it is, as far as that can be told here; that it is missing is not said
-    /// yet.
+    /// Returns the error in the current text, as far as it can be checked here; a missing text is not an error yet.
     pub fn verdict(&self, view: &View) -> Option<String> {
         if self.input.text().trim().is_empty() {
             return None;
@@ -310,7 +310,7 @@ impl Field {
         }
     }
 
-    /// Returns what is to be sent; `None` if nothing is.
+    /// Returns the value to send; `None` if nothing is sent.
     pub fn value(&self, view: &View) -> Result<Option<Value>, NoValue> {
         let typed = self.input.text();
         let text = if matches!(self.widget, Widget::Long | Widget::Secret) { typed } else { typed.trim() };
@@ -322,7 +322,7 @@ impl Field {
             return Ok(None);
         }
         if text.trim().is_empty() {
-            // Emptied: texts become empty, and what is known by a number is taken away with 0.
+            // The field was emptied: texts become empty, and an object known by its ID is removed with 0.
             return Ok(match self.widget {
                 Widget::Line(_) | Widget::Long | Widget::Words(_) if self.kind == InputKind::Text => Some(json!("")),
                 Widget::Words(_) => Some(json!([])),
@@ -390,7 +390,7 @@ impl Field {
             },
             Widget::Choice(words) => return Err(NoValue::Wrong(format!("must be one of {}", words.join(", ")))),
         };
-        // The names of choices may stand for numbers, and numbers may be wanted as texts.
+        // The names of choices may stand for numbers, and numbers may be required as texts.
         Ok(Some(match (self.kind, &value) {
             (InputKind::Text, Value::Number(number)) => json!(number.to_string()),
             (InputKind::Number, Value::String(text)) => text.parse::<u64>().map_or(value, |number| json!(number)),
@@ -399,12 +399,12 @@ impl Field {
     }
 }
 
-/// Why a field has no value.
+/// The reason why a field has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// What was typed cannot be sent.
+    /// The text cannot be sent.
     Wrong(String),
-    /// The server has yet to say what the name stands for.
+    /// The server has not resolved the name yet.
     Asked,
 }
 
@@ -418,7 +418,7 @@ fn noun(complete: &Complete) -> &'static str {
     }
 }
 
-/// The documentation of an input as a line for the user: without the marks of code and links.
+/// Returns the documentation of an input as a line for the user, without the markup of code and links.
 fn help_text(help: &'static str) -> String {
     let help: Cow<'static, str> = help.trim().into();
     help.replace(['`', '[', ']'], "")

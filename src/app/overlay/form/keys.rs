@@ -1,4 +1,4 @@
-//! The keys and the mouse in a form.
+//! Keyboard and mouse input of a form.
 
 use super::{Form, State, SuggestionList, Widget};
 use crate::app::action::{Action, Tone};
@@ -14,7 +14,7 @@ use tui_textarea::{CursorMove, TextArea, WrapMode};
 impl Form {
     // ---- long texts
 
-    /// Opens the long text that has the focus, to be written.
+    /// Opens the focused long text for writing.
     pub(super) fn write(&mut self) {
         if matches!(self.state, State::Sending(_) | State::Done) {
             return;
@@ -28,14 +28,14 @@ impl Form {
         self.writing = Some(RefCell::new(area));
     }
 
-    /// Who goes on with a text does not want it to be sent yet.
+    /// Cancels a submission that has not been sent: a user who continues typing does not want to send the text yet.
     fn go_on(&mut self) {
         if matches!(self.state, State::Looking | State::Naming) {
             self.state = State::Typing;
         }
     }
 
-    /// Takes what is written into its field.
+    /// Copies the written text to its field.
     fn written(&mut self, cx: &mut Cx) {
         let Some(area) = &self.writing else { return };
         let text = area.borrow().lines().join("\n");
@@ -57,10 +57,10 @@ impl Form {
         }
     }
 
-    /// Takes what the user's own editor made of a text.
+    /// Applies the text from the user's editor.
     pub(super) fn take_edited(&mut self, text: &str, cx: &mut Cx) {
         let Some((index, before)) = self.outside.take() else { return };
-        // An editor ends its files with a line's end.
+        // Editors end files with a line break.
         let text = text.trim_end();
         if text == before.trim_end() {
             return;
@@ -95,7 +95,7 @@ impl Form {
         }
     }
 
-    /// Hides the text of the field with the focus, or shows it again; `false` where it is none that may be secret.
+    /// Hides or shows the text of the focused field; returns `false` if the text cannot be secret.
     fn hide_or_show(&mut self) -> bool {
         let field = self.fields.get_mut(self.focus).filter(|field| !field.is_kept && field.widget == Widget::Long);
         if let Some(field) = field {
@@ -105,9 +105,9 @@ impl Form {
         false
     }
 
-    // ---- keys of a field
+    // ---- field keys
 
-    /// A key for the list of what may be typed; `false` where it is not for it.
+    /// Handles a key for the list of candidates; returns `false` if the key is not for it.
     fn key_offers(&mut self, key: Key, cx: &mut Cx) -> bool {
         if !self.offers.open || self.offers.items.is_empty() {
             return false;
@@ -195,7 +195,7 @@ impl Form {
                 Some(field) if field.widget == Widget::Long => self.write(),
                 Some(field) if *field.complete() != Complete::Nothing && !self.offers.open => {
                     self.open_offers(&cx.view);
-                    // Nothing was typed that could be meant: the first is chosen with the same key.
+                    // The field is empty, so the same key accepts the first candidate.
                     self.offers.moved = self.fields.get(self.focus).is_some_and(|field| field.input.is_empty());
                     if self.offers.items.is_empty() {
                         self.go_by(1);

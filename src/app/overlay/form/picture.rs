@@ -1,23 +1,24 @@
-//! A picture of this machine that goes with a form: looked at before anything is sent, off the loop.
+//! A local image that is sent with a form: checked in the background before anything is sent.
 
 use crate::app::local_paths;
 use crate::store::{Canceled, Derive, Want, Work};
 use std::io::Read;
 
-/// The largest picture that servers take, in bytes.
+/// The maximum size of an image that servers accept, in bytes.
 const LARGEST: u64 = 200 << 10;
-/// How files begin that servers take as a picture.
+/// The first bytes of the image formats that servers accept.
 const KINDS: [&[u8]; 7] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
 
-/// A look at a file: its path, and which look it is.
+/// A check of a file: its path, and the number of the check.
 struct FileCheck(String, u32);
 
-/// Under which the result of a look is found: `Ok`, or why it cannot be sent. Another look may see another file.
+/// Returns the key of the result of a check: `Ok`, or the reason why the file cannot be sent. Another check may find
+/// another file.
 pub fn key(typed: &str, look: u32) -> String {
     format!("picture {typed} of this machine\t{look}")
 }
 
-/// Has it looked at.
+/// Returns the want that checks the file.
 pub fn look(typed: &str, look: u32) -> Want {
     Work::new(FileCheck(typed.to_owned(), look)).into()
 }

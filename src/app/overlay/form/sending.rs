@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// Whether it is about something that the server has: then only what differs is sent.
+    /// Returns whether the form edits an existing object, so that only differences are sent.
     fn changes_something(&self) -> bool {
         self.current.is_some() || self.fields.iter().any(|field| !field.before.is_empty())
     }

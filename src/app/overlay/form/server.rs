@@ -1,10 +1,10 @@
-//! What a server said about a form, field by field.
+//! Errors of a server about a form, assigned to its fields.
 
-/// The parts of `said` that are about a field of `names`: `name has already been taken; path is too long`,
+/// Returns the parts of `said` about a field of `names`: `name has already been taken; path is too long`,
 /// `title is missing, ref is missing`, `400 (Bad request) "key" not given`.
 pub fn by_field<'a>(said: &str, names: &[&'a str]) -> Vec<(&'a str, String)> {
     let mut found: Vec<(&'a str, String)> = Vec::new();
-    // The status stands before the words, with a colon: `400: name is missing`.
+    // The status comes first, followed by a colon: `400: name is missing`.
     let words = match said.split_once(": ") {
         Some((status, words)) if status.bytes().all(|b| b.is_ascii_digit()) => words,
         _ => said,
@@ -15,7 +15,7 @@ pub fn by_field<'a>(said: &str, names: &[&'a str]) -> Vec<(&'a str, String)> {
                 Some((_, whole)) => *whole = format!("{whole}, {why}"),
                 None => found.push((name, why)),
             },
-            // What has no field of its own goes on with the field before it: `name is too short, is taken`.
+            // A part without a field belongs to the field before it: `name is too short, is taken`.
             None if words.contains("; ") || found.len() == 1 => {
                 if let Some((_, whole)) = found.last_mut() {
                     *whole = format!("{whole}, {}", part.trim());
@@ -27,7 +27,7 @@ pub fn by_field<'a>(said: &str, names: &[&'a str]) -> Vec<(&'a str, String)> {
     found
 }
 
-/// Returns what `part` says of the field `name`, where it begins with its name or names it in quotes.
+/// Returns the error of the field `name` in `part`, if that begins with its name or contains it in quotes.
 fn about(part: &str, name: &str) -> Option<String> {
     let part = part.trim();
     let spoken = name.replace('_', " ");

@@ -1,4 +1,4 @@
-//! A form as it is seen.
+//! Drawing of a form.
 
 use super::{Field, Form, State, Widget};
 use crate::app::complete::{Candidate, Complete};
@@ -11,11 +11,11 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
 use tui_textarea::TextArea;
 
-/// Rows of what is said about a field.
+/// The maximum number of rows of help for a field.
 const ABOUT: usize = 2;
-/// What stands for each letter of a text that is hidden.
+/// The character shown for each character of a masked text.
 const MASK: char = '*';
-/// Rows of a screen from which on there is room for rows that only part things.
+/// The screen height above which there is room for separating rows.
 const ROOMY: u16 = 30;
 
 impl Form {
@@ -23,7 +23,7 @@ impl Form {
         self.fields.iter().enumerate().map(|(index, field)| self.row(index, field, view)).collect()
     }
 
-    /// Returns what is wrong with a field. A name that may go on is not called unknown while it is typed.
+    /// Returns the error of a field. An incomplete name is not reported as unknown while it is being typed.
     fn error<'a>(&self, index: usize, field: &'a Field, view: &View) -> Option<&'a str> {
         let is_typed = index == self.focus && self.offers.open;
         let may_go_on = match &field.widget {
@@ -52,7 +52,7 @@ impl Form {
         }
     }
 
-    /// The lines about a field.
+    /// Returns the help for a field.
     fn about(&self, index: usize) -> String {
         let Some(field) = self.fields.get(index) else { return String::new() };
         let way = match &field.widget {
@@ -132,7 +132,7 @@ impl Form {
         line::pair(buf, area, &left, &count);
     }
 
-    /// Returns what stands below the fields: what went wrong, else what the field with the focus is about.
+    /// Returns the text below the fields: the error of the form, else the help for the focused field.
     fn below(&self, width: usize, height: u16) -> (Vec<String>, Role) {
         let room = if height > 6 { ABOUT } else { 1 };
         match &self.state {
@@ -145,7 +145,7 @@ impl Form {
         }
     }
 
-    /// In accessible mode: the server's words, for the line of the cursor.
+    /// Returns the server's error in accessible mode, for the line of the cursor.
     fn failure_heard(&self) -> Option<String> {
         match &self.state {
             State::Failed(error) if glyph::words() => Some(self.without_secrets(error.message())),
@@ -153,7 +153,7 @@ impl Form {
         }
     }
 
-    /// Rows that the longest of the texts below the fields takes: the fields do not jump when the focus moves.
+    /// Returns the number of rows of the longest text below the fields, so that they do not jump when the focus moves.
     fn rows_below(&self, width: usize) -> usize {
         let most = |at| text::wrap(&self.about(at), width, ABOUT).len();
         let about = (0..self.fields.len()).map(most).max().unwrap_or(0);
@@ -175,7 +175,7 @@ impl Form {
         let errors = rows.iter().filter(|row| row.error.is_some()).count();
         let facts = if self.facts.is_empty() { 0 } else { self.facts.len() + 1 };
         let below = self.rows_below(usize::from(width.min(screen.width.saturating_sub(4))));
-        // A row stays empty above what is said below the fields, and on a large screen another above the keys.
+        // A row stays empty above the text below the fields, and on a large screen another one above the keys.
         let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY);
         let wanted = match self.writing.is_some() {
             true => usize::from(screen.height),
@@ -195,9 +195,9 @@ impl Form {
             let hidden = self.fields.get(self.focus).is_some_and(|field| field.is_hidden);
             return draw_writing(&mut area.borrow_mut(), view, body, buf, hidden);
         }
-        // The line about a field is wrapped where there is room.
+        // The help for a field is wrapped if there is room.
         let (about, role) = self.below(inner.width.into(), inner.height);
-        // Where not all fields are in sight, none gives its row to words that are not there.
+        // If not all fields are visible, none gives up its row for missing text.
         let reserved = match wanted <= usize::from(inner.height) {
             true => below.max(about.len()) + gaps + 1,
             false => about.len() + usize::from(inner.height > 8) + 1,
@@ -208,7 +208,7 @@ impl Form {
         for (words, y) in about.iter().zip(from..foot.y) {
             line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(role))]);
         }
-        // Fields go before facts where there is no room for both.
+        // Fields take precedence over facts if there is not enough room for both.
         let room = if usize::from(body.height) > facts { facts } else { 0 };
         let least = self.facts.iter().map(|(name, _)| text::width(name)).max().unwrap_or(0);
         let column = usize::from(form::value_column(&rows, least, body.width));
