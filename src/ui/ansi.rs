@@ -1,5 +1,6 @@
-//! Terminal output as text: colors and attributes are kept, carriage returns and erasures are obeyed within their line,
-//! and every other escape sequence is dropped. One pass over bytes, nothing is kept but the look at a line's start.
+//! Parsing of terminal output: colors and attributes are kept, carriage returns and erasures are applied within their
+//! line, and all other escape sequences are dropped. Lines are parsed in a single pass; the only state kept is the
+//! style at the start of a line.
 
 mod plain;
 
@@ -12,11 +13,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
-/// Columns of one line that are worked on; what is right of them is left out.
+/// Maximum number of columns parsed of a line; the rest is omitted.
 pub const COLUMNS: usize = 64 * 1024;
-/// Bytes of one line that are worked on.
+/// Maximum number of bytes parsed of a line.
 pub const BYTES: usize = 256 * 1024;
-/// Changes of the look within one line; the text behind the last of them has the default look.
+/// Maximum number of style changes within a line; the text after the last one has the default style.
 const RUNS: usize = 4096;
 const TAB: usize = 8;
 const MARKS: usize = 8;
@@ -28,7 +29,7 @@ const UNDERLINE: u8 = 8;
 const INVERSE: u8 = 16;
 const STRIKE: u8 = 32;
 
-/// The sixteen named colors, in the order of their numbers.
+/// The sixteen named colors in numerical order.
 const NAMED: [Role; 16] = [
     Role::AnsiBlack,
     Role::AnsiRed,
@@ -75,7 +76,7 @@ impl Ink {
     }
 }
 
-/// The look that text has at some byte of the output: what the SGR sequences before it left.
+/// The style of the text at some byte of the output, as set by the SGR sequences before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
     fg: Ink,
@@ -83,27 +84,27 @@ pub struct State {
     flags: u8,
 }
 
-/// Text of one look.
+/// A range of text with one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Bytes of [`Line::text`].
+    /// The byte range in [`Line::text`].
     pub range: Range<usize>,
     pub look: State,
 }
 
-/// One line as a terminal would show it.
+/// A line as a terminal would show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// No control or bidi characters, no tabs.
+    /// The text, without control characters, bidirectional formatting characters and tabs.
     pub text: String,
-    /// Sorted; text of the default look is in none of them.
+    /// The styled ranges, sorted. Text of the default style is not included.
     pub runs: Vec<Run>,
-    /// The line is longer than what is worked on.
+    /// Whether the line is longer than the parsed part.
     pub cut: bool,
 }
 
 impl Line {
-    /// The runs as a layer for [`crate::ui::layers::blend`].
+    /// Returns the runs as a layer for [`crate::ui::layers::blend`].
     pub fn layer(&self, theme: &Theme) -> Vec<(Range<usize>, Style)> {
         self.runs.iter().map(|run| (run.range.clone(), run.look.style(theme))).collect()
     }
@@ -124,7 +125,7 @@ impl Line {
 }
 
 impl State {
-    /// Returns how text of this look is drawn.
+    /// Converts the style for drawing.
     pub fn style(self, theme: &Theme) -> Style {
         let mut style = Style::new();
         style.fg = self.fg.color(theme);
@@ -144,7 +145,7 @@ impl State {
         style
     }
 
-    /// Goes over `bytes` for their SGR sequences alone.
+    /// Applies only the SGR sequences in `bytes`.
     pub fn advance(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some(at) = memchr::memchr(0x1b, rest) {
@@ -197,7 +198,7 @@ impl State {
                         (_, None) => {}
                     }
                 }
-                // The color of the underline is not drawn, but its numbers must not be taken for attributes.
+                // The underline color is not drawn, but its parameters must not be interpreted as attributes.
                 58 if !part.contains(&b':') => {
                     color(&mut parts.by_ref().map(number), false);
                 }
@@ -207,7 +208,7 @@ impl State {
     }
 }
 
-/// `5;n` or `2;r;g;b` behind a 38 or 48; the form with colons may hold a color space before the three.
+/// Parses `5;n` or `2;r;g;b` after a 38 or 48. The form with colons may have a color space before the three components.
 fn color(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<Ink> {
     match numbers.next()? {
         5 => Ink::indexed(numbers.next()?),
@@ -233,8 +234,8 @@ enum Escape<'a> {
     Other,
 }
 
-/// The escape sequence at the start of `bytes` (which start with ESC) and its length, at least 1. A sequence without an
-/// end goes up to the first byte that cannot belong to it.
+/// Parses the escape sequence at the start of `bytes` (which start with ESC) and returns its length, at least 1. An
+/// unterminated sequence ends before the first byte that cannot belong to it.
 fn escape(bytes: &[u8]) -> (usize, Escape<'_>) {
     match bytes.get(1) {
         Some(b'[') => {
@@ -250,7 +251,7 @@ fn escape(bytes: &[u8]) -> (usize, Escape<'_>) {
                 }
             }
         }
-        // OSC, DCS, SOS, PM and APC carry text of any length up to ST; BEL ends them too.
+        // OSC, DCS, SOS, PM and APC contain text of any length up to ST or BEL.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
             let body = bytes.get(2..).unwrap_or_default();
             if let Some(found) = body.iter().position(|b| matches!(b, 0x07 | 0x18 | 0x1a | 0x1b)) {
@@ -276,7 +277,7 @@ fn escape(bytes: &[u8]) -> (usize, Escape<'_>) {
     }
 }
 
-/// Returns whether anything of `bytes` would be seen: text other than blanks.
+/// Returns whether `bytes` contain visible text, that is, anything but whitespace.
 pub fn is_visible(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while let Some(first) = rest.first() {
@@ -290,12 +291,12 @@ pub fn is_visible(bytes: &[u8]) -> bool {
     false
 }
 
-/// Returns whether something in `bytes` may give text a look.
+/// Returns whether `bytes` may contain a sequence that sets a style.
 pub fn has_looks(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, &[0x1b, b'[']).is_some()
 }
 
-/// Returns whether `bytes` are escapes alone, and some.
+/// Returns whether `bytes` are non-empty and consist only of escape sequences.
 pub fn is_hollow(bytes: &[u8]) -> bool {
     let mut rest = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let some = !rest.is_empty();
@@ -305,9 +306,9 @@ pub fn is_hollow(bytes: &[u8]) -> bool {
     some && rest.is_empty()
 }
 
-/// One line of output (without its line feed) as a terminal shows it in the end, from the look `state` at its start;
-/// `state` becomes the look at the line's end. Of a line longer than [`BYTES`] the last redrawn part is taken, or else
-/// its beginning, and the look at its end is not known.
+/// Parses one line of output (without its line feed) as finally shown by a terminal. `state` is the style at the start
+/// of the line and becomes the style at its end. Of a line longer than [`BYTES`], only the last redrawn part is parsed,
+/// or else the start of the line; the style at its end is then unknown.
 pub fn parse_line(state: &mut State, line: &[u8]) -> Line {
     let mut line = line;
     while let Some((b'\r', before)) = line.split_last() {
@@ -333,7 +334,7 @@ pub fn parse_line(state: &mut State, line: &[u8]) -> Line {
     parsed
 }
 
-/// Most lines only ever add text. `None` if the cursor moves back.
+/// Parses a line that only appends text, as most lines do. Returns `None` if the cursor moves back.
 fn append(state: &mut State, line: &[u8]) -> Option<Line> {
     let mut out = Line::default();
     let mut column = 0;
@@ -389,14 +390,14 @@ fn append(state: &mut State, line: &[u8]) -> Option<Line> {
     Some(out)
 }
 
-/// Calls `put` for every character that bytes beyond ASCII stand for, with its width.
+/// Calls `put` with each character of a run of non-ASCII bytes and its width.
 fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             if matches!(c, '\u{80}'..='\u{9f}') {
                 continue;
             }
-            // Joiners hold emoji together; what they hide elsewhere is shown when the line is drawn.
+            // Joiners are needed in emoji. Those that hide something elsewhere are made visible when the line is drawn.
             if text::hides(c) && !matches!(c, '\u{200c}' | '\u{200d}') {
                 format!("<U+{:04X}>", u32::from(c)).chars().for_each(|c| put(c, 1));
             } else {
@@ -409,19 +410,19 @@ fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
     }
 }
 
-/// What is written in a column; the right half of a wide character has no character of its own.
+/// The content of a column. The right half of a wide character has no character of its own.
 struct Cell {
     c: Option<char>,
     marks: String,
     look: State,
 }
 
-/// A line whose cursor moves. What was never written or is erased has no cell: erasing costs what writing it did, and
-/// nothing where nothing is.
+/// A line whose cursor moves. Columns that were never written, or were erased, have no cell: erasing costs no more than
+/// writing did, and nothing for empty columns.
 #[derive(Default)]
 struct Cells {
     written: BTreeMap<usize, Cell>,
-    /// One past the last column of the line.
+    /// The end of the line, one past its last column.
     end: usize,
     column: usize,
     cut: bool,
@@ -447,7 +448,7 @@ impl Cells {
         self.column = end;
     }
 
-    /// A mark joins the character before it, or the blank.
+    /// Appends a combining mark to the character before the cursor, or to a blank.
     fn mark(&mut self, c: char) {
         let Some(mut at) = self.column.checked_sub(1).filter(|at| *at < self.end) else { return };
         if self.is_right_half(at) {
@@ -464,7 +465,7 @@ impl Cells {
         self.written.get(&at).is_some_and(|cell| cell.c.is_none())
     }
 
-    /// Something ends or begins before `at`: a wide character that stands on both sides is gone as a whole.
+    /// Removes a wide character that spans both sides of `at`, where something else starts or ends.
     fn halve(&mut self, at: usize) {
         if self.is_right_half(at) {
             self.written.remove(&at);
@@ -472,7 +473,8 @@ impl Cells {
         }
     }
 
-    /// Erases as `ESC [ n K` says: what is right of the cursor, what is left of it, all.
+    /// Erases as specified by `ESC [ n K`: everything right of the cursor (0), everything left of it (1), or the whole
+    /// line.
     fn erase(&mut self, what: u16) {
         match what {
             0 => {
@@ -511,7 +513,7 @@ impl Cells {
     }
 }
 
-/// A line whose cursor moves: progress bars and the like.
+/// Parses a line whose cursor moves, such as a progress bar.
 fn overwrite(state: &mut State, line: &[u8]) -> Line {
     let mut cells = Cells::default();
     let mut rest = line;

@@ -1,5 +1,5 @@
-//! Small charts made of characters: sparklines, bars, progress. Where words are drawn they stay blank, for the numbers
-//! stand beside them.
+//! Small charts made of characters: sparklines, bars, progress bars. They are blank in accessible mode, since the
+//! numbers are next to them.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, text};
@@ -10,8 +10,8 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 const LEVELS_ASCII: [char; 8] = ['_', '_', '.', '.', '-', '-', '=', '#'];
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// The last values as a line of at most `width` columns, from 0 to the largest of them; where there are more values
-/// than columns, each column shows the largest of its share.
+/// Draws values as a sparkline of at most `width` columns, scaled from 0 to the largest value. If there are more values
+/// than columns, each column shows the largest of its values.
 pub fn sparkline(values: &[f64], width: usize) -> String {
     if glyph::words() {
         return String::new();
@@ -33,7 +33,7 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
         .collect()
 }
 
-/// A bar of exactly `width` columns, filled from the left to `fraction` (0 to 1) by eighths of a column.
+/// Draws a bar of exactly `width` columns, filled from the left to `fraction` (0 to 1) in eighths of a column.
 pub fn bar(fraction: f64, width: usize) -> String {
     if glyph::words() {
         return " ".repeat(width);
@@ -49,7 +49,7 @@ pub fn bar(fraction: f64, width: usize) -> String {
     out
 }
 
-/// A thin bar of exactly `width` columns, by halves of a column: bars of one below the other stay apart.
+/// Draws a thin bar of exactly `width` columns, in halves of a column, so that bars in adjacent rows do not touch.
 pub fn stroke(fraction: f64, width: usize) -> String {
     if glyph::words() {
         return " ".repeat(width);
@@ -61,8 +61,8 @@ pub fn stroke(fraction: f64, width: usize) -> String {
     format!("{}{end}{}", whole.repeat(halves / 2), " ".repeat(width.saturating_sub(halves.div_ceil(2))))
 }
 
-/// A bar to both sides of a middle, each of exactly `width` columns: halves of a column for 1, 2, 4, 8 and so on, so
-/// that little is seen beside much.
+/// Draws two bars that grow from the middle to the left and to the right, each of exactly `width` columns. Their length
+/// is logarithmic, half a column more for 1, 2, 4, 8 and so on, so that small values remain visible next to large ones.
 pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
     if glyph::words() {
         return (" ".repeat(width), " ".repeat(width));
@@ -80,8 +80,8 @@ pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
     (left, format!("{whole}{half}{gap}"))
 }
 
-/// A progress bar on the first line of `area`: the bar, then `label` (bytes, rate) at the right. Without a `fraction`,
-/// where the end is not known, only the label.
+/// Draws a progress bar on the first line of `area`, followed by the percentage and `label` (bytes, rate). Without a
+/// `fraction`, if the end is unknown, only the label is drawn.
 pub fn progress(buf: &mut Buffer, area: Rect, theme: &Theme, fraction: Option<f64>, label: &str) {
     let style = theme.style(Role::Dim);
     let Some(fraction) = fraction else {

@@ -1,5 +1,5 @@
-//! Source text: lines of any number, and their syntax as roles of a theme, worked out a piece at a time, never on the
-//! loop.
+//! Source code: text with any number of lines, and its syntax as roles of a theme. Highlighting is incremental and
+//! never runs on the event loop.
 
 mod content;
 mod scopes;
@@ -14,23 +14,24 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
-/// Lines longer than this stay plain: the time that the expressions take grows faster than the line.
+/// Maximum length in bytes of a highlighted line. The time that the regexes take grows faster than the line.
 pub const LINE: usize = 2 * 1024;
-/// Lines between two places where parsing can start again.
+/// The number of lines between two positions from which parsing can resume.
 const CHECKPOINT: usize = 64;
-/// Farther than this from a checkpoint, colors are guessed from the lines just above.
+/// The distance in lines from a checkpoint beyond which parsing starts just above the requested lines, with approximate
+/// results.
 const FAR: usize = 2000;
-/// Lines above the wanted ones from which such a guess starts.
+/// The number of lines above the requested ones from which approximate parsing starts.
 const RUN_UP: usize = 100;
 
 pub use content::{Content, Text, is_binary};
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// Bytes of a line and what they are; sorted, none over another. Text that is nothing special is in none of them.
+/// The byte ranges of a line with their roles, sorted and non-overlapping. Text without a special role is not included.
 pub type Spans = Vec<(Range<u32>, Role)>;
 
-/// A language whose syntax is known.
+/// A language with a known syntax.
 #[derive(Clone, Copy, Debug)]
 pub struct Language(&'static SyntaxReference);
 
@@ -41,7 +42,7 @@ impl PartialEq for Language {
 }
 
 impl Language {
-    /// The language of a file, by its name, or else by its first line. The first call takes some milliseconds.
+    /// Detects the language of a file by its name, or else by its first line. The first call takes some milliseconds.
     pub fn detect(path: &str, first_line: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
@@ -54,7 +55,7 @@ impl Language {
             .and_then(Language::of)
     }
 
-    /// The language of a name as Markdown has it behind a fence: `rust`, `sh`, `py`.
+    /// Returns the language of a fenced code block in Markdown by its name: `rust`, `sh`, `py`.
     pub fn named(name: &str) -> Option<Language> {
         SYNTAXES.find_syntax_by_token(name).and_then(Language::of)
     }
@@ -63,7 +64,7 @@ impl Language {
         (syntax.name != "Plain Text").then_some(Language(syntax))
     }
 
-    /// As people write it: `Rust`.
+    /// Returns the display name: `Rust`.
     pub fn name(self) -> &'static str {
         &self.0.name
     }
@@ -73,21 +74,21 @@ impl Language {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
     pub first_line: usize,
-    /// Fewer than were asked for where it was canceled.
+    /// The spans of each line. If canceled, fewer than requested.
     pub lines: Vec<Spans>,
-    /// The lines far above were not read: a comment or string that began there is not known.
+    /// Whether the lines far above were not parsed, so that a comment or string that starts there is unknown.
     pub approximate: bool,
 }
 
-/// The parser between two lines.
+/// The state of the parser between two lines.
 #[derive(Clone)]
 struct Place {
     parser: ParseState,
     stack: ScopeStack,
 }
 
-// SAFETY: all that keeps a parser from being sent is the matched region of the expression engine: memory of its own,
-// which nothing else points to and which is bound to no thread. A place is only ever used by one thread at a time.
+// SAFETY: The only part of a parser that is not `Send` is the match region of the regex engine. It owns its memory,
+// nothing else points to that, and it is not bound to a thread. A place is only used by one thread at a time.
 unsafe impl Send for Place {}
 
 impl Place {
@@ -95,7 +96,7 @@ impl Place {
         Place { parser: ParseState::new(language.0), stack: ScopeStack::new() }
     }
 
-    /// Reads one line and goes to the next one.
+    /// Parses one line and advances to the next.
     fn line(&mut self, line: &str, buffer: &mut String, scopes: &mut Scopes) -> Spans {
         let mut spans = Spans::new();
         if line.len() > LINE {
@@ -123,7 +124,7 @@ fn mark(spans: &mut Spans, line: &str, range: Range<usize>, stack: &ScopeStack, 
         return;
     }
     let Some(role) = scopes.role(stack.as_slice()) else { return };
-    // The grammar of Rust has one scope for `let` and for its types.
+    // The Rust grammar uses the same scope for `let` and for types.
     let role =
         if role == Role::SyntaxType && line.get(range.clone()) == Some("let") { Role::SyntaxKeyword } else { role };
     let (start, end) = (range.start as u32, range.end as u32);
@@ -133,7 +134,7 @@ fn mark(spans: &mut Spans, line: &str, range: Range<usize>, stack: &ScopeStack, 
     }
 }
 
-/// Highlights a few lines that belong together, such as one side of a hunk or a fenced block.
+/// Highlights a few consecutive lines, such as one side of a hunk or a fenced block.
 pub fn highlight_lines<'a>(language: Language, lines: impl Iterator<Item = &'a str>) -> Vec<Spans> {
     let mut place = Place::new(language);
     let mut scopes = Scopes::default();
@@ -141,7 +142,7 @@ pub fn highlight_lines<'a>(language: Language, lines: impl Iterator<Item = &'a s
     lines.map(|line| place.line(line, &mut buffer, &mut scopes)).collect()
 }
 
-/// Highlights one text, any part of it at any time, from any thread.
+/// A highlighter of one text, for any part of it at any time and from any thread.
 pub struct Highlighter {
     text: Arc<Text>,
     path: String,
@@ -150,18 +151,18 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
-    /// Cheap: nothing is read before it is asked for.
+    /// Creates a highlighter. This is cheap: nothing is parsed until requested.
     pub fn new(text: Arc<Text>, path: &str) -> Highlighter {
         Highlighter { text, path: path.to_owned(), language: OnceLock::new(), places: Mutex::default() }
     }
 
-    /// The language as far as it is known: highlighting finds it out.
+    /// Returns the language, which is detected by the first highlighting.
     pub fn language(&self) -> Option<Language> {
         self.language.get().copied().flatten()
     }
 
-    /// The roles in `lines`, until `canceled` says so. For a worker: takes about 2 ms for a screen near lines that were
-    /// read before, and up to some 100 ms elsewhere.
+    /// Highlights `lines` until `canceled` returns true. Runs on a worker thread: takes about 2 ms for a screen near
+    /// lines parsed before, and up to about 100 ms elsewhere.
     pub fn highlight(&self, lines: Range<usize>, canceled: &dyn Fn() -> bool) -> Block {
         let end = lines.end.min(self.text.len());
         let start = lines.start.min(end);
@@ -196,23 +197,23 @@ impl Highlighter {
     }
 }
 
-/// What is highlighted of a text so far, in pieces that start at multiples of [`Highlights::PIECE`].
+/// The highlighted parts of a text, in pieces that start at multiples of [`Highlights::PIECE`].
 #[derive(Clone, Debug, Default)]
 pub struct Highlights {
     pieces: BTreeMap<usize, Arc<Block>>,
 }
 
 impl Highlights {
-    /// Lines of a piece.
+    /// The number of lines in a piece.
     pub const PIECE: usize = 128;
 
-    /// The spans of a line, if they are known.
+    /// Returns the spans of a line, if known.
     pub fn line(&self, line: usize) -> Option<&Spans> {
         let block = self.pieces.get(&(line / Self::PIECE))?;
         block.lines.get(line.checked_sub(block.first_line)?)
     }
 
-    /// The first piece among `visible` lines of a text of `len` lines that is not there yet: what to ask for next.
+    /// Returns the first missing piece among the `visible` lines of a text of `len` lines, to be requested next.
     pub fn missing(&self, visible: Range<usize>, len: usize) -> Option<Range<usize>> {
         let end = visible.end.min(len);
         if visible.start >= end {
@@ -222,7 +223,7 @@ impl Highlights {
         Some(piece * Self::PIECE..((piece + 1) * Self::PIECE).min(len))
     }
 
-    /// Takes what was asked for; a part that was canceled is left out.
+    /// Inserts a requested piece. A piece that was canceled is ignored.
     pub fn insert(&mut self, wanted: &Range<usize>, block: Block) {
         if block.lines.len() == wanted.len() {
             self.pieces.insert(wanted.start / Self::PIECE, Arc::new(block));
@@ -230,12 +231,12 @@ impl Highlights {
     }
 }
 
-/// Spans as a layer in the colors of `theme`.
+/// Converts spans to a layer with the colors of `theme`.
 pub fn layer(spans: &Spans, theme: &Theme) -> Vec<(Range<usize>, Style)> {
     spans.iter().map(|(range, role)| (range.start as usize..range.end as usize, theme.style(*role))).collect()
 }
 
-/// Columns of the gutter of [`draw`].
+/// Returns the gutter width of [`draw`] in columns.
 pub fn gutter(text: &Text) -> usize {
     digits(text.len()) + 2
 }
@@ -244,7 +245,7 @@ fn digits(number: usize) -> usize {
     number.max(100).ilog10() as usize + 1
 }
 
-/// One line of a text as it is drawn; plain where `spans` are not known yet.
+/// Converts a line for drawing, without colors if its `spans` are not known yet.
 pub fn draw<'a>(text: &'a Text, line: usize, spans: Option<&Spans>, theme: &Theme) -> DocLine<'a> {
     let looks = spans.map(|spans| layer(spans, theme)).unwrap_or_default();
     DocLine {

@@ -1,5 +1,5 @@
-//! Tables in text: values between commas, semicolons or tabs, quoted where they hold those. Records are found at once,
-//! and read where they are seen.
+//! Delimited tables (CSV and TSV): values separated by commas, semicolons, tabs or bars, with quoting. Record
+//! boundaries are found in one pass; the values are parsed on demand.
 
 use crate::ui::code::Text;
 use crate::ui::doc::DocLine;
@@ -10,34 +10,34 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Records by which columns get their width.
+/// The number of records used to determine column widths.
 const MEASURED: usize = 2000;
-/// The widest that a column gets.
+/// Maximum width of a column.
 const WIDEST: usize = 40;
-/// Columns that are shown of a record.
+/// Maximum number of columns shown of a record.
 const COLUMNS: usize = 400;
-/// Bytes of a record that are read.
+/// Maximum number of bytes parsed of a record.
 const RECORD: usize = 256 * 1024;
-/// Bytes between two looks at whether the table is still wanted.
+/// Number of bytes between two checks for cancellation.
 const PATIENCE: usize = 1 << 20;
 
-/// A text as records of values.
+/// A text parsed as records of values.
 pub struct Table {
     text: Arc<Text>,
     separator: u8,
-    /// Where records begin, in bytes.
+    /// The byte offsets of the records.
     starts: Vec<usize>,
     widths: Vec<usize>,
-    /// Columns that hold numbers alone, but for their heading.
+    /// Whether each column contains only numbers, apart from its heading.
     numbers: Vec<bool>,
 }
 
-/// Returns whether a file of that name is a table.
+/// Returns whether the name of a file is that of a table.
 pub fn is_table(path: &str) -> bool {
     separator(path, "").is_some()
 }
 
-/// The separator of a file of that name; `None` if it is no table.
+/// Returns the separator for a file by its name and first line, or `None` if it is not a table.
 pub fn separator(path: &str, first_line: &str) -> Option<u8> {
     let (_, ending) = path.rsplit_once('.')?;
     if ending.eq_ignore_ascii_case("tsv") || ending.eq_ignore_ascii_case("tab") {
@@ -48,12 +48,12 @@ pub fn separator(path: &str, first_line: &str) -> Option<u8> {
     }
     let first_line = first_line.get(..first_line.len().min(4096)).unwrap_or_default();
     let count = |separator: &u8| first_line.bytes().filter(|b| b == separator).count();
-    // Of those that are as frequent, the comma, which is last.
+    // Ties are resolved in favor of the last one, the comma.
     [b'|', b'\t', b';', b','].into_iter().max_by_key(count)
 }
 
 impl Table {
-    /// Finds the records. For a worker; ends early where it is `canceled`.
+    /// Finds the records. Runs on a worker thread, and ends early if `canceled`.
     pub fn read(text: Arc<Text>, separator: u8, canceled: &dyn Fn() -> bool) -> Table {
         let all = text.as_str().as_bytes();
         let mut starts = Vec::new();
@@ -96,22 +96,22 @@ impl Table {
         table
     }
 
-    /// Records, the heading among them.
+    /// Returns the number of records, including the heading.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Columns, as far as they were measured.
+    /// Returns the number of columns in the measured records.
     pub fn columns(&self) -> usize {
         self.widths.len()
     }
 
-    /// The values of a record.
+    /// Returns the values of a record.
     pub fn record(&self, index: usize) -> Vec<Cow<'_, str>> {
         let Some(start) = self.starts.get(index).copied() else { return Vec::new() };
         let end = self.starts.get(index + 1).copied().unwrap_or(self.text.slices_len());
@@ -119,12 +119,12 @@ impl Table {
         values(text::start(record, RECORD), self.separator)
     }
 
-    /// A record as one text: the words of [`Table::line`].
+    /// Returns a record as plain text, the same as in [`Table::line`].
     pub fn words(&self, index: usize) -> String {
         self.cells(index).into_iter().map(|(words, _)| words).collect()
     }
 
-    /// A record as it is drawn; the first is the heading.
+    /// Formats a record for drawing. The first record is the heading.
     pub fn line(&self, index: usize, theme: &Theme) -> DocLine<'static> {
         let spans = self.cells(index).into_iter().map(|(words, role)| (words.into(), theme.style(role)));
         let spans: Vec<(Cow<'static, str>, Style)> = spans.collect();
@@ -133,7 +133,7 @@ impl Table {
         DocLine { gutter: vec![(gutter, theme.style(Role::LineNumber))], spans, ..DocLine::default() }
     }
 
-    /// Columns of the gutter.
+    /// Returns the width of the gutter in columns.
     pub fn gutter(&self) -> u16 {
         text::count(self.len() as u64).len() as u16 + 2
     }
@@ -159,7 +159,7 @@ impl Table {
     }
 }
 
-/// The values of one record.
+/// Parses the values of one record.
 fn values(record: &str, separator: u8) -> Vec<Cow<'_, str>> {
     let mut values = Vec::new();
     let mut rest = record;
@@ -179,7 +179,8 @@ fn values(record: &str, separator: u8) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// A value after its opening quote, and what follows its separator. Two quotes are one.
+/// Parses a value after its opening quote, in which two quotes stand for one. Returns the value and the text after the
+/// next separator.
 fn quoted(inside: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     let bytes = inside.as_bytes();
     let mut at = 0;
@@ -193,7 +194,7 @@ fn quoted(inside: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     let value = inside.get(..end).unwrap_or_default();
     let value = if value.contains("\"\"") { Cow::Owned(value.replace("\"\"", "\"")) } else { value.into() };
     let rest = inside.get(end + 1..).unwrap_or_default();
-    // What stands between the closing quote and the separator is nothing that a table has.
+    // Text between the closing quote and the separator is invalid and ignored.
     let after = memchr::memchr(separator, rest.as_bytes()).and_then(|at| rest.get(at + 1..));
     (value, after)
 }

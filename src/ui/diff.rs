@@ -1,4 +1,4 @@
-//! Diffs: parsed once from the text a server sends, addressed by rows, drawn a row at a time.
+//! Diffs: parsed once from the text that a server sends, addressed by rows, and drawn row by row.
 
 mod doc;
 mod draw;
@@ -35,67 +35,67 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a server says about one changed file.
+/// The data of a changed file as received from the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     pub old_path: String,
     pub new_path: String,
-    /// Hunks, with or without the `---` and `+++` lines before them; empty for binaries, pure renames, and what was
-    /// held back.
+    /// The hunks, with or without the preceding `---` and `+++` lines. Empty for binary files, pure renames, and
+    /// withheld diffs.
     pub diff: String,
     pub is_new: bool,
     pub is_renamed: bool,
     pub is_deleted: bool,
-    /// A tool made the file, as the server sees it.
+    /// Whether the server considers the file to be generated.
     pub is_generated: bool,
-    /// Six octal digits, if they are known.
+    /// The file mode as six octal digits, if known.
     pub old_mode: Option<String>,
     pub new_mode: Option<String>,
-    /// The server held the text back because of its size.
+    /// Whether the server withheld the diff because of its size.
     pub too_large: bool,
-    /// The server held the text back until it is asked for this file alone.
+    /// Whether the server withheld the diff until it is requested for this file alone.
     pub collapsed: bool,
 }
 
-/// What a line of a diff is.
+/// The kind of a line in a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Context,
     Added,
     Removed,
-    /// `\ No newline at end of file`.
+    /// The marker `\ No newline at end of file`.
     NoNewline,
-    /// Not a line of a diff: shown as it came.
+    /// A line that is not part of a diff, shown as received.
     Plain,
 }
 
-/// One line of a hunk. There may be a million of them: it is kept small.
+/// A line of a hunk. It is kept small, since there may be a million of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     pub kind: Kind,
     old: Option<NonZeroU32>,
     new: Option<NonZeroU32>,
-    /// Where its text begins in the text of the diff, the sign left out, and how many bytes it has.
+    /// The start of its text in the text of the diff, without the sign, and the length in bytes.
     start: u32,
     len: u32,
 }
 
 impl Line {
-    /// The start of a line that is not in the diff: its text is that of its new number in the blob.
+    /// The value of `start` for a line that is not in the diff. Its text is found in the blob by its new number.
     const IN_BLOB: u32 = u32::MAX;
 
-    /// Its number in the old file, from 1.
+    /// Returns the line number in the old file, counted from 1.
     pub fn old(&self) -> Option<u32> {
         self.old.map(NonZeroU32::get)
     }
 
-    /// Its number in the new file, from 1.
+    /// Returns the line number in the new file, counted from 1.
     #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)]
     pub fn new(&self) -> Option<u32> {
         self.new.map(NonZeroU32::get)
     }
 
-    /// Its number on one side.
+    /// Returns the line number on one side.
     pub fn number(&self, side: Side) -> Option<u32> {
         match side {
             Side::Old => self.old(),
@@ -103,32 +103,33 @@ impl Line {
         }
     }
 
-    /// The side by which people speak of it: the new one, and the old one of what is gone.
+    /// Returns the side by which the line is addressed: the old one for removed lines, otherwise the new one.
     pub fn side(&self) -> Side {
         if self.kind == Kind::Removed { Side::Old } else { Side::New }
     }
 }
 
-/// Some lines that follow one another.
+/// A run of consecutive lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
-    /// Its lines, as places in the lines of the file; none for the rest of the file behind the last one.
+    /// The indexes of its lines in the file. Empty for the rest of the file after the last hunk.
     pub lines: Range<usize>,
-    /// Its rows where both sides stand beside each other, as places in the pairs of the file.
+    /// The indexes in the file's pairs of its rows in the side-by-side layout.
     pairs: Range<usize>,
-    /// It stands for the rest of the file, of which it is not known how long it is.
+    /// Whether this stands for the rest of the file, whose length is unknown.
     rest: bool,
-    /// Lines of the file between the hunk before it, or the file's start, and this one. `None` if its header says
-    /// something that cannot be.
+    /// The number of lines between the previous hunk, or the start of the file, and this one. `None` if the header is
+    /// inconsistent.
     pub hidden: Option<u32>,
-    /// Where its first line stands in the old and in the new file.
+    /// The line number of its first line in the old and in the new file.
     starts: (u32, u32),
-    /// `@@ -1,2 +3,4 @@`, and what the server says it is within; empty for text that is not a diff.
+    /// The ranges of the header, `@@ -1,2 +3,4 @@`, and of the section name that follows it. Empty for text that is not
+    /// a diff.
     header: Range<usize>,
     within: Range<usize>,
 }
 
-/// One changed file, parsed.
+/// A parsed diff of one file.
 #[derive(Clone, Debug, Default)]
 pub struct FileDiff {
     pub source: Source,
@@ -136,25 +137,26 @@ pub struct FileDiff {
     pub lines: Vec<Line>,
     pub additions: usize,
     pub deletions: usize,
-    /// Some of the text is not a diff.
+    /// Whether some of the text is not a diff.
     pub malformed: bool,
-    /// Another number whenever paths or text are other ones; the same in every run.
+    /// A hash of the paths and the text, the same in every run.
     pub identity: u64,
-    /// Counts what was brought into sight.
+    /// A counter that increases when the content changes, such as by expanding lines.
     pub revision: u32,
-    /// All that changed is whitespace, which is not shown.
+    /// Whether only whitespace changed, and such changes are hidden.
     pub only_spaces: bool,
-    /// Bytes before and now of what is no text, once somebody asked; 0 where it was not or is not there.
+    /// The old and the new size in bytes of a binary file, once requested; 0 if the file does not exist in that
+    /// version.
     pub sizes: Option<(u64, u64)>,
-    /// It was made here of both versions, for the server did not send it.
+    /// Whether the diff was computed locally from both versions, because the server did not send it.
     pub made_here: bool,
     pairs: Vec<Pair>,
-    /// The new version of the file, once lines of it were brought into sight.
+    /// The new version of the file, once lines of it were expanded.
     blob: Option<Arc<Text>>,
 }
 
 impl FileDiff {
-    /// The text of a line without its sign.
+    /// Returns the text of a line without its sign.
     pub fn text(&self, line: &Line) -> &str {
         if line.start == Line::IN_BLOB {
             let number = line.new().unwrap_or(0) as usize;
@@ -164,12 +166,12 @@ impl FileDiff {
         self.source.diff.get(start..start + line.len as usize).unwrap_or_default()
     }
 
-    /// The file's name now, or before it was deleted.
+    /// Returns the current name of the file, or the last one if it was deleted.
     pub fn path(&self) -> &str {
         if self.source.new_path.is_empty() { &self.source.old_path } else { &self.source.new_path }
     }
 
-    /// Returns how the file is called in a list: `old → new` where it was renamed.
+    /// Returns the name of the file for a list: `old → new` if it was renamed.
     pub fn title(&self) -> String {
         let source = &self.source;
         if source.old_path != source.new_path && !source.old_path.is_empty() && !source.new_path.is_empty() {
@@ -179,7 +181,7 @@ impl FileDiff {
         }
     }
 
-    /// Returns why there are no lines to show, if there are none.
+    /// Returns the reason why there are no lines to show, if there are none.
     pub fn note(&self) -> Option<Cow<'static, str>> {
         let source = &self.source;
         let size = |bytes: u64| crate::ui::text::bytes(bytes);
@@ -207,7 +209,7 @@ impl FileDiff {
         Some(words.into())
     }
 
-    /// Returns whether something that is no text may have changed.
+    /// Returns whether the change may be binary.
     pub fn is_opaque(&self) -> bool {
         let source = &self.source;
         let says_binary = source.diff.starts_with("Binary files ");
@@ -215,22 +217,23 @@ impl FileDiff {
         self.lines.is_empty() && !self.is_withheld() && !self.only_spaces && (says_binary || unsaid)
     }
 
-    /// The same, with how large it was and is.
+    /// Returns a copy with the old and the new size.
     pub fn with_sizes(&self, before: u64, now: u64) -> FileDiff {
         FileDiff { sizes: Some((before, now)), revision: self.revision + 1, ..self.clone() }
     }
 
-    /// Returns whether the server did not send what changed in it.
+    /// Returns whether the server withheld the changes.
     pub fn is_withheld(&self) -> bool {
         self.lines.is_empty() && (self.source.too_large || self.source.collapsed)
     }
 
-    /// Returns what the server says a hunk is within: the head of a function, a section.
+    /// Returns the section of a hunk as sent by the server, such as the head of a function.
     pub fn within(&self, hunk: usize) -> &str {
         self.hunks.get(hunk).and_then(|hunk| self.source.diff.get(hunk.within.clone())).unwrap_or_default()
     }
 
-    /// The words of the row before a hunk; empty where the hunk follows on what is above, and has no such row.
+    /// Returns the text of the bar before a hunk. It is empty if the hunk directly follows the lines above, and then
+    /// has no bar.
     pub(super) fn bar(&self, hunk: usize) -> String {
         let Some(at) = self.hunks.get(hunk) else { return String::new() };
         let within = self.within(hunk);
@@ -244,13 +247,13 @@ impl FileDiff {
         }
     }
 
-    /// The hunk that holds a line.
+    /// Returns the hunk that contains a line.
     pub fn hunk_of(&self, line: usize) -> Option<usize> {
         let hunk = self.hunks.partition_point(|hunk| hunk.lines.end <= line);
         self.hunks.get(hunk).filter(|hunk| hunk.lines.contains(&line)).map(|_| hunk)
     }
 
-    /// The highest line number.
+    /// Returns the highest line number.
     fn highest(&self) -> u32 {
         let last = |hunk: &Hunk| self.lines.get(hunk.lines.clone()).unwrap_or_default().iter().rev().take(64);
         self.hunks.iter().flat_map(last).filter_map(|line| line.old().max(line.new())).max().unwrap_or(0)

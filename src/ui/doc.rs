@@ -1,4 +1,4 @@
-//! Documents: a window on lines that are built only where they are seen. Blobs, diffs, traces, help.
+//! Documents: a scrollable view whose lines are built only when visible. Used for blobs, diffs, traces and help.
 
 mod wrap;
 
@@ -14,31 +14,31 @@ use std::sync::Arc;
 
 pub use wrap::Wrapping;
 
-/// Columns that one step of scrolling sideways moves.
+/// The number of columns of one step of horizontal scrolling.
 pub const SIDEWAYS: usize = 8;
 
-/// One line, as it is drawn. Its text is cleaned while it is drawn.
+/// A line of a document. Its text is sanitized when drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocLine<'a> {
-    /// Left of the text, and never scrolled sideways: numbers, signs.
+    /// Text to the left that is not scrolled horizontally: numbers, signs.
     pub gutter: Vec<(String, Style)>,
     pub spans: Vec<(Cow<'a, str>, Style)>,
-    /// A tint over the whole width.
+    /// A style for the whole width.
     pub fill: Option<Style>,
-    /// Styles over parts of the text: what a search found. In bytes of all spans together.
+    /// Styles for parts of the text, such as matches of a search, as byte ranges of all spans together.
     pub marks: Vec<(Range<usize>, Style)>,
-    /// What parts of the text lead to, in bytes of all spans together: an address, a path relative to the text, or a
-    /// reference as it is written (`!12`, `@user`).
+    /// Links, as byte ranges of all spans together. A target is a web address, a path relative to the text, or a
+    /// reference as written (`!12`, `@user`).
     pub links: Vec<(Range<usize>, Arc<str>)>,
 }
 
 impl<'a> DocLine<'a> {
-    /// A line of one style.
+    /// Creates a line of one style.
     pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> DocLine<'a> {
         DocLine { spans: vec![(text.into(), style)], ..DocLine::default() }
     }
 
-    /// The same line, without a copy of its text.
+    /// Returns the same line without copying its text.
     pub fn borrowed(&self) -> DocLine<'_> {
         DocLine {
             gutter: self.gutter.clone(),
@@ -50,26 +50,26 @@ impl<'a> DocLine<'a> {
     }
 }
 
-/// Which part of a document is in sight, and where the cursor stands.
+/// The scroll position and the cursor of a document.
 #[derive(Clone, Debug)]
 pub struct DocState {
-    /// The first line in sight, as of the last draw.
+    /// The first visible line as of the last draw.
     pub top: Cell<usize>,
-    /// Columns scrolled sideways.
+    /// The number of columns scrolled horizontally.
     pub left: usize,
-    /// The line under the cursor; behind the last line while following.
+    /// The line under the cursor. Ignored while following.
     pub cursor: usize,
-    /// Lines in sight at the last draw.
+    /// The number of visible lines at the last draw.
     pub height: Cell<usize>,
-    /// Columns of text in sight at the last draw.
+    /// The number of visible text columns at the last draw.
     pub width: Cell<usize>,
-    /// Stays at the end while lines come in; moving up turns it off.
+    /// Whether the view stays at the end while lines are added; moving up turns this off.
     pub follow: bool,
     /// Whether the cursor's line is tinted.
     pub cursor_line: bool,
-    /// Whether lines that are longer than the window go on in further rows.
+    /// Whether long lines are wrapped.
     pub wrap: bool,
-    /// Where it stands within such lines.
+    /// The position within wrapped lines.
     pub wrapping: Wrapping,
 }
 
@@ -90,22 +90,22 @@ impl Default for DocState {
 }
 
 impl DocState {
-    /// At the first line.
+    /// Creates a state at the first line.
     pub fn new() -> DocState {
         DocState::default()
     }
 
-    /// At the end, and staying there.
+    /// Creates a state that follows the end.
     pub fn following() -> DocState {
         DocState { follow: true, ..DocState::default() }
     }
 
-    /// Returns whether the line under the cursor can be told from the others: always, where the cursor is read.
+    /// Returns whether the cursor's line is distinguishable from the others. In accessible mode it always is.
     pub(super) fn shows_cursor(&self) -> bool {
         self.cursor_line || glyph::words()
     }
 
-    /// The line under the cursor, of `len`.
+    /// Returns the line under the cursor in a document of `len` lines.
     pub fn at(&self, len: usize) -> usize {
         if self.follow { len.saturating_sub(1) } else { self.cursor.min(len.saturating_sub(1)) }
     }
@@ -140,7 +140,7 @@ impl DocState {
         self.scroll_with(halves.saturating_mul(half), len);
     }
 
-    /// To the first line and column.
+    /// Moves to the first line and column.
     pub fn first(&mut self) {
         self.wrapping = Wrapping::default();
         self.follow = false;
@@ -148,12 +148,12 @@ impl DocState {
         self.left = 0;
     }
 
-    /// To the last line.
+    /// Moves to the last line.
     pub fn last(&mut self, len: usize) {
         self.cursor = len.saturating_sub(1);
     }
 
-    /// To `line`, counted from 0; brought to the middle where it was out of sight.
+    /// Moves to `line`, counted from 0, and centers it if it was not visible.
     pub fn goto(&mut self, line: usize, len: usize) {
         self.follow = false;
         self.cursor = line.min(len.saturating_sub(1));
@@ -163,7 +163,7 @@ impl DocState {
         }
     }
 
-    /// Scrolls by `by` lines (the wheel); the cursor follows only as far as it must to stay in sight.
+    /// Scrolls by `by` lines, as with the mouse wheel. The cursor moves only as far as necessary to stay visible.
     pub fn scroll_by(&mut self, by: isize, len: usize) {
         let height = self.height.get().max(1);
         let from = self.at(len);
@@ -178,22 +178,23 @@ impl DocState {
         self.cursor = from.clamp(lowest, highest.saturating_sub(1).max(lowest)).min(len.saturating_sub(1));
     }
 
-    /// Scrolls sideways by columns.
+    /// Scrolls horizontally by `by` columns.
     pub fn left_by(&mut self, by: isize) {
         self.left = self.left.saturating_add_signed(by);
     }
 
-    /// Brings the columns `columns` of the text into sight: a match far to the right.
+    /// Scrolls horizontally to make `columns` of the text visible, for a match far to the right.
     pub fn show_columns(&mut self, columns: Range<usize>) {
         let width = self.width.get().max(1);
         if columns.start < self.left || columns.end > self.left + width {
             let whole = columns.end.saturating_sub(columns.start).min(width);
-            // Back at the start of the line where that is enough, else a third of the way in.
+            // Returns to the start of the line if that is enough; otherwise the columns are placed a third of the way
+            // in.
             self.left = if columns.end <= width { 0 } else { columns.start.saturating_sub((width - whole) / 3) };
         }
     }
 
-    /// The line at `y`, counted from the top of the area last drawn into; `None` below the last.
+    /// Returns the line at `y`, counted from the top of the area of the last draw, or `None` below the last line.
     pub fn line_at(&self, y: u16, len: usize) -> Option<usize> {
         let y = usize::from(y);
         if self.wrap {
@@ -202,14 +203,14 @@ impl DocState {
         (y < self.height.get()).then_some(self.top.get() + y).filter(|line| *line < len)
     }
 
-    /// Cursor and window together, as paging does.
+    /// Moves the cursor and the viewport together, as for paging.
     fn scroll_with(&mut self, by: isize, len: usize) {
         self.move_by(by, len);
         self.top.set(self.top.get().saturating_add_signed(by));
     }
 
-    /// Brings the cursor into a window of `height` lines, and says where the window starts: for documents whose lines
-    /// are built together, before they are drawn.
+    /// Scrolls a viewport of `height` lines so that the cursor is visible, and returns its first line. Documents whose
+    /// lines are built together call this before drawing.
     pub fn window(&self, len: usize, height: usize) -> usize {
         let cursor = self.at(len);
         let margin = margin(height);
@@ -222,7 +223,7 @@ impl DocState {
     }
 }
 
-/// Lines kept in sight above and below the cursor.
+/// Returns the number of lines kept visible above and below the cursor.
 fn margin(height: usize) -> usize {
     match height {
         0..=6 => 0,
@@ -231,9 +232,9 @@ fn margin(height: usize) -> usize {
     }
 }
 
-/// Draws the lines in sight of a document of `len`; `line` is asked for those alone, and of each only what is in sight
-/// is walked, as far as its text allows. The first column of `area` holds the mark of the cursor, `gutter_width`
-/// columns after it the gutter, the last the scroll thumb.
+/// Draws the visible lines of a document of `len` lines. `line` is called only for those, and of each line only the
+/// visible part is walked if its text allows that. The first column of `area` contains the cursor marker, the next
+/// `gutter_width` columns the gutter, and the last one the scroll thumb.
 #[allow(clippy::too_many_arguments)]
 pub fn draw<'a>(
     buf: &mut Buffer,
@@ -273,30 +274,30 @@ pub fn draw<'a>(
     table::thumb(buf, area, theme, top, len);
 }
 
-/// One row of the screen, and what part of a line it shows.
+/// A row of the screen and the part of a line that it shows.
 struct Row {
     area: Rect,
     gutter: u16,
-    /// The first column of the line.
+    /// The first column of the line to show.
     left: usize,
-    /// The column where the next row begins.
+    /// The column at which the next row starts.
     right: Option<usize>,
-    /// Whether the cursor is here.
+    /// Whether the cursor is on this row.
     here: bool,
-    /// Whether the line begins here.
+    /// Whether the line starts on this row.
     first: bool,
-    /// Whether the line goes on in the next row, and not behind the edge.
+    /// Whether the line continues on the next row instead of beyond the edge.
     wrapped: bool,
 }
 
-/// A place in a line where a walk over its symbols can begin: a byte of all spans, and its column.
+/// A position in a line from which its symbols can be walked: the byte offset in all spans, and the column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Spot {
     byte: usize,
     column: usize,
 }
 
-/// Draws a row, walking its line from `from` on; where the row begins and where it ends.
+/// Draws a row, walking its line from `from` on. Returns the start and the end of the drawn part.
 fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: &DocLine, from: Spot) -> (Spot, Spot) {
     let row = place.area;
     if let Some(fill) = built.fill {
@@ -323,13 +324,14 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
     drawn
 }
 
-/// The columns of one line from `left` on. Where more follows to the right, and not in the next row, the last column
-/// says so.
+/// Draws the columns of a line from `left` on. If more text follows to the right and is not wrapped, the last column
+/// shows `…`.
 pub(super) fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, wrapped: bool, built: &DocLine) {
     text_from(buf, area, theme, (left, wrapped), built, Spot::default());
 }
 
-/// The same by a walk that begins at `from`, not right of `left`; where what is drawn begins and where it ends.
+/// Draws like [`text_line`], walking the line from `from`, which is not to the right of `left`. Returns the start and
+/// the end of the drawn part.
 fn text_from(
     buf: &mut Buffer,
     area: Rect,
@@ -343,7 +345,7 @@ fn text_from(
     if room == 0 {
         return (from, from);
     }
-    // Column of the line where the current span starts, its byte among all; the last cell written, and its width.
+    // The column and the byte at which the current span starts; the last cell written and its width.
     let (mut column, mut byte) = (from.column, 0);
     let mut last = (0, 0);
     for (span, style) in &built.spans {
@@ -373,7 +375,7 @@ fn text_from(
                     return (begin.unwrap_or(here), here);
                 }
                 let x = area.right() - 1;
-                // Half of a wide character cannot stay before the mark.
+                // Half of a wide character cannot remain before the marker.
                 if let (first, 2..) = last
                     && first + 1 == x
                 {
@@ -383,7 +385,7 @@ fn text_from(
                 return (begin.unwrap_or(here), here);
             }
             if piece.column < left {
-                // The right half of a wide character: its cell, without it.
+                // The right half of a wide character becomes a blank cell.
                 for x in 0..end - left {
                     line::set(buf, area.x + x as u16, area.y, " ", 1, style);
                 }

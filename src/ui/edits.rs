@@ -1,4 +1,4 @@
-//! The edits that turn one sequence into another, and unified diffs of two texts.
+//! Edits that turn one sequence into another, and unified diffs of two texts.
 
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{DiffOp, group_diff_ops};
@@ -8,10 +8,10 @@ use std::hash::Hash;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Unchanged lines around a change, as in git.
+/// The number of unchanged lines around a change, as in git.
 const CONTEXT: usize = 3;
 
-/// A part of both sequences: equal in both, or replaced. One range of a replaced part can be empty.
+/// A part of both sequences, either equal or replaced. One range of a replaced part may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     pub old: Range<usize>,
@@ -26,8 +26,8 @@ impl From<DiffOp> for Edit {
     }
 }
 
-/// Lists the parts of two sequences in order. Together they cover both. If comparing takes longer than `patience`,
-/// there are fewer and larger parts than necessary.
+/// Lists the parts of two sequences in order. Together they cover both sequences. If comparing takes longer than
+/// `patience`, there are fewer and larger parts than necessary.
 pub fn edits<T: Eq + Hash>(
     old: impl IntoIterator<Item = T>,
     new: impl IntoIterator<Item = T>,
@@ -61,7 +61,7 @@ pub fn unified_diff(old: &str, new: &str, patience: Duration) -> String {
     out
 }
 
-/// Gives equal items equal numbers, so that the comparison is compiled once for all types of items.
+/// Maps equal items to equal numbers, so that the comparison is compiled once for all item types.
 fn number<T: Eq + Hash>(old: impl IntoIterator<Item = T>, new: impl IntoIterator<Item = T>) -> (Vec<u32>, Vec<u32>) {
     let mut numbers: HashMap<T, u32> = HashMap::new();
     let mut number = |item: T| {
@@ -78,8 +78,8 @@ fn compare(old: &[u32], new: &[u32], patience: Duration) -> Vec<DiffOp> {
     hook.into_inner().into_inner().into_ops()
 }
 
-/// The lines of a hunk in its head: the first one, counted from 1, and their number unless it is 1. An empty span is
-/// named by the line before it.
+/// Formats the lines of a hunk for its header: the first line, counted from 1, and the number of lines unless it is 1.
+/// For an empty span, the line before it is given.
 fn span(lines: Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(diff("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");
         assert_eq!(diff("a\n", "a"), "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n");
         assert_eq!(diff("same\n", "same\n"), "");
-        // A carriage return alone ends no line.
+        // A carriage return alone does not end a line.
         assert_eq!(diff("a\rb\n", "a\rc\n"), "@@ -1 +1 @@\n-a\rb\n+a\rc\n");
         let old: String = (1..=20).map(|line| format!("{line}\n")).collect();
         let new = old.replace("5\n6\n", "5\nsix\n").replace("19\n", "");

@@ -1,6 +1,6 @@
-//! The names of emoji that people use when they write of code, and how they look.
+//! Names of emoji commonly used when writing about code.
 
-/// Name and sign, by name.
+/// Names and their emoji, sorted by name.
 pub const NAMES: &[(&str, &str)] = &[
     ("+1", "👍"),
     ("-1", "👎"),
@@ -207,7 +207,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("zzz", "💤"),
 ];
 
-/// The sign of a name, without colons.
+/// Returns the emoji of a name, without colons.
 pub fn sign(name: &str) -> Option<&'static str> {
     let at = NAMES.binary_search_by_key(&name, |(known, _)| known).ok()?;
     NAMES.get(at).map(|(_, sign)| *sign)

@@ -1,4 +1,4 @@
-//! Forms: a label and a value a row, what is wrong beneath it, and a list of what may be typed below the row.
+//! Forms: one field a row with its label and value, the error below it, and a list of suggestions.
 
 use crate::ui::input::Input;
 use crate::ui::theme::{Role, Theme};
@@ -8,27 +8,27 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::cell::Cell;
 
-/// Rows that a list of what may be typed shows at most.
+/// Maximum number of suggestions visible at once.
 const OFFERED: u16 = 8;
-/// Columns that suffice to tell one of them on the line of the cursor.
+/// The width in columns sufficient for showing a suggestion on the line of the cursor.
 const OFFER_WIDTH: u16 = 32;
-/// Columns that suffice for the end of what is typed behind a long error.
+/// The width in columns sufficient for the end of the typed text after a long error.
 const TYPED_WIDTH: usize = 16;
 
-/// What stands in a field.
+/// The content of a field.
 pub enum Shown<'a> {
-    /// A line that is typed into; what is said where it is empty.
+    /// A line of input, and the placeholder for an empty one.
     Line(&'a Input, &'a str),
-    /// A text that is not shown.
+    /// A secret of the given length, which is not shown.
     Secret(usize),
-    /// One of several words.
+    /// One of several words, and the placeholder for none.
     Choice(&'a str, &'a str),
-    /// Text of several lines; what is said where it is empty.
+    /// A text of several lines, and the placeholder for an empty one.
     Text(&'a str, &'a str),
 }
 
 impl Shown<'_> {
-    /// Columns of what is shown.
+    /// Returns the width of the content in columns.
     fn width(&self) -> usize {
         match self {
             Shown::Line(input, empty) if input.is_empty() => text::width(empty),
@@ -41,38 +41,39 @@ impl Shown<'_> {
     }
 }
 
-/// One field.
+/// A field of a form.
 pub struct Row<'a> {
     pub label: &'a str,
-    /// Required.
+    /// Whether a value is required.
     pub required: bool,
     pub shown: Shown<'a>,
-    /// What is wrong with it.
+    /// The validation error, if any.
     pub error: Option<&'a str>,
-    /// Differs from what the server has.
+    /// Whether the value differs from the server's.
     pub changed: bool,
 }
 
-/// Where the fields were drawn.
+/// The positions of the fields after drawing.
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
-    /// Each field in sight: its number, the row of the screen that it begins on, and the rows it takes.
+    /// The visible fields: the index, the first screen row, and the number of rows of each.
     pub rows: Vec<(usize, u16, u16)>,
-    /// The value of the field with the focus.
+    /// The area of the focused field's value.
     pub value: Rect,
     /// The cell of the cursor.
     pub cursor: Option<(u16, u16)>,
 }
 
-/// Columns before the values of `rows` in so much room: their labels, which take `least` at least, and the mark.
+/// Returns the column of the values of `rows` in an area `room` columns wide. The labels before it take at least
+/// `least` columns, followed by the marker.
 pub fn value_column(rows: &[Row], least: usize, room: u16) -> u16 {
     let label = |row: &Row| text::width(row.label) + usize::from(row.required) * 2;
     let widest = rows.iter().map(label).max().unwrap_or(0).max(least);
     widest.min(usize::from(room) * 2 / 5).min(34) as u16 + 3
 }
 
-/// Draws the fields in `area`, scrolled so that the one with the focus is seen whole; labels take `least` columns or
-/// more.
+/// Draws the fields in `area`, scrolled so that the focused field is entirely visible. Labels take at least `least`
+/// columns.
 pub fn draw(
     buf: &mut Buffer,
     area: Rect,
@@ -89,7 +90,7 @@ pub fn draw(
     }
     let labels = usize::from(value_column(rows, least, area.width)) - 3;
     let height = |row: &Row| 1 + usize::from(row.error.is_some());
-    // Scrolled by whole fields: the first in sight is moved only as far as the focus needs.
+    // Scrolls by whole fields, and only as far as the focused field requires.
     let mut first = top.get().min(focus).min(rows.len().saturating_sub(1));
     let fits = |first: usize| {
         let upto = rows.get(first..=focus.min(rows.len().saturating_sub(1))).unwrap_or_default();
@@ -98,7 +99,7 @@ pub fn draw(
     while first < focus && !fits(first) {
         first += 1;
     }
-    // Without need nothing stays hidden above while there is room below.
+    // No field stays hidden above while there is room below.
     while first > 0 && rows.iter().skip(first - 1).map(height).sum::<usize>() <= usize::from(area.height) {
         first -= 1;
     }
@@ -153,7 +154,7 @@ pub fn draw(
     drawn
 }
 
-/// The thumb of a list of which `seen` of `len` are in sight, from `first` on.
+/// Draws the scroll thumb of a list in which `seen` of `len` items are visible, starting from `first`.
 fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, first: usize, seen: usize, len: usize) {
     let height = usize::from(area.height);
     let size = (height * seen / len.max(1)).clamp(1, height);
@@ -171,7 +172,7 @@ fn draw_value(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, shown:
     match shown {
         Shown::Line(field, empty) => field.draw(buf, area, theme, focused, empty),
         Shown::Secret(letters) => {
-            // How long it is tells nothing beyond a handful.
+            // The length is hidden beyond 24 characters.
             let dots = Input::new("*".repeat((*letters).min(24)));
             dots.draw(buf, area, theme, focused, "")
         }
@@ -200,13 +201,13 @@ fn draw_value(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, shown:
     }
 }
 
-/// One thing that may be typed.
+/// A suggestion for a field.
 pub struct Offer<'a> {
     pub value: &'a str,
     pub note: &'a str,
 }
 
-/// Draws what may be typed below (or above) the field at `anchor`; gives the area of the rows.
+/// Draws the suggestions below (or above) the field at `anchor`. Returns the area of the rows.
 pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offers: &[Offer], chosen: usize) -> Rect {
     let screen = screen.intersection(buf.area);
     if offers.is_empty() || screen.is_empty() {
@@ -245,8 +246,8 @@ pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offer
     area
 }
 
-/// In accessible mode: writes what is wrong where a line begins, of which so many columns are typed; returns what is
-/// left for the line.
+/// In accessible mode, writes the error at the start of a line in which `typed` columns of text are entered. Returns
+/// the rest of the line.
 pub fn tell_error(buf: &mut Buffer, area: Rect, theme: &Theme, error: &str, typed: usize) -> Rect {
     if !glyph::words() {
         return area;
@@ -258,8 +259,8 @@ pub fn tell_error(buf: &mut Buffer, area: Rect, theme: &Theme, error: &str, type
     Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area }
 }
 
-/// In accessible mode: writes on the line of the cursor which of the offers is chosen, of how many. The rest of the
-/// line may be covered, but not the word before the cursor.
+/// In accessible mode, writes the selected suggestion and its number on the line of the cursor. This may cover the rest
+/// of the line, but not the word before the cursor.
 pub fn tell_offer(buf: &mut Buffer, screen: Rect, theme: &Theme, cursor: (u16, u16), offers: &[Offer], chosen: usize) {
     let Some(offer) = offers.get(chosen).filter(|_| glyph::words()) else { return };
     let note = if offer.note.is_empty() { String::new() } else { format!(", {}", text::sanitize(offer.note)) };

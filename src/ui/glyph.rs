@@ -1,25 +1,25 @@
-//! Glyphs: what a status looks like without color, each with a twin for terminals that have only ASCII, and with a word
-//! for who hears the screen instead of seeing it.
+//! Glyphs that show a status without color, each with a replacement for terminals that have only ASCII and a word for
+//! users who hear the screen.
 
 use crate::ui::theme::Role;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What is drawn besides text.
+/// The characters used to draw anything other than text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Alphabet {
     /// Symbols and box drawing.
     #[default]
     Unicode,
-    /// ASCII alone.
+    /// ASCII only.
     Ascii,
-    /// Words for states, ASCII for the rest, and no lines.
+    /// Words for statuses, ASCII for the rest, and no lines.
     Words,
 }
 
 static ALPHABET: AtomicU8 = AtomicU8::new(Alphabet::Unicode as u8);
 
-/// Draws with an alphabet from now on, in the whole process: a terminal has one font and one reader.
+/// Sets the alphabet for the whole process: a terminal has one font and one reader.
 pub fn set_alphabet(alphabet: Alphabet) {
     ALPHABET.store(alphabet as u8, Ordering::Relaxed);
 }
@@ -28,7 +28,7 @@ thread_local! {
     static ON_THIS_THREAD: Cell<Option<Alphabet>> = const { Cell::new(None) };
 }
 
-/// An alphabet of this thread alone, until it is dropped: for tests, which run side by side in one process.
+/// Overrides the alphabet on this thread until dropped, for tests that run in parallel in one process.
 pub struct LocalAlphabet(());
 
 impl LocalAlphabet {
@@ -56,39 +56,39 @@ fn alphabet() -> Alphabet {
     }
 }
 
-/// Returns whether ASCII twins are drawn, or words.
+/// Returns whether ASCII or words are drawn instead of Unicode symbols.
 pub fn ascii() -> bool {
     alphabet() != Alphabet::Unicode
 }
 
-/// Returns whether words are drawn: the accessible mode.
+/// Returns whether words are drawn, as in accessible mode.
 pub fn words() -> bool {
     alphabet() == Alphabet::Words
 }
 
-/// Returns the word for a glyph that means something else elsewhere.
+/// Returns `glyph`, or `word` in accessible mode, for a glyph that means something different elsewhere.
 pub fn or_word<'a>(glyph: &'a str, word: &'a str) -> &'a str {
     if words() { word } else { glyph }
 }
 
-/// What parts two facts on one line, with the blanks around it.
+/// Returns the separator of two facts on one line, including the spaces around it.
 pub fn between() -> &'static str {
     pick(alphabet(), " · ", " . ", ", ")
 }
 
-/// The glyph and the role of a status word: of a job, a pipeline, a deployment, a merge request, a runner.
-/// A word that is not known gets a quiet dot.
+/// Returns the glyph and the role of a status, such as that of a job, a pipeline, a deployment, a merge request or a
+/// runner. An unknown status gets a dim dot.
 pub fn status(word: &str) -> (&'static str, Role) {
     status_in(word, alphabet())
 }
 
-/// The glyph of a status beside a word that says the same: nothing where words are drawn.
+/// Returns the glyph of a status for use next to its word, and the role. The glyph is empty where words are drawn.
 pub fn sign(word: &str) -> (&'static str, Role) {
     let (sign, role) = status(word);
     (or_word(sign, ""), role)
 }
 
-/// The glyph of a status and its word, or the word alone, with its role.
+/// Returns the glyph of a status and its word, or the word alone in accessible mode, and the role.
 pub fn labeled(word: &str) -> (String, Role) {
     let (sign, role) = status(word);
     let word = word.replace('_', " ");
@@ -143,57 +143,57 @@ macro_rules! glyphs {
 }
 
 glyphs! {
-    /// Before a folder that is closed.
+    /// Returns the glyph of a collapsed folder.
     folded = "▸", ">", "collapsed";
-    /// Before a folder that is open.
+    /// Returns the glyph of an expanded folder.
     unfolded = "▾", "v", "expanded";
-    /// From one ref to another.
+    /// Returns the arrow from one ref to another.
     arrow = "→", ">", "to";
-    /// A reply, or what follows from the line above.
+    /// Returns the glyph of a reply, or of a continuation of the line above.
     reply = "↳", ">", "reply";
-    /// Up, as in commits ahead.
+    /// Returns the glyph for up, as in commits ahead.
     up = "↑", "+", "up";
-    /// Down, as in commits behind.
+    /// Returns the glyph for down, as in commits behind.
     down = "↓", "-", "down";
-    /// Before the name of a branch.
+    /// Returns the glyph in front of a branch name.
     branch = "⎇", "@", "branch";
-    /// In the first column of the selected row, where the cursor stands if it is seen.
+    /// Returns the marker in the first column of the selected row, where the cursor is if it is visible.
     mark = "▌", ">", " ";
-    /// Where text was cut.
+    /// Returns the marker of cut text.
     cut = "…", "~", "~";
-    /// The horizontal rule under titles.
+    /// Returns a piece of the horizontal rule of titles.
     rule = "─", "-", " ";
-    /// The vertical rule between panes.
+    /// Returns a piece of the vertical divider between panels.
     divider = "│", "|", " ";
-    /// The thumb of a scroll bar.
+    /// Returns the thumb of a scroll bar.
     thumb = "▐", "#", " ";
-    /// Something quiet: beside it stands what it is.
+    /// Returns a neutral bullet, next to text that says what it is.
     dot = "·", ".", "";
-    /// Where content will be.
+    /// Returns the placeholder of content that is loading.
     skeleton = "·", ".", ".";
-    /// Something done: a step passed.
+    /// Returns the glyph of a completed step.
     done = "✓", "+", "done";
-    /// A thing that the user pinned.
+    /// Returns the glyph of a pinned item.
     pin = "◆", "*", "pinned";
-    /// Something wrong.
+    /// Returns the glyph of an error.
     wrong = "✗", "x", "error";
-    /// Something begun, or alive; words beside it say what.
+    /// Returns the glyph of a started or active item, next to text that says what it is.
     alive = "●", "*", "";
-    /// Something not begun; words beside it say what.
+    /// Returns the glyph of an item not yet started, next to text that says what it is.
     open = "○", "o", "";
-    /// Attention.
+    /// Returns the glyph of a warning.
     warning = "▲", "!", "warning";
-    /// A draft (unsent); words beside it say so.
+    /// Returns the glyph of an unsent draft, next to text that says so.
     draft = "✎", "=", "";
-    /// A step of a bar that is full.
+    /// Returns a filled step of a progress bar.
     full = "▰", "#", "";
-    /// A step of a bar that is left.
+    /// Returns an empty step of a progress bar.
     left = "▱", ".", "";
-    /// Stars of a project.
+    /// Returns the glyph of a project's stars.
     star = "★", "*", "stars";
-    /// The Return key.
+    /// Returns the glyph of the Return key.
     enter = "⏎", "Enter", "Enter";
-    /// A request is on its way.
+    /// Returns the glyph of a request in flight.
     busy = "◌", "o", "loading";
 }
 

@@ -1,20 +1,19 @@
-//! The graph beside a list of commits: lines of history in lanes, laid out page by page, drawn a row at a time.
+//! The commit graph of a history, laid out in lanes page by page and drawn row by row.
 //!
-//! A lane is a column that waits for a commit. A commit takes the leftmost lane that waits for it, the others that wait
-//! for it join it there; its first parent goes on in its lane, each further parent is met in the lane that waits for it
-//! already, or gets a free one. Lanes never move sideways: a line of history is a straight line.
+//! A lane is a column that waits for a commit. A commit takes the leftmost lane that waits for it, and the other lanes
+//! that wait for it join it there. Its first parent continues in the same lane; each further parent is connected in the
+//! lane that already waits for it, or gets a free lane. Lanes never move sideways: a line of history is straight.
 
 use crate::ui::glyph;
 use crate::ui::theme::Role;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Lanes whose way a row keeps; what lies to the right of them is only known to be there.
+/// The number of lanes that a row stores. To the right of them, a row only stores whether there are any.
 pub const KEPT: usize = 32;
-/// Lanes that are followed at all: a history of more lines than this is cut, its later commits begin lines of their
-/// own.
+/// The maximum number of lanes. In a history with more, the rest is cut, and later commits start new lanes.
 const FOLLOWED: usize = 1024;
-/// The last commits that were listed. Where clocks were wrong a parent comes before its child: nothing waits for it
+/// The number of recent commits remembered. With wrong clocks a parent can come before its child; no lane waits for it
 /// then.
 const REMEMBERED: usize = 256;
 
@@ -23,13 +22,13 @@ const COLORS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, R
 /// A column of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Lane {
-    /// The commit that it waits for; `None` if it is free.
+    /// The commit that the lane waits for, or `None` if the lane is free.
     awaits: Option<u64>,
-    /// Counts the lines that were begun: the color.
+    /// The number of the line, which determines its color.
     line: u8,
 }
 
-/// The lanes at the end of a page: what the next page goes on from.
+/// The lanes at the end of a page, from which the next page continues.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lanes {
     lanes: Vec<Lane>,
@@ -37,52 +36,52 @@ pub struct Lanes {
     begun: u8,
 }
 
-/// One row: where its commit stands, and which lanes come from above, go on below, and meet it.
+/// A row of the graph: the lane of its commit, and the lanes that enter from above, continue below, and connect to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
-    /// The lane of the commit; [`KEPT`] where it lies beyond.
+    /// The lane of the commit, or [`KEPT`] if it is beyond the stored lanes.
     lane: u8,
     merge: bool,
-    /// Lanes with a line from above, a bit each.
+    /// The lanes with a line from above, as a bit set.
     above: u32,
-    /// Lanes with a line that goes on below.
+    /// The lanes with a line that continues below, as a bit set.
     below: u32,
-    /// Lanes that meet the commit in this row.
+    /// The lanes that connect to the commit in this row, as a bit set.
     meets: u32,
-    /// A line passes beyond the lanes that are kept.
+    /// Whether a line passes beyond the stored lanes.
     beyond: bool,
-    /// A line meets the commit from there.
+    /// Whether a line from beyond the stored lanes connects to the commit.
     meets_beyond: bool,
-    /// The colors of the lanes, two in a byte.
+    /// The colors of the lanes, two per byte.
     colors: [u8; KEPT / 2],
 }
 
-/// The rows of one page of commits, and the lanes at its end.
+/// The rows of a page of commits, and the lanes at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     rows: Vec<Row>,
-    /// What the next page goes on from.
+    /// The lanes from which the next page continues.
     pub end: Lanes,
 }
 
 impl Page {
-    /// The row of the commit `index` of the page.
+    /// Returns the row of the commit at `index` of the page.
     pub fn row(&self, index: usize) -> Option<&Row> {
         self.rows.get(index)
     }
 
-    /// Returns how many commits it holds.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns whether it holds none.
+    /// Returns whether the page is empty.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// Lays out a page of commits, each with its parents, in lanes as `start` left them; ends early where it is `canceled`.
+/// Lays out a page of commits, each with its parents, continuing the lanes in `start`. Stops early if `canceled`.
 pub fn lay_out<'a>(
     start: &Lanes,
     commits: impl Iterator<Item = (&'a str, &'a [String])>,
@@ -110,7 +109,7 @@ fn bit(lane: usize) -> u32 {
 }
 
 impl Lanes {
-    /// The next commit.
+    /// Adds the next commit.
     fn push(&mut self, id: &str, parents: &[String]) -> Row {
         let id = name(id);
         let awaits = |lane: &Lane| lane.awaits == Some(id);
@@ -124,7 +123,7 @@ impl Lanes {
             }
         }
         let Some(own) = found.or_else(|| self.begin(id, 0)) else {
-            // No lane is left: the commit stands beyond all of them, and nothing is known of its lines.
+            // No lane is left: the commit is drawn beyond the lanes, without lines.
             self.remember(id);
             return Row { lane: KEPT as u8, beyond: true, ..row };
         };
@@ -139,7 +138,7 @@ impl Lanes {
             }
         }
         row.colors = self.colors();
-        // Lanes that ended here are free only now, so that no line begins in the row in which another ends.
+        // Lanes that end in this row are freed only now, so that no other line starts in the same row.
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             if index == own {
                 lane.awaits = first;
@@ -158,7 +157,8 @@ impl Lanes {
         row
     }
 
-    /// A free lane for `id`, at `from` or right of it where there is one; `None` if too many are taken.
+    /// Allocates a free lane for `id`, if possible at `from` or to the right of it. Returns `None` if too many are in
+    /// use.
     fn begin(&mut self, id: u64, from: usize) -> Option<usize> {
         let free = |(index, lane): (usize, &Lane)| lane.awaits.is_none().then_some(index);
         let right = self.lanes.iter().enumerate().skip(from).find_map(free);
@@ -189,7 +189,7 @@ impl Lanes {
     }
 }
 
-/// What a row looks like: pieces of text with their roles.
+/// The text of a row, in pieces with their roles.
 pub type Pieces = Vec<(String, Role)>;
 
 impl Row {
@@ -204,12 +204,11 @@ impl Row {
         COLORS.get(usize::from(line)).copied().unwrap_or(Role::Dim)
     }
 
-    /// Draws it in at most `limit` lanes of two columns each and one column more, in which `…` says that there are
-    /// more.
+    /// Draws the row in at most `limit` lanes of two columns each, plus one column with `…` if there are more.
     pub fn draw(&self, limit: usize) -> Pieces {
         let limit = limit.min(KEPT);
         let all = self.above | self.below | self.meets;
-        // What lies at the limit or beyond it stands in one column there.
+        // Everything at or beyond the limit is combined in one column.
         let fold = |lanes: u32, beyond: bool| {
             let more = beyond || lanes.checked_shr(limit as u32).unwrap_or(0) != 0;
             (lanes & !(u32::MAX.checked_shl(limit as u32).unwrap_or(0)), more)
@@ -228,7 +227,7 @@ impl Row {
             return pieces.0;
         }
         for lane in 0..=last {
-            // The line that runs along the row here: the color of the lane that it comes from or goes to.
+            // A horizontal line has the color of the lane that it connects to the commit.
             let along = match lane {
                 _ if lane < leftmost || lane > rightmost => None,
                 _ if lane < node => (leftmost..=lane).rev().find(|l| met(*l)),
@@ -267,7 +266,7 @@ impl Row {
     }
 }
 
-/// Puts text of one role into one piece.
+/// A writer that merges adjacent text of the same role.
 #[derive(Default)]
 struct TextWriter(Pieces);
 
@@ -280,7 +279,7 @@ impl TextWriter {
     }
 }
 
-/// Returns where a lane meets the line along the row.
+/// Returns the symbol where a lane meets the horizontal line of a row.
 fn corner(above: bool, below: bool, left: bool, right: bool) -> &'static str {
     let (line, twin) = match (above, below, left, right) {
         (true, true, true, false) => ("┤", "+"),
@@ -301,7 +300,7 @@ fn corner(above: bool, below: bool, left: bool, right: bool) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Rows of `child parent parent`, drawn.
+    /// Draws the rows of a history given as `child parent parent`.
     fn drawn(limit: usize, history: &[&str]) -> Vec<String> {
         lines(limit, &Lanes::default(), history).0
     }
@@ -332,10 +331,10 @@ mod tests {
 
     #[test]
     fn lines_cross_what_lies_between_and_a_free_lane_is_taken_again() {
-        // Two tips beside the trunk; the second merge meets the lane of the far one.
+        // Two tips next to the main line; the second merge connects to the lane of the other one.
         let history = ["a c", "b d", "m c d", "c e", "d e", "e"];
         assert_eq!(drawn(8, &history), ["●", "│ ●", "│ ├─○", "●─│─╯", "│ ●", "●─╯"]);
-        // The lane that ended is the next one that is taken.
+        // The lane that ended is reused next.
         let history = ["m b x", "x b", "b n", "n a y", "y a", "a"];
         assert_eq!(drawn(8, &history), ["○─╮", "│ ●", "●─╯", "○─╮", "│ ●", "●─╯"]);
     }

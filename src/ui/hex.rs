@@ -1,21 +1,22 @@
-//! Bytes as they are: their numbers, sixteen a row, and what is printable of them.
+//! A hex dump: sixteen bytes a row, as numbers and as printable characters.
 
 use crate::ui::doc::DocLine;
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::Style;
 use std::borrow::Cow;
 
-/// Bytes in a row.
+/// The number of bytes in a row.
 pub const ROW: usize = 16;
-/// Columns of the gutter: the offset.
+/// The width of the gutter in columns, which shows the offset.
 pub const GUTTER: u16 = 10;
 
-/// Rows that `len` bytes take.
+/// Returns the number of rows that `len` bytes take.
 pub fn rows(len: usize) -> usize {
     len.div_ceil(ROW)
 }
 
-/// Sixteen bytes as numbers and as text, with their offset. Zeros are faint, printable bytes stand out.
+/// Formats one row: sixteen bytes as numbers and as text, with their offset. Zeros are faint, printable bytes stand
+/// out.
 pub fn line(bytes: &[u8], row: usize, theme: &Theme) -> DocLine<'static> {
     let start = row.saturating_mul(ROW);
     let part = bytes.get(start..bytes.len().min(start.saturating_add(ROW))).unwrap_or_default();

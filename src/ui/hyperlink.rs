@@ -1,13 +1,14 @@
-//! Cells that lead to a web address, told by what draws them. The terminal makes hyperlinks of them, where it can.
+//! Cells that link to web addresses, reported by the code that draws them. The terminal turns them into hyperlinks if
+//! it can.
 
 use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Cells of one line of the screen, and the address that they lead to, as it was written.
+/// Cells on one line of the screen and their link target, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hyperlink {
-    /// One row high.
+    /// The area, one row high.
     pub area: Rect,
     pub target: Arc<str>,
 }
@@ -16,12 +17,12 @@ thread_local! {
     static LINKS: RefCell<Vec<Hyperlink>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns whether a target is an address of the web, and not a path or a reference.
+/// Returns whether a target is a web address, as opposed to a path or a reference.
 pub fn is_address(target: &str) -> bool {
     target.starts_with("https://") || target.starts_with("http://")
 }
 
-/// A symbol of `width` columns was drawn there that leads to `target`.
+/// Records a symbol of `width` columns that links to `target`.
 pub fn add(x: u16, y: u16, width: u16, target: &Arc<str>) {
     LINKS.with_borrow_mut(|links| match links.last_mut() {
         Some(last) if last.area.y == y && last.area.right() == x && last.target == *target => last.area.width += width,
@@ -29,12 +30,12 @@ pub fn add(x: u16, y: u16, width: u16, target: &Arc<str>) {
     });
 }
 
-/// Something is drawn over that area.
+/// Removes the links that `area` intersects, before something is drawn over it.
 pub fn cover(area: Rect) {
     LINKS.with_borrow_mut(|links| links.retain(|link| !link.area.intersects(area)));
 }
 
-/// Returns the links that were told since the last time, and forgets them.
+/// Takes the links recorded since the last call.
 pub fn take() -> Vec<Hyperlink> {
     LINKS.take()
 }

@@ -1,7 +1,7 @@
-//! Pictures: read within limits, fitted to an area, drawn as half blocks everywhere, and given to the terminal itself
+//! Images: decoded within limits, scaled to an area, and drawn as half blocks in any terminal, or by the terminal
+//! itself if it reports support.
 //! where it says that it can draw them.
-//!
-//! Reading and fitting are for workers. Drawing costs the cells that it fills.
+//! Decoding and scaling run on worker threads. The cost of drawing is proportional to the cells it fills.
 
 mod sixel;
 
@@ -18,32 +18,32 @@ use std::fmt;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// Pixels that a picture may have: more is refused before any of them is read.
+/// Maximum number of pixels. Larger images are refused before any pixels are decoded.
 const MOST_PIXELS: u64 = 50_000_000;
-/// Memory that reading one may take, in bytes.
+/// Maximum memory for decoding an image, in bytes.
 const MOST_MEMORY: u64 = 512 * 1024 * 1024;
-/// The longer side of what is kept of a picture: no terminal shows more.
+/// Maximum length of the longer side of a decoded image: no terminal shows more.
 const KEPT: u32 = 2400;
-/// The largest that a small picture is blown up to, if the terminal itself draws it.
+/// Maximum factor by which a small image is enlarged, if the terminal itself draws it.
 const BLOW_UP: f64 = 2.0;
-/// Below this a pixel lets the background through.
+/// The alpha value below which a pixel is transparent.
 const OPAQUE: u8 = 96;
 
-/// How the terminal draws pictures.
+/// The protocol by which the terminal draws images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Not at all: two pixels a cell, as blocks of color.
+    /// No protocol: two pixels per cell, drawn as colored blocks.
     #[default]
     Blocks,
-    /// The graphics protocol of kitty.
+    /// The kitty graphics protocol.
     Kitty,
-    /// The inline images of iTerm2.
+    /// The inline images protocol of iTerm2.
     Iterm,
-    /// Sixels, as the terminals of old.
+    /// Sixel graphics, as in older terminals.
     Sixel,
 }
 
-/// Formats that are read.
+/// The supported image formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Png,
@@ -54,20 +54,20 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of `bytes`, told by their beginning.
+    /// Detects the format of `bytes` from their signature.
     pub fn of(bytes: &[u8]) -> Option<Format> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Format::Png),
             [0xff, 0xd8, 0xff, ..] => Some(Format::Jpeg),
             [b'G', b'I', b'F', b'8', ..] => Some(Format::Gif),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Format::WebP),
-            // Two letters alone would make pictures of too much else: the reserved words are nothing.
+            // Two letters alone would match too many other files, so the reserved words must be zero.
             [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some(Format::Bmp),
             _ => None,
         }
     }
 
-    /// As people call it.
+    /// Returns the common name.
     pub fn name(self) -> &'static str {
         match self {
             Format::Png => "PNG",
@@ -89,14 +89,14 @@ impl Format {
     }
 }
 
-/// Why bytes are not drawn as a picture.
+/// The reason why bytes cannot be drawn as an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// None of the formats that are read.
+    /// The format is not supported.
     Unknown,
-    /// It claims more pixels, or more memory, than is given to one.
+    /// The image has too many pixels, or decoding it would need too much memory.
     TooLarge(Format, u32, u32),
-    /// It is not what it claims to be; why.
+    /// The file is damaged, with the reason.
     Broken(Format, String),
 }
 
@@ -113,16 +113,16 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A picture that was read.
+/// A decoded image.
 #[derive(Clone)]
 pub struct Image {
-    /// What it was.
+    /// The format of the file.
     pub format: Format,
-    /// Pixels from left to right, of the file.
+    /// The width of the original in pixels.
     pub width: u32,
-    /// Pixels from top to bottom, of the file.
+    /// The height of the original in pixels.
     pub height: u32,
-    /// At most [`KEPT`] on the longer side.
+    /// The pixels, at most [`KEPT`] on the longer side.
     pixels: RgbaImage,
 }
 
@@ -133,15 +133,16 @@ impl fmt::Debug for Image {
 }
 
 impl Image {
-    /// Bytes of its pixels.
+    /// Returns the size of the pixels in bytes.
     pub fn bytes(&self) -> usize {
         self.pixels.as_raw().len()
     }
 
-    /// Reads a picture; of one that moves, its first. For a worker: takes up to some seconds.
+    /// Decodes an image, or the first frame of an animation. Runs on a worker thread and may take some seconds.
     ///
     /// # Errors
-    /// Bytes that are no picture, a broken one, and one that claims to be enormous.
+    ///
+    /// Returns a [`Refusal`] if the format is unknown, the file is damaged, or the image is too large.
     pub fn read(bytes: &[u8]) -> Result<Image, Refusal> {
         let format = Format::of(bytes).ok_or(Refusal::Unknown)?;
         let broken = |e: image::ImageError| Refusal::Broken(format, e.to_string());
@@ -163,10 +164,10 @@ impl Image {
         Ok(Image { format, width, height, pixels: read.to_rgba8() })
     }
 
-    /// The picture for an area of at most `columns` by `rows`. For a worker.
+    /// Scales the image to at most `columns` by `rows`. Runs on a worker thread.
     pub fn fit(&self, columns: u16, rows: u16, screen: Screen) -> Fitted {
         let (width, height) = (f64::from(self.pixels.width().max(1)), f64::from(self.pixels.height().max(1)));
-        // One cell of blocks shows one pixel above another.
+        // A cell of blocks shows two pixels, one above the other.
         let cell = if screen.protocol == Protocol::Blocks { (1, 2) } else { screen.cell };
         let (cell_width, cell_height) = (f64::from(cell.0.max(1)), f64::from(cell.1.max(1)));
         let most = if screen.protocol == Protocol::Blocks { 1.0 } else { BLOW_UP };
@@ -203,39 +204,39 @@ fn png(pixels: &RgbaImage) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What the terminal itself gets.
+/// The data of an image for the terminal itself.
 #[derive(Clone, PartialEq)]
 pub enum TerminalPicture {
-    /// A PNG made here: what a server sent never reaches the terminal's own reader.
+    /// A PNG that is encoded locally, so that data from a server never reaches the terminal's decoder.
     Png(Vec<u8>),
-    /// The body of a sixel picture.
+    /// The body of a sixel image.
     Sixel(String),
 }
 
-/// A picture of a size.
+/// An image scaled to a number of cells.
 #[derive(Clone)]
 pub struct Fitted {
-    /// Cells from left to right.
+    /// The width in cells.
     pub columns: u16,
-    /// Cells from top to bottom.
+    /// The height in cells.
     pub rows: u16,
     blocks: RgbaImage,
     own: Option<TerminalPicture>,
 }
 
 impl Fitted {
-    /// Returns what the terminal gets to draw it by itself.
+    /// Returns the data for drawing by the terminal itself, if supported.
     pub fn own(&self) -> Option<&TerminalPicture> {
         self.own.as_ref()
     }
 }
 
-/// How pictures are drawn on this screen.
+/// The way images are drawn on the current screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Screen {
-    /// Who draws them.
+    /// The protocol for drawing.
     pub protocol: Protocol,
-    /// Pixels of a cell, width and height.
+    /// The width and height of a cell in pixels.
     pub cell: (u16, u16),
 }
 
@@ -245,21 +246,21 @@ impl Default for Screen {
     }
 }
 
-/// The pictures of a frame: what was drawn, and where, so that the terminal can draw it over.
+/// The images of a frame and their positions, for drawing by the terminal itself.
 #[derive(Default)]
 pub struct Pictures {
     screen: Cell<Screen>,
     placed: RefCell<Vec<Placed>>,
-    /// Something lies over what is drawn: the terminal's own pictures would hide it.
+    /// Whether an overlay covers the images: those drawn by the terminal would hide it.
     covered: Cell<bool>,
 }
 
-/// A picture in its place.
+/// An image and its position.
 #[derive(Clone)]
 pub struct Placed {
-    /// Its cells.
+    /// The cells of the image.
     pub area: Rect,
-    /// The picture.
+    /// The scaled image.
     pub picture: Arc<Fitted>,
 }
 
@@ -270,40 +271,40 @@ impl PartialEq for Placed {
 }
 
 impl Pictures {
-    /// Returns how pictures are drawn; part of the key of whatever is fitted.
+    /// Returns the way images are drawn, which is part of the cache key of scaled images.
     pub fn screen(&self) -> Screen {
         self.screen.get()
     }
 
-    /// Says how they are drawn.
+    /// Sets the way images are drawn.
     pub fn set_screen(&self, screen: Screen) {
         self.screen.set(screen);
     }
 
-    /// Draws a picture at the top left of `area`; where all of it is to be seen, by the terminal's own means.
+    /// Draws an image at the top left of `area`. The terminal itself draws it if the whole image is visible.
     pub fn show(&self, buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Arc<Fitted>) {
         let whole = picture.columns <= area.width && picture.rows <= area.height;
         if picture.own.is_none() || !whole || self.covered.get() {
             return draw(buf, area, theme, picture);
         }
-        // Its cells stay empty: they are seen where it is not opaque.
+        // The cells stay empty, since they are visible where the image is transparent.
         let area = Rect { width: picture.columns, height: picture.rows, ..area };
         self.placed.borrow_mut().push(Placed { area, picture: picture.clone() });
     }
 
-    /// A frame begins; `covered` where something will lie over what is drawn.
+    /// Begins a frame; `covered` if an overlay will cover parts of it.
     pub fn begin(&self, covered: bool) {
         self.placed.borrow_mut().clear();
         self.covered.set(covered);
     }
 
-    /// Returns what was drawn since.
+    /// Returns the images placed since the frame began.
     pub fn placed(&self) -> Vec<Placed> {
         self.placed.borrow().clone()
     }
 }
 
-/// Draws a picture as blocks at the top left of `area`.
+/// Draws an image as blocks at the top left of `area`.
 pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Fitted) {
     let area = area.intersection(buf.area);
     for row in 0..picture.rows.min(area.height) {
@@ -319,13 +320,14 @@ pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Fitted) {
     }
 }
 
-/// The cell that shows one pixel above another; the background shows where there is none.
+/// Returns the symbol and style of a cell with one pixel above the other. The background shows through transparent
+/// pixels.
 fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'static str, Style) {
     if crate::ui::glyph::words() {
         return (" ", Style::new());
     }
     if matches!(theme.depth(), Depth::None) || crate::ui::glyph::ascii() {
-        // No color: how bright the two are together.
+        // Without colors, the symbol shows the mean brightness of both pixels.
         let light = |pixel: Option<[u8; 3]>| {
             pixel.map_or(0, |[r, g, b]| (u32::from(r) * 30 + u32::from(g) * 59 + u32::from(b) * 11) / 100)
         };
@@ -341,7 +343,7 @@ fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'st
     };
     match (upper, lower) {
         (None, None) => (" ", Style::new()),
-        // The background shows where a font's block is smaller than its cell, as in xterm.
+        // The background would show where a font's block is smaller than its cell, as in xterm.
         (Some(upper), lower) if lower == Some(upper) => ("█", style(upper, lower)),
         (Some(upper), lower) => ("▀", style(upper, lower)),
         (None, Some(lower)) => ("▄", style(lower, None)),
@@ -421,7 +423,7 @@ mod tests {
     #[test]
     fn a_bomb_is_refused_and_named() {
         let mut bomb = picture(1, 1);
-        // The header alone claims the size; its checksum is made to fit.
+        // Only the header claims the size; its checksum is adjusted to match.
         bomb[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
         let sum = crc(&bomb[12..29]);
         bomb[29..33].copy_from_slice(&sum.to_be_bytes());

@@ -1,4 +1,5 @@
-//! One line of text that is being typed: filters, prompts, the command line. It knows no keys; callers name what to do.
+//! A single-line text input for filters, prompts and the command line. It does not handle keys; callers invoke editing
+//! operations.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{line, text};
@@ -7,63 +8,63 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The text and the place of the cursor in it.
+/// The text and the cursor position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     text: String,
-    /// In bytes, always between two graphemes.
+    /// In bytes, always on a grapheme boundary.
     cursor: usize,
 }
 
 impl Input {
-    /// With `text` in it, the cursor at its end.
+    /// Creates an input containing `text`, with the cursor at its end.
     pub fn new(text: impl Into<String>) -> Input {
         let text = text.into();
         Input { cursor: text.len(), text }
     }
 
-    /// Returns what was typed.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns whether nothing was typed.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// The cursor, in bytes from the start.
+    /// Returns the cursor position in bytes.
     pub fn cursor(&self) -> usize {
         self.cursor
     }
 
-    /// Puts other text in, the cursor at its end.
+    /// Replaces the text and moves the cursor to its end.
     pub fn set(&mut self, text: impl Into<String>) {
         *self = Input::new(text);
     }
 
-    /// Puts other text in, the cursor at `cursor` bytes from the start, or at the nearest place that it can have.
+    /// Replaces the text and moves the cursor to byte `cursor`, or to the next grapheme boundary.
     pub fn set_at(&mut self, text: impl Into<String>, cursor: usize) {
         self.text = text.into();
         self.cursor = self.boundary_from(cursor.min(self.text.len()));
     }
 
-    /// Takes all text away.
+    /// Clears the text.
     pub fn clear(&mut self) {
         self.set("");
     }
 
-    /// Types one character; control characters are nothing to type.
+    /// Inserts a character at the cursor. Control characters are ignored.
     pub fn insert(&mut self, c: char) {
         if !c.is_control() {
             self.text.insert(self.cursor, c);
             self.cursor += c.len_utf8();
-            // A combining mark joins what stands before it.
+            // A combining mark joins the character before it.
             self.cursor = self.boundary_from(self.cursor);
         }
     }
 
-    /// Puts pasted text in; line ends and tabs become spaces.
+    /// Inserts pasted text at the cursor. Line breaks and tabs become spaces.
     pub fn paste(&mut self, pasted: &str) {
         let one_line: String = pasted
             .trim_end_matches(['\r', '\n'])
@@ -76,48 +77,48 @@ impl Input {
         self.cursor = self.boundary_from(self.cursor + one_line.len());
     }
 
-    /// Removes the character before the cursor.
+    /// Deletes the character before the cursor.
     pub fn backspace(&mut self) {
         self.remove_from(self.before());
     }
 
-    /// Removes the character under the cursor.
+    /// Deletes the character under the cursor.
     pub fn delete(&mut self) {
         let end = self.after();
         self.text.replace_range(self.cursor..end, "");
     }
 
-    /// Removes the word before the cursor (`C-w`).
+    /// Deletes the word before the cursor (`C-w`).
     pub fn delete_word(&mut self) {
         self.remove_from(self.word_start());
     }
 
-    /// Removes all before the cursor (`C-u`).
+    /// Deletes everything before the cursor (`C-u`).
     pub fn delete_to_start(&mut self) {
         self.remove_from(0);
     }
 
-    /// Removes all from the cursor on (`C-k`).
+    /// Deletes everything from the cursor to the end (`C-k`).
     pub fn delete_to_end(&mut self) {
         self.text.truncate(self.cursor);
     }
 
-    /// One character to the left.
+    /// Moves the cursor one character to the left.
     pub fn left(&mut self) {
         self.cursor = self.before();
     }
 
-    /// One character to the right.
+    /// Moves the cursor one character to the right.
     pub fn right(&mut self) {
         self.cursor = self.after();
     }
 
-    /// To the start of the word.
+    /// Moves the cursor to the start of the word.
     pub fn word_left(&mut self) {
         self.cursor = self.word_start();
     }
 
-    /// Past the end of the word.
+    /// Moves the cursor past the end of the word.
     pub fn word_right(&mut self) {
         let rest = self.text.get(self.cursor..).unwrap_or_default();
         let gap = rest.len() - rest.trim_start().len();
@@ -125,18 +126,19 @@ impl Input {
         self.cursor = (self.cursor + gap + word).min(self.text.len());
     }
 
-    /// To the start.
+    /// Moves the cursor to the start.
     pub fn home(&mut self) {
         self.cursor = 0;
     }
 
-    /// To the end.
+    /// Moves the cursor to the end.
     pub fn end(&mut self) {
         self.cursor = self.text.len();
     }
 
-    /// Draws the text on the first line of `area`, over a field's background, scrolled so that the cursor is seen; the
-    /// cursor as a reversed cell, where `focused`; `placeholder` where nothing was typed. Gives the cell of the cursor.
+    /// Draws the text on the first line of `area` with the background of an input field, scrolled so that the cursor is
+    /// visible. Draws `placeholder` if the text is empty, and the cursor as a reversed cell if `focused`. Returns the
+    /// cell of the cursor.
     pub fn draw(
         &self,
         buf: &mut Buffer,
@@ -152,7 +154,7 @@ impl Input {
         buf.set_style(area, theme.style(Role::Input));
         let room = usize::from(area.width);
         let at = text::width(self.text.get(..self.cursor).unwrap_or_default());
-        // The cursor may be a wide character, or stand after the last one.
+        // The cursor may be on a wide character or after the last one.
         let under = text::cells(self.text.get(self.cursor..).unwrap_or_default()).next().map_or(1, |p| p.width);
         let left = (at + under).saturating_sub(room);
         let style = theme.style(Role::Input);
@@ -198,12 +200,12 @@ impl Input {
         let head = self.text.get(..self.cursor).unwrap_or_default().trim_end();
         head.char_indices().rev().find(|(_, c)| c.is_whitespace() || matches!(c, '/')).map_or(0, |(at, c)| {
             let start = at + c.len_utf8();
-            // Right after a slash the slash goes too, with the word before it at the next stroke.
+            // Directly after a slash, only the slash is deleted; the next deletion removes the word before it.
             if start == head.len() { at } else { start }
         })
     }
 
-    /// The first boundary between graphemes at or after `at`.
+    /// Returns the first grapheme boundary at or after `at`.
     fn boundary_from(&self, at: usize) -> usize {
         let ends = self.text.grapheme_indices(true).map(|(start, grapheme)| start + grapheme.len());
         std::iter::once(0).chain(ends).find(|end| *end >= at).unwrap_or(self.text.len())

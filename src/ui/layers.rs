@@ -1,14 +1,14 @@
-//! Lays styles over one another on a line of text: syntax, then tints, then the words that changed.
+//! Combines styles on a line of text: syntax highlighting, then tints, then changed words.
 
 use ratatui::style::Style;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Sorted byte ranges, none over another, and what each adds to the look of its text.
+/// Sorted, non-overlapping byte ranges, each with the style to apply to its text.
 pub type Layer<'a> = &'a [(Range<usize>, Style)];
 
-/// `text` as spans of one style each. Every layer is laid over the ones before it, all of them over `base`. Ranges that
-/// do not fit the text do no harm.
+/// Splits `text` into spans of one style each. Each layer is applied on top of the previous ones, starting from `base`.
+/// Ranges that do not fit the text are harmless.
 pub fn blend<'a>(text: &'a str, base: Style, layers: &[Layer<'_>]) -> Vec<(Cow<'a, str>, Style)> {
     let mut spans: Vec<(Range<usize>, Style)> = Vec::new();
     let mut heads = vec![0usize; layers.len()];
@@ -28,7 +28,7 @@ pub fn blend<'a>(text: &'a str, base: Style, layers: &[Layer<'_>]) -> Vec<(Cow<'
     spans.into_iter().map(|(range, style)| (Cow::Borrowed(text.get(range).unwrap_or_default()), style)).collect()
 }
 
-/// The style at a byte, and the next byte at which it may be another one.
+/// Returns the style at a byte, and the next byte at which the style may change.
 fn style_at(at: usize, len: usize, base: Style, layers: &[Layer<'_>], heads: &mut [usize]) -> (Style, usize) {
     let mut style = base;
     let mut next = len;
@@ -53,7 +53,7 @@ pub(crate) mod tests {
     use super::*;
     use ratatui::style::Modifier;
 
-    /// A small generator (xorshift), so that hostile input is the same in every run.
+    /// A small deterministic generator (xorshift), so that hostile input is the same in every run.
     pub(crate) struct Noise(pub u64);
 
     impl Noise {
@@ -68,7 +68,7 @@ pub(crate) mod tests {
             (self.next() % n.max(1) as u64) as usize
         }
 
-        /// Bytes of which most are taken from `likely`.
+        /// Returns random bytes, most of them taken from `likely`.
         pub(crate) fn bytes(&mut self, len: usize, likely: &[&[u8]]) -> Vec<u8> {
             let mut out = Vec::new();
             while out.len() < len {

@@ -1,4 +1,4 @@
-//! One line of styled text: drawn into an area, cut to its width, left and right parts that keep apart.
+//! Lines of styled text: drawing them into an area, cutting them to its width, and aligning left and right parts.
 
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
@@ -6,12 +6,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
 
-/// Builds a line from pieces of text.
+/// A builder of lines from pieces of text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans<'a>(pub Vec<(Cow<'a, str>, Style)>);
 
 impl<'a> Spans<'a> {
-    /// Nothing yet.
+    /// Creates an empty line.
     pub fn new() -> Spans<'a> {
         Spans::default()
     }
@@ -27,7 +27,7 @@ impl<'a> Spans<'a> {
         self.text(" ".repeat(columns), Style::new())
     }
 
-    /// In columns.
+    /// Returns the width in columns.
     pub fn width(&self) -> usize {
         width(&self.0)
     }
@@ -40,27 +40,27 @@ impl<'a> std::ops::Deref for Spans<'a> {
     }
 }
 
-/// Where a line that is too long loses text.
+/// The position at which a line that is too long is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// At its end: titles.
+    /// At the end, as for titles.
     End,
-    /// In its middle: paths.
+    /// In the middle, as for paths.
     Middle,
 }
 
-/// Columns of all spans together.
+/// Returns the total width of all spans in columns.
 pub fn width<T: AsRef<str>>(spans: &[(T, Style)]) -> usize {
     spans.iter().map(|(text, _)| text::width(text.as_ref())).sum()
 }
 
-/// Draws spans on the first line of `area`, cut at its width with `…`; says how many columns they took.
-/// Styles are laid over what the cells have: a tint drawn before shines through.
+/// Draws spans on the first line of `area`, cutting the line at its width with `…`. Returns the number of columns used.
+/// Styles are applied on top of the cells' styles, so that a tint drawn before remains visible.
 pub fn draw<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)]) -> u16 {
     draw_cut(buf, area, spans, Cut::End)
 }
 
-/// Like [`draw`], cut where `cut` says.
+/// Draws spans like [`draw`], cutting a line that is too long at `cut`.
 pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)], cut: Cut) -> u16 {
     let area = area.intersection(buf.area);
     if area.is_empty() {
@@ -77,7 +77,7 @@ pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)
         return pen.x - area.x;
     }
     let bytes: usize = spans.iter().map(|(text, _)| text.as_ref().len()).sum();
-    // Beyond this a line is no path, and its end would cost a walk over all of it.
+    // A longer line is not a path, and finding its end would require walking all of it.
     let tail =
         if cut == Cut::Middle && room >= 5 && bytes < 64 * 1024 { tail(spans, (room - 1) * 3 / 5) } else { vec![] };
     let tail_width = tail.iter().map(|(_, width, _)| *width as u16).sum::<u16>();
@@ -92,8 +92,8 @@ pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)
     pen.x - area.x
 }
 
-/// Draws `left` from the left and `right` up to the right edge; where both do not fit, `right` keeps its place and
-/// `left` is cut. A right part that would take the whole line goes. Returns where the two stand.
+/// Draws `left` from the left edge and `right` up to the right edge. If both do not fit, `left` is cut. A right part
+/// that would take the whole line is omitted. Returns the areas of both parts.
 pub fn pair<T: AsRef<str>, U: AsRef<str>>(
     buf: &mut Buffer,
     area: Rect,
@@ -111,7 +111,7 @@ pub fn pair<T: AsRef<str>, U: AsRef<str>>(
     (before, behind)
 }
 
-/// The last `room` columns of the spans.
+/// Returns the last `room` columns of the spans.
 fn tail<T: AsRef<str>>(spans: &[(T, Style)], room: usize) -> Vec<(String, usize, Style)> {
     let mut out = Vec::new();
     let mut used = 0;
@@ -136,7 +136,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// Writes one symbol if it fits whole.
+    /// Writes one symbol if it fits entirely.
     fn put(&mut self, buf: &mut Buffer, symbol: &str, width: usize, style: Style) -> bool {
         let Some(next) = u16::try_from(width).ok().and_then(|w| self.x.checked_add(w)).filter(|next| *next <= self.end)
         else {
@@ -147,7 +147,7 @@ impl Pen {
         true
     }
 
-    /// Writes spans up to the end; says the style of the last symbol.
+    /// Writes spans up to the end and returns the style of the last symbol.
     fn all<T: AsRef<str>>(&mut self, buf: &mut Buffer, spans: &[(T, Style)]) -> Style {
         let mut last = Style::new();
         for (text, style) in spans {
@@ -162,7 +162,7 @@ impl Pen {
     }
 }
 
-/// Writes one symbol of `width` columns; the cells behind a wide one keep their tint but no text.
+/// Writes one symbol of `width` columns. The cells behind a wide symbol keep the style but have no text.
 pub fn set(buf: &mut Buffer, x: u16, y: u16, symbol: &str, width: usize, style: Style) {
     for (i, x) in (x..).take(width).enumerate() {
         if let Some(cell) = buf.cell_mut((x, y)) {

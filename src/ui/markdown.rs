@@ -1,5 +1,5 @@
-//! Markdown as styled lines of a given width. One pass over the parser's events: how deep the text nests makes no
-//! difference to the stack. What is rendered is worth keeping: code blocks are highlighted on the way.
+//! Markdown rendered as styled lines of a given width, in one pass over the parser's events; nesting in the text does
+//! not deepen the call stack. Rendering is worth caching, because it highlights code blocks.
 
 mod flow;
 mod table;
@@ -20,39 +20,39 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use table::Table;
 
-/// Bytes that are rendered; what is behind them is left out, and a line says so.
+/// Maximum number of bytes rendered. The rest is replaced by a line that says so.
 const BYTES: usize = 1 << 20;
-/// Lines, and parts of lines, that a text becomes at most, however many bytes it has: so many in any case, two more for
-/// each byte, and never more than that many.
+/// Limits on the number of lines and spans of a rendered text: `FEW_PARTS` plus two for each byte, but at most
+/// `MOST_PARTS`.
 const FEW_PARTS: usize = 4096;
 const MOST_PARTS: usize = 400_000;
-/// Columns that are left within a list or a quote.
+/// Minimum number of columns for text in a list or a quote.
 const LEAST: usize = 6;
-/// Columns of the name of a footnote.
+/// Maximum width of the name of a footnote in columns.
 const FOOTNOTE: usize = 24;
-/// Bytes of code that are highlighted in one text.
+/// Maximum number of bytes of code highlighted in one text.
 const CODE: usize = 16 * 1024;
-/// Lists and quotes within one another that still move the text to the right.
+/// Maximum nesting depth of lists and quotes up to which text is indented.
 const DEPTH: usize = 12;
 
-/// References to other things (`!12`, `group/project#3`, `@user`) and bare addresses.
+/// References to other items (`!12`, `group/project#3`, `@user`) and bare addresses.
 static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"https?://[^\s<>]*[^\s<>.,;:!?)'\x22\]]|(?:[A-Za-z0-9_][\w./-]*)?[!#][0-9]+\b|@[A-Za-z0-9_][\w.-]*")
         .ok()
 });
 
-/// Text that is ready to be drawn.
+/// Rendered text, ready to be drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Rendered {
     pub lines: Vec<DocLine<'static>>,
 }
 
-/// Renders `markdown` for `width` columns.
+/// Renders `markdown` to a width of `width` columns.
 pub fn render(markdown: &str, width: usize, theme: &Theme) -> Rendered {
     render_start(markdown, BYTES, width, theme)
 }
 
-/// Renders `bytes` of `markdown` at most, for `width` columns.
+/// Renders at most `bytes` bytes of `markdown` to a width of `width` columns.
 pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -> Rendered {
     let read = text::start(markdown, bytes.min(BYTES));
     let options = Options::ENABLE_TABLES
@@ -80,15 +80,15 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -
     renderer.out
 }
 
-/// What the lines of a block stand in.
+/// A block that contains other blocks.
 enum Container {
     Quote,
-    /// An item: what stands before its first line (until it was written), and the columns of it.
+    /// A list item: the marker before its first line (until written), and the width of the marker.
     Item {
         mark: Option<String>,
         columns: usize,
     },
-    /// Too deep to be seen.
+    /// A container that is nested too deeply to be shown.
     Flat,
 }
 
@@ -97,21 +97,21 @@ struct Renderer<'t> {
     width: usize,
     out: Rendered,
     containers: Vec<Container>,
-    /// The next number of each list that is open; `None` for bullets.
+    /// The next number of each open list, or `None` for bullets.
     lists: Vec<Option<u64>>,
-    /// The styles around the text, each with those around it.
+    /// The styles of the enclosing elements; each includes the outer ones.
     styles: Vec<Style>,
-    /// Places in `targets` of the links around the text.
+    /// The indexes in `targets` of the enclosing links.
     link: Vec<usize>,
     targets: Vec<Arc<str>>,
-    /// The text of the block so far.
+    /// The text of the current block so far.
     pieces: Vec<Piece>,
-    /// A block has ended: the next one stands apart.
+    /// Whether a block has ended, so that a blank line precedes the next one.
     gap: bool,
     code: Option<(Option<String>, String)>,
     code_left: usize,
     table: Option<Table>,
-    /// Lines, and parts of lines, that may still be written.
+    /// The number of lines and spans that may still be written.
     left: usize,
 }
 
@@ -224,7 +224,7 @@ impl<'t> Renderer<'t> {
                 self.code = Some((Some("yaml".into()), String::new()));
             }
             Tag::List(first) => {
-                // Within an item the list follows its text at once.
+                // A nested list directly follows the text of its item.
                 if self.lists.is_empty() {
                     self.block()
                 } else {
@@ -371,7 +371,7 @@ impl<'t> Renderer<'t> {
         self.containers.push(if deep { Container::Flat } else { container });
     }
 
-    /// Text as it is.
+    /// Adds text as is.
     fn word(&mut self, text: &str, style: Style) {
         self.pieces.push(Piece::Text {
             text: text::sanitize(text).into_owned(),
@@ -380,7 +380,7 @@ impl<'t> Renderer<'t> {
         });
     }
 
-    /// Text in which references are found.
+    /// Adds text and links the references in it.
     fn text(&mut self, text: &str) {
         let style = self.style();
         let Some(references) = REFERENCES.as_ref().filter(|_| self.link.is_empty()) else {
@@ -403,13 +403,13 @@ impl<'t> Renderer<'t> {
         self.word(text.get(at..).unwrap_or_default(), style);
     }
 
-    /// Columns that containers leave.
+    /// Returns the width left by the containers.
     fn room(&self) -> usize {
         let taken: usize = self.containers.iter().take(DEPTH + 1).map(Container::columns).sum();
         self.width.saturating_sub(taken).max(1)
     }
 
-    /// A block begins.
+    /// Starts a block.
     fn block(&mut self) {
         self.flush();
         if std::mem::take(&mut self.gap) {
@@ -418,7 +418,7 @@ impl<'t> Renderer<'t> {
     }
 
     fn blank(&mut self) {
-        // The mark of an item that begins here belongs to the line after this one.
+        // The marker of an item that starts here belongs to the next line.
         let quotes = self.containers.iter().take(DEPTH + 1).filter(|c| matches!(c, Container::Quote)).count();
         let bar = format!("{} ", glyph::divider()).repeat(quotes);
         let mut line = DocLine::default();
@@ -431,7 +431,7 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    /// Writes the text of the block so far.
+    /// Writes the text of the current block.
     fn flush(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         for words in flow::lines(&pieces, self.room()) {
@@ -463,7 +463,7 @@ impl<'t> Renderer<'t> {
         self.line(spans, &links);
     }
 
-    /// Adds a line behind what its containers put before it.
+    /// Adds a line after the prefixes of its containers.
     fn line(&mut self, spans: Vec<(Cow<'static, str>, Style)>, links: &[(Range<usize>, usize)]) {
         let mut line = DocLine::default();
         for container in self.containers.iter_mut().take(DEPTH + 1) {
@@ -489,11 +489,11 @@ impl<'t> Renderer<'t> {
         self.out.lines.push(line);
     }
 
-    /// Code is not wrapped: whoever draws it can scroll.
+    /// Writes a code block without wrapping; viewers can scroll horizontally.
     fn code_block(&mut self, name: Option<&str>, code: &str) {
         let bar = (Cow::Owned(format!("{} ", glyph::divider())), self.theme.style(Role::Faint));
         if let Some(name) = name {
-            // Behind the colon stand the lines that it replaces.
+            // The range of lines to replace follows the colon.
             let name = if name.starts_with("suggestion:") { "suggestion" } else { name };
             self.line(vec![bar.clone(), (text::sanitize(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
         }

@@ -1,4 +1,5 @@
-//! The drawing kit: themes, text, tables, documents, diffs, traces. It draws strings and rows and knows no resource.
+//! The drawing kit: themes, text, tables, documents, diffs and job traces. It draws strings and rows and has no
+//! knowledge of API resources.
 
 pub mod ansi;
 pub mod chart;

@@ -1,5 +1,4 @@
-//! Panes beside each other: which of them are in sight, where they stand, which has the focus, and the rules between
-//! them.
+//! Panels side by side: layout, focus, zoom, and the draggable dividers between them.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line};
@@ -7,22 +6,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::RefCell;
 
-/// From this many columns two panes stand side by side.
+/// Minimum number of columns to show two panels side by side.
 pub const TWO: u16 = 100;
-/// From this many columns three do.
+/// Minimum number of columns to show three panels side by side.
 pub const THREE: u16 = 150;
 
-/// What a pane asks for.
+/// The width requirements of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PanelRequest {
-    /// The fewest columns it is of use in.
+    /// The minimum useful width in columns.
     pub min: u16,
-    /// Its share of the width.
+    /// The weight of this panel when the width is divided.
     pub weight: u16,
 }
 
-/// A rule that stands between two panes: which pane is before it, its column, and from where to where it can be
-/// dragged.
+/// A divider between two panels: the index of the panel before it, its column, the range in which it can be dragged,
+/// and the total width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Divider {
     before: usize,
@@ -32,13 +31,13 @@ struct Divider {
     whole: u16,
 }
 
-/// The panes of one place.
+/// The panels of one page.
 #[derive(Clone, Debug, Default)]
 pub struct Panels {
     count: usize,
     focus: usize,
     zoom: bool,
-    /// The share of the width that the user gave to a pane by dragging the rule behind it.
+    /// The share of the width given to each panel by dragging the divider after it, if any.
     shares: Vec<Option<f32>>,
     held: Option<usize>,
     dividers: RefCell<Vec<Divider>>,
@@ -46,48 +45,48 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// `count` panes, the first of which has the focus.
+    /// Creates `count` panels and focuses the first.
     pub fn new(count: usize) -> Panels {
         Panels { count, shares: vec![None; count], ..Panels::default() }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of panels.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The index of the pane that has the focus.
+    /// Returns the index of the focused panel.
     pub fn focus(&self) -> usize {
         self.focus
     }
 
-    /// Gives the focus to a pane.
+    /// Focuses a panel.
     pub fn set_focus(&mut self, index: usize) {
         self.focus = index.min(self.count.saturating_sub(1));
     }
 
-    /// To the next pane, around the end.
+    /// Focuses the next panel, wrapping around at the end.
     pub fn next(&mut self) {
         self.focus = (self.focus + 1) % self.count.max(1);
     }
 
-    /// To the previous pane, around the start.
+    /// Focuses the previous panel, wrapping around at the start.
     pub fn prev(&mut self) {
         self.focus = (self.focus + self.count.max(1) - 1) % self.count.max(1);
     }
 
-    /// Shows the focused pane alone, or all again.
+    /// Toggles between showing the focused panel alone and showing all panels.
     pub fn toggle_zoom(&mut self) {
         self.zoom = !self.zoom;
     }
 
-    /// Returns whether the focused pane stands alone.
+    /// Returns whether the focused panel is shown alone.
     pub fn zoomed(&self) -> bool {
         self.zoom
     }
 
-    /// Returns where each pane stands while it is drawn; `None` for those out of sight. The focused one is always in
-    /// sight. Rules, and what the mouse takes hold of, are those of the last layout.
+    /// Returns the area of each panel for drawing, or `None` for panels that are hidden. The focused panel is always
+    /// visible. The dividers drawn by [`rules`](Self::rules) and dragged with the mouse are those of the last call.
     pub fn layout(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
         let (places, dividers) = self.arranged(area, asks);
         *self.dividers.borrow_mut() = dividers;
@@ -95,7 +94,7 @@ impl Panels {
         places
     }
 
-    /// Returns where each pane would stand in an area, for who has to know before it is drawn.
+    /// Returns the area that each panel would get, for callers that need to know before drawing.
     pub fn places(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
         self.arranged(area, asks).0
     }
@@ -110,7 +109,7 @@ impl Panels {
             THREE.. => 3,
         };
         let shown = fit.min(self.count);
-        // The window of panes that holds the focus, as far left as can be.
+        // The window of visible panels contains the focused one and starts as far left as possible.
         let first = (self.focus + 1).saturating_sub(shown);
         let ask = |i: usize| asks.get(i).copied().unwrap_or(PanelRequest { min: 20, weight: 1 });
         let mut left = area;
@@ -142,7 +141,7 @@ impl Panels {
         (out, dividers)
     }
 
-    /// Draws the vertical rules between the panes of the last layout.
+    /// Draws the vertical dividers of the last layout.
     pub fn rules(&self, buf: &mut Buffer, theme: &Theme) {
         let area = self.area.borrow().intersection(buf.area);
         for divider in self.dividers.borrow().iter() {
@@ -153,13 +152,13 @@ impl Panels {
         }
     }
 
-    /// Takes hold of the rule at column `x`, if there is one.
+    /// Starts dragging the divider at column `x`, and returns whether there is one.
     pub fn grab(&mut self, x: u16) -> bool {
         self.held = self.dividers.borrow().iter().find(|d| d.x == x).map(|d| d.before);
         self.held.is_some()
     }
 
-    /// Moves the rule that is held to column `x`, as far as the panes allow.
+    /// Moves the dragged divider to column `x`, within the limits of the panels.
     pub fn drag(&mut self, x: u16) {
         let held = self.dividers.borrow().iter().find(|d| Some(d.before) == self.held).copied();
         let Some(divider) = held else { return };
@@ -169,19 +168,19 @@ impl Panels {
         }
     }
 
-    /// Lets go of the rule.
+    /// Stops dragging.
     pub fn release(&mut self) {
         self.held = None;
     }
 
-    /// Returns whether a rule is held.
+    /// Returns whether a divider is being dragged.
     pub fn dragging(&self) -> bool {
         self.held.is_some()
     }
 }
 
-/// Draws the title line of a pane on the first row of `area`: the title on a rule, facts dim at its right end. Gives
-/// what is left for the content.
+/// Draws the title line of a panel on the first row of `area`: the title on a rule, dimmed facts at its right end.
+/// Returns the remaining area for the content.
 pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &str, right: &str) -> Rect {
     let line = Rect { height: area.height.min(1), ..area }.intersection(buf.area);
     let content = Rect { y: area.y.saturating_add(line.height), height: area.height.saturating_sub(1), ..area };
@@ -196,7 +195,7 @@ pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &
     let room = usize::from(line.width);
     let facts = format!(" {right} ");
     let wide = crate::ui::text::width(&facts);
-    // The title matters more: facts that would leave it less than a third go.
+    // The title has priority: facts that would leave it less than a third of the width are dropped.
     let keep = !right.is_empty() && wide + room / 3 <= room && wide + 4 <= room;
     let title = crate::ui::text::fit_middle(left, room.saturating_sub(if keep { wide + 3 } else { 2 }));
     if !title.is_empty() {

@@ -1,13 +1,13 @@
-//! Overlays: a rectangle in the middle of the screen, its own background, a thin border, a title.
+//! Overlays: a rectangle in the middle of the screen with its own background, a border and a title.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, hyperlink, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The rectangle of an overlay whose content takes `width` by `height`: centered in `screen`, a little above the
-/// middle, never larger than it. Where the screen is heard, an overlay takes all lines but the first and the last: they
-/// hold nothing else.
+/// Returns the rectangle of an overlay with content of `width` by `height`: centered in `screen`, slightly above the
+/// middle, and never larger than `screen`. In accessible mode, an overlay takes all lines except the first and the
+/// last, so that those lines have no other content.
 pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
     if glyph::words() && screen.height > 4 {
         return Rect { y: screen.y + 1, height: screen.height - 2, ..screen };
@@ -17,13 +17,13 @@ pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
     Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) * 2 / 5, width, height }
 }
 
-/// So many rows as a height, or as high as a screen can be.
+/// Converts a number of rows to a height, saturating at the maximum.
 pub fn rows(len: usize) -> u16 {
     u16::try_from(len).unwrap_or(u16::MAX)
 }
 
-/// Clears that rectangle, draws its background, border and title, and gives the inner area for content of at most
-/// `width` by `height`.
+/// Clears the rectangle of an overlay and draws its background, border and title. Returns the inner area, for content
+/// of at most `width` by `height`.
 pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u16, height: u16) -> Rect {
     let screen = screen.intersection(buf.area);
     let outer = place(screen, width, height);
@@ -65,7 +65,7 @@ pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u
     Rect { x: outer.x + 1 + pad, y: outer.y + 1, width: outer.width - 2 - 2 * pad, height: outer.height - 2 }
 }
 
-/// Empties `area` and gives it the background of overlays. A wide character that reached into it goes whole.
+/// Clears `area` and gives it the background of overlays. A wide character that extends into it is removed.
 pub fn clear(buf: &mut Buffer, area: Rect, theme: &Theme) {
     let area = area.intersection(buf.area);
     if area.is_empty() {
@@ -105,7 +105,7 @@ mod tests {
         }
         let inner = draw(&mut buf, area, &Theme::plain(), "Help", 9, 1);
         assert_eq!(inner, Rect::new(6, 1, 9, 1));
-        // Columns 4 to 16 are the popup's; the characters at 4 and 16 stood across its edges or beneath it.
+        // The popup covers columns 4 to 16. The characters at 4 and 16 crossed its edges or were beneath it.
         let row = &rows(&buf)[1];
         assert!(row.starts_with("世 界 │") && row.contains("│           │"), "{row:?}");
         assert!(!row.get(row.find('│').unwrap()..row.rfind('│').unwrap()).unwrap().contains(['世', '界']), "{row:?}");

@@ -1,4 +1,4 @@
-//! What searches in viewers have in common: how a query is read, and how many matches are kept.
+//! Searching in viewers: parsing the query and collecting a limited number of matches.
 
 mod across;
 
@@ -7,30 +7,30 @@ pub use across::Across;
 use regex::{Regex, RegexBuilder};
 use std::ops::Range;
 
-/// Matches that one search keeps.
+/// Maximum number of matches that a search returns.
 pub const MATCHES: usize = 10_000;
-/// Lines between two looks at whether the search is still wanted.
+/// Number of lines between two checks for cancellation.
 const PATIENCE: usize = 256;
 
-/// A place that a search found.
+/// A match of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Line or row, from 0.
+    /// The line or row, counted from 0.
     pub line: usize,
-    /// Bytes of its text.
+    /// The matched bytes of the line.
     pub range: Range<usize>,
 }
 
-/// What a search found, in order.
+/// The matches of a search, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub matches: Vec<Match>,
-    /// There are more than are listed.
+    /// Whether there are more matches than listed.
     pub capped: bool,
 }
 
-/// Reads what the user typed: a regular expression, or the plain text where it is none; letter case counts where there
-/// is an upper-case letter.
+/// Parses a query: a regular expression, or plain text if it is not a valid one. The search is case-sensitive if the
+/// query contains an upper-case letter.
 pub fn pattern(query: &str) -> Option<Regex> {
     if query.is_empty() {
         return None;
@@ -43,7 +43,7 @@ fn case_matters(query: &str) -> bool {
     query.chars().any(char::is_uppercase)
 }
 
-/// Looks through numbered lines until there are no more, enough was found, or `canceled` says so.
+/// Searches numbered lines until they end, [`MATCHES`] is reached, or `canceled` returns true.
 pub fn lines<T: AsRef<str>>(
     lines: impl Iterator<Item = (usize, T)>,
     pattern: &Regex,
@@ -66,7 +66,7 @@ pub fn lines<T: AsRef<str>>(
 }
 
 impl Found {
-    /// The matches of one line.
+    /// Returns the matches on one line.
     pub fn on(&self, line: usize) -> &[Match] {
         let start = self.matches.partition_point(|m| m.line < line);
         let end = self.matches.partition_point(|m| m.line <= line);

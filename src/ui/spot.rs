@@ -1,4 +1,4 @@
-//! The cell of what is selected, where the terminal's own cursor stands in accessible mode: told by what draws it.
+//! The position of the terminal cursor in accessible mode, reported by the code that draws the selection.
 
 use std::cell::Cell;
 
@@ -6,19 +6,19 @@ thread_local! {
     static SPOT: Cell<Option<(u16, u16)>> = const { Cell::new(None) };
 }
 
-/// The selected row or field is drawn from this cell on.
+/// Records the cell at which the selected row or field starts.
 pub fn select(x: u16, y: u16) {
     SPOT.set(Some((x, y)));
 }
 
-/// Words begin at this cell that are to be read where nothing is selected.
+/// Records the cell at which text to be read starts, unless something is selected.
 pub fn suggest(x: u16, y: u16) {
     if SPOT.get().is_none() {
         SPOT.set(Some((x, y)));
     }
 }
 
-/// Returns the cell that was told since the last time, and forgets it.
+/// Takes the cell recorded since the last call.
 pub fn take() -> Option<(u16, u16)> {
     SPOT.take()
 }

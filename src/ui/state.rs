@@ -17,7 +17,7 @@ pub fn skeleton(buf: &mut Buffer, area: Rect, theme: &Theme) {
         line::draw(buf, area, &[("Loading", theme.style(Role::Dim))]);
         return;
     }
-    // The lengths vary as those of text do.
+    // The lengths vary like those of real text.
     for (y, length) in (area.y..area.bottom()).zip([46u32, 62, 38, 54, 30, 44, 24, 16]) {
         let width = u32::from(area.width.saturating_sub(4).min(MAX_TEXT_WIDTH)) * length / 62;
         let dots = format!("{} ", glyph::skeleton()).repeat(width as usize / 2);
@@ -25,7 +25,7 @@ pub fn skeleton(buf: &mut Buffer, area: Rect, theme: &Theme) {
     }
 }
 
-/// Explains why there is nothing, and names the key to press.
+/// Explains why there is no content, and names the key to press.
 pub fn empty(buf: &mut Buffer, area: Rect, theme: &Theme, why: &str, hint: &str) {
     draw_paragraphs(buf, area, vec![(why, theme.style(Role::Text), ""), (hint, theme.style(Role::Dim), "")]);
 }

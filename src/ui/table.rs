@@ -1,4 +1,5 @@
-//! Tables: columns that align, a selection that stays on its thing, and only the rows in sight ever built.
+//! Tables: aligned columns, and a selection that stays on its item when the rows change. Only the visible rows are
+//! built.
 
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, spot, text};
@@ -9,40 +10,40 @@ use std::borrow::Cow;
 use std::cell::{Cell as Shared, RefCell};
 use std::collections::BTreeSet;
 
-/// How wide a column is.
+/// The width of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Always so many columns of the screen.
+    /// A fixed number of screen columns.
     Fixed(u16),
-    /// As wide as the widest cell in sight, within these; with nothing in it, it takes no place.
+    /// The width of the widest cell seen, within these limits. An empty column is omitted.
     Fit { min: u16, max: u16 },
-    /// What is left, shared by weight, and at least `min`.
+    /// A share by weight of the remaining space, at least `min`.
     Fill { min: u16, weight: u16 },
 }
 
-/// One column of a table.
+/// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its title; a table without titles has no header line.
+    /// The title. A table without titles has no header line.
     pub title: &'static str,
     pub size: Size,
-    /// Stands right: numbers, ages.
+    /// Whether the text is right-aligned, as for numbers and ages.
     pub right: bool,
-    /// 0 is always kept; where the table is narrow the highest number leaves first.
+    /// The order in which columns are dropped from a narrow table: the highest number first, 0 never.
     pub priority: u8,
-    /// Cut in the middle: paths.
+    /// Whether text is cut in the middle, as for paths.
     pub middle: bool,
-    /// The rows are in its order; `true` where the largest comes first.
+    /// The sort order, if the rows are sorted by this column: `true` for descending.
     pub sorted: Option<bool>,
 }
 
 impl Column {
-    /// A column that is always kept, stands left and is cut at its end.
+    /// Creates a left-aligned column that is never dropped and whose text is cut at its end.
     pub const fn new(title: &'static str, size: Size) -> Column {
         Column { title, size, right: false, priority: 0, middle: false, sorted: None }
     }
 
-    /// The rows are in its order, which the header shows; `down` where the largest comes first.
+    /// Marks the column in the header as the one the rows are sorted by; `down` for descending.
     pub const fn sorted(self, down: bool) -> Column {
         let width = self.title.len() as u16 + 1;
         let size = match self.size {
@@ -52,7 +53,7 @@ impl Column {
         Column { sorted: Some(down), size, ..self }
     }
 
-    /// Returns how wide it is: a column for a glyph holds a word where those are drawn.
+    /// Returns the width. A column for a glyph is widened where words are drawn.
     fn size(&self) -> Size {
         match self.size {
             Size::Fixed(1 | 2) if glyph::words() => Size::Fit { min: 1, max: 16 },
@@ -61,7 +62,7 @@ impl Column {
         }
     }
 
-    /// Returns what stands above it.
+    /// Returns the header text.
     fn head(&self) -> Cow<'static, str> {
         match self.sorted {
             Some(down) if !self.title.is_empty() && !glyph::words() => {
@@ -71,49 +72,49 @@ impl Column {
         }
     }
 
-    /// Stands right.
+    /// Aligns the text to the right.
     pub const fn right(self) -> Column {
         Column { right: true, ..self }
     }
 
-    /// Leaves when the table is narrow, the highest number first.
+    /// Sets the priority for dropping the column from a narrow table: the highest number is dropped first.
     pub const fn priority(self, priority: u8) -> Column {
         Column { priority, ..self }
     }
 
-    /// Is cut in the middle.
+    /// Cuts text in the middle.
     pub const fn middle(self) -> Column {
         Column { middle: true, ..self }
     }
 }
 
-/// The text of one cell, in pieces of different roles.
+/// The text of a cell, in spans of different roles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     pub spans: Vec<(Cow<'static, str>, Role)>,
-    /// Spans by their index that have a color of their own, red, green and blue.
+    /// The indexes of spans with a custom color, and the color: red, green and blue.
     pub tints: Vec<(usize, [u8; 3])>,
 }
 
 impl Cell {
-    /// A cell with nothing in it.
+    /// Creates an empty cell.
     pub fn empty() -> Cell {
         Cell::default()
     }
 
-    /// With more text behind what is there.
+    /// Appends text.
     pub fn and(mut self, text: impl Into<Cow<'static, str>>, role: Role) -> Cell {
         self.spans.push((text.into(), role));
         self
     }
 
-    /// With more text in a color of its own, as that of a label.
+    /// Appends text in a custom color, such as that of a label.
     pub fn tinted(mut self, text: impl Into<Cow<'static, str>>, color: [u8; 3]) -> Cell {
         self.tints.push((self.spans.len(), color));
         self.and(text, Role::Label)
     }
 
-    /// How the span of an index looks, which has that style in the theme.
+    /// Returns the style of a span, given the theme's style for its role.
     fn style(&self, index: usize, style: Style, theme: &Theme) -> Style {
         let tint = self.tints.iter().find(|(at, _)| *at == index).and_then(|(_, color)| theme.pixel(*color));
         tint.map_or(style, |tint| style.fg(tint))
@@ -126,36 +127,36 @@ impl<T: Into<Cow<'static, str>>> From<(T, Role)> for Cell {
     }
 }
 
-/// One row.
+/// A row of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// One a column; where the row has fewer, the last one runs on to the right edge.
+    /// The cells, one per column. If the row has fewer, the last one extends to the right edge.
     pub cells: Vec<Cell>,
-    /// All of it secondary: archived, merged, stale.
+    /// Whether the whole row is secondary, as for archived, merged or stale items.
     pub dim: bool,
-    /// Marked with Space.
+    /// Whether the row is marked with Space.
     pub marked: bool,
-    /// The title of a section: the first cell over the whole width, a rule behind it.
+    /// Whether the row is a section heading: the first cell over the whole width, followed by a rule.
     pub heading: bool,
 }
 
 impl Row {
-    /// An ordinary row.
+    /// Creates an ordinary row.
     pub fn new(cells: Vec<Cell>) -> Row {
         Row { cells, ..Row::default() }
     }
 
-    /// The title of a section. Whether it can be selected is the caller's matter: see [`ListState::settle`].
+    /// Creates a section heading. The caller decides whether it is selectable; see [`ListState::settle`].
     pub fn heading(text: impl Into<Cow<'static, str>>) -> Row {
         Row { cells: vec![(text, Role::TitleDim).into()], heading: true, ..Row::default() }
     }
 
-    /// The same row, secondary.
+    /// Sets whether the row is secondary.
     pub fn dim(self, dim: bool) -> Row {
         Row { dim, ..self }
     }
 
-    /// The same row, with a word where a tint alone says that it is marked.
+    /// Adds a word in accessible mode if the row is marked, which otherwise only a tint shows.
     fn in_words(mut self) -> Row {
         if self.marked
             && glyph::words()
@@ -167,46 +168,46 @@ impl Row {
         self
     }
 
-    /// The same row, marked.
+    /// Sets whether the row is marked.
     pub fn marked(self, marked: bool) -> Row {
         Row { marked, ..self }
     }
 }
 
-/// What is selected and marked in a list, and which part of it is in sight.
+/// The selection, the marks and the scroll position of a list.
 #[derive(Clone, Debug, Default)]
 pub struct ListState {
     selected: usize,
-    /// The key of what is selected, as of the last [`ListState::sync`]; `None` after the selection moved.
+    /// The key of the selected item as of the last [`ListState::sync`]; `None` after the selection moved.
     key: Option<String>,
     marked: BTreeSet<String>,
     top: Shared<usize>,
     height: Shared<usize>,
     header: Shared<usize>,
     len: Shared<usize>,
-    /// Where the titles of the columns stand, with their index.
+    /// The areas of the column titles, with their column indexes.
     heads: RefCell<Vec<(usize, Rect)>>,
-    /// The natural widths seen so far, so that columns do not jump while rows scroll by.
+    /// The natural widths seen so far, so that columns do not jump while scrolling.
     widths: RefCell<(u16, Vec<u16>)>,
 }
 
 impl ListState {
-    /// At the first row.
+    /// Creates a state with the first row selected.
     pub fn new() -> ListState {
         ListState::default()
     }
 
-    /// Forgets the widths seen so far: other rows are listed now.
+    /// Forgets the widths seen so far, because other rows are listed now.
     pub fn reset_widths(&self) {
         self.widths.take();
     }
 
-    /// The index of the selected row.
+    /// Returns the index of the selected row.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// Selects row `index` of `len`, or the nearest there is.
+    /// Selects the row at `index`, or the last of the `len` rows.
     pub fn select(&mut self, index: usize, len: usize) {
         let index = index.min(len.saturating_sub(1));
         if index != self.selected {
@@ -242,7 +243,7 @@ impl ListState {
         self.select(usize::MAX, len);
     }
 
-    /// Scrolls by `by` rows (the wheel); the selection follows only as far as it must to stay in sight.
+    /// Scrolls by `by` rows, as with the mouse wheel. The selection moves only as far as necessary to stay visible.
     pub fn scroll_by(&mut self, by: isize, len: usize) {
         let height = self.height().max(1);
         let top = self.top.get().saturating_add_signed(by).min(len.saturating_sub(height));
@@ -253,8 +254,8 @@ impl ListState {
         self.select(self.selected.clamp(lowest, highest.saturating_sub(1).max(lowest)), len);
     }
 
-    /// Where the selection stands on a row that cannot be selected (a heading), goes on to the next that can, downwards
-    /// or upwards, else the other way.
+    /// If the selected row is not selectable, as a heading, moves to the next selectable row downwards or upwards, or
+    /// in the other direction if there is none.
     pub fn settle(&mut self, len: usize, down: bool, selectable: impl Fn(usize) -> bool) {
         if len == 0 || selectable(self.selected) {
             return;
@@ -266,18 +267,18 @@ impl ListState {
         }
     }
 
-    /// Keeps the selection on the same thing after the list changed; call it after every update. Costs one key while
-    /// nothing changed, else a search outwards from where the thing was. What is gone leaves the selection where it
-    /// was.
+    /// Keeps the selection on the same item after the list changed. Call it after every update. It computes one key if
+    /// nothing changed; otherwise it searches outwards from the old position. If the item is gone, the selected index
+    /// stays the same.
     pub fn sync(&mut self, len: usize, key_of: impl Fn(usize) -> String) {
         self.sync_while(len, true, key_of);
     }
 
-    /// Like [`ListState::sync`], of a list that may be arriving page by page: only where it is `whole` is a thing that
-    /// is not found given up. Says whether it was.
+    /// Keeps the selection like [`ListState::sync`], for a list that may still be loading page by page: an item that is
+    /// not found is given up only if the list is `whole`. Returns whether it was given up.
     pub fn sync_while(&mut self, len: usize, whole: bool, key_of: impl Fn(usize) -> String) -> bool {
         if len == 0 {
-            // The key stays: a list that is loaded again is empty for a while.
+            // The key is kept: a list is empty for a while when it is loaded again.
             return false;
         }
         let at = self.selected.min(len - 1);
@@ -295,7 +296,7 @@ impl ListState {
             }
             return whole;
         };
-        // What comes in above pushes the list down; what is looked at stays where it is on the screen.
+        // New rows above push the list down; scroll so that the selected row stays in place on the screen.
         let top = self.top.get();
         if self.key.is_some() && found != self.selected && top > 0 {
             self.top.set((top + found).saturating_sub(self.selected));
@@ -305,52 +306,54 @@ impl ListState {
         false
     }
 
-    /// To row `index` with row `top` first in sight, of rows that may not be known yet.
+    /// Selects the row at `index` with the row `top` first on the screen. The rows may not be loaded yet.
     pub fn goto(&mut self, index: usize, top: usize) {
         self.selected = index;
         self.key = None;
         self.top.set(top);
     }
 
-    /// To the first row, of other rows than before; marks stay.
+    /// Returns to the first row because the rows were replaced. Marks are kept.
     pub fn rewind(&mut self) {
         self.selected = 0;
         self.key = None;
         self.top.set(0);
     }
 
-    /// Selects the thing with `key` at the next [`ListState::sync`] (a target, the thing that was just made).
+    /// Selects the item with `key` at the next [`ListState::sync`], such as a link target or a new item.
     pub fn want(&mut self, key: impl Into<String>) {
         self.key = Some(key.into());
     }
 
-    /// Rows in sight at the last draw.
+    /// Returns the number of visible rows at the last draw.
     pub fn height(&self) -> usize {
         self.height.get()
     }
 
-    /// Rows in sight on a screen of that height: those of the last draw, before the first one as many as may fit.
+    /// Returns the number of visible rows at the last draw, or before the first one the height of the screen.
     pub fn rows_on(&self, screen: u16) -> usize {
         Some(self.height()).filter(|height| *height > 0).unwrap_or(screen.into())
     }
 
-    /// The first row in sight at the last draw.
+    /// Returns the first visible row at the last draw.
     pub fn top(&self) -> usize {
         self.top.get()
     }
 
-    /// The row at `y`, counted from the top of the area last drawn into; `None` on the header and below the last row.
+    /// Returns the row at `y`, counted from the top of the area of the last draw, or `None` for the header and below
+    /// the last row.
     pub fn row_at(&self, y: u16) -> Option<usize> {
         let line = usize::from(y).checked_sub(self.header.get()).filter(|line| *line < self.height.get())?;
         Some(self.top.get() + line).filter(|row| *row < self.len.get())
     }
 
-    /// Returns where the titles of the columns stand at the last draw, each with its index and the gap behind it.
+    /// Returns the areas of the column titles at the last draw with their column indexes. An area includes the gap
+    /// after the column.
     pub fn heads(&self) -> Vec<(usize, Rect)> {
         self.heads.borrow().clone()
     }
 
-    /// Marks the thing with `key`, or takes the mark away.
+    /// Toggles the mark of the item with `key`.
     pub fn toggle_mark(&mut self, key: impl Into<String>) {
         let key = key.into();
         if !self.marked.remove(&key) {
@@ -358,22 +361,22 @@ impl ListState {
         }
     }
 
-    /// The keys that are marked.
+    /// Returns the keys of the marked items.
     pub fn marked(&self) -> &BTreeSet<String> {
         &self.marked
     }
 
-    /// Returns whether the thing with `key` is marked.
+    /// Returns whether the item with `key` is marked.
     pub fn is_marked(&self, key: &str) -> bool {
         self.marked.contains(key)
     }
 
-    /// Takes all marks away.
+    /// Clears all marks.
     pub fn clear_marks(&mut self) {
         self.marked.clear();
     }
 
-    /// Brings the selection into the window of `height` rows, and says where the window starts.
+    /// Scrolls a viewport of `height` rows so that the selection is visible, and returns its first row.
     fn window(&self, len: usize, height: usize) -> usize {
         let selected = self.selected.min(len.saturating_sub(1));
         let margin = margin(height);
@@ -387,7 +390,7 @@ impl ListState {
     }
 }
 
-/// Rows kept in sight above and below the selection.
+/// Returns the number of rows kept visible above and below the selection.
 fn margin(height: usize) -> usize {
     match height {
         0..=6 => 0,
@@ -396,13 +399,13 @@ fn margin(height: usize) -> usize {
     }
 }
 
-/// Columns of the screen between two columns of the table.
+/// The number of screen columns between two columns of the table.
 const GAP: u16 = 2;
-/// The mark of the selection and a space.
+/// The width of the selection marker and a space.
 const LEAD: u16 = 2;
 
-/// Draws the rows in sight of a list of `len`; `row` is asked for those alone. The last column of the area belongs to
-/// the scroll thumb, the first to the mark of the selection.
+/// Draws the visible rows of a list of `len` rows. `row` is called only for those. The last column of the area is
+/// reserved for the scroll thumb, the first for the selection marker.
 #[allow(clippy::too_many_arguments)]
 pub fn draw(
     buf: &mut Buffer,
@@ -415,7 +418,7 @@ pub fn draw(
     row: impl Fn(usize) -> Row,
 ) {
     let area = area.intersection(buf.area);
-    // Rows go before titles: three of them, if there are so many.
+    // Rows have priority over titles: at least three of them, if there are so many.
     let enough = usize::from(area.height) > len.clamp(1, 3);
     let header = u16::from(enough && columns.iter().any(|c| !c.title.is_empty()));
     state.header.set(usize::from(header));
@@ -463,7 +466,7 @@ pub fn draw(
     thumb(buf, body, theme, top, len);
 }
 
-/// A heading: its text, and a rule to the right edge.
+/// Draws a heading: its text, followed by a rule to the right edge.
 fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
     let spans: Vec<(&str, Style)> =
         row.cells.iter().flat_map(|c| &c.spans).map(|(t, role)| (t.as_ref(), theme.style(*role))).collect();
@@ -474,7 +477,7 @@ fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
     }
 }
 
-/// Returns where the titles of the columns that have a place stand, each with the gap behind it.
+/// Returns the areas of the titles of visible columns, each including the gap after it.
 fn heads(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, Rect)> {
     let mut x = area.x.saturating_add(LEAD);
     let mut heads = Vec::new();
@@ -512,8 +515,8 @@ fn cells(
     }
 }
 
-/// The room behind a cell that it may use, too: of the last one of a row all that is left, of one that fills what the
-/// others leave that of the empty ones behind it.
+/// Returns the extra width that a cell may use to its right. The last cell of a row may use all of the rest, a filling
+/// one the width of the empty cells after it.
 fn beyond(index: usize, columns: &[Column], widths: &[Option<u16>], texts: &[Vec<(Cow<'static, str>, Style)>]) -> u16 {
     let behind = index + 1;
     if behind == texts.len() {
@@ -527,7 +530,7 @@ fn beyond(index: usize, columns: &[Column], widths: &[Option<u16>], texts: &[Vec
     empty.filter_map(|cell| widths.get(cell).copied().flatten()).map(|width| width + GAP).sum()
 }
 
-/// The natural width of every column: of the widest cell seen since the table got its width.
+/// Returns the natural width of each column: that of the widest cell seen since the width of the table last changed.
 fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> Vec<u16> {
     let mut seen = state.widths.borrow_mut();
     if seen.0 != width || seen.1.len() != columns.len() || rows.is_empty() {
@@ -546,7 +549,7 @@ fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> V
     seen.1.clone()
 }
 
-/// Shares `room` among the columns; `None` for one that has no place.
+/// Distributes `room` among the columns. Returns `None` for omitted columns.
 fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
     let room = u32::from(room);
     let mut widths: Vec<Option<u16>> = columns
@@ -570,7 +573,7 @@ fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
             None => break,
         }
     }
-    // What cannot leave gives way, down to its least, from the right.
+    // Columns that cannot be dropped shrink to their minimum, from right to left.
     for i in (0..columns.len()).rev() {
         let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
         if let (Some(Size::Fit { min, .. }), Some(Some(width))) = (columns.get(i).map(Column::size), widths.get_mut(i))
@@ -595,7 +598,7 @@ fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
     widths
 }
 
-/// The thumb of a list or document of `len` lines, of which those from `top` are in sight, in the last column.
+/// Draws the scroll thumb of a list or document of `len` lines, shown from `top` on, in the last column.
 pub fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, top: usize, len: usize) {
     let height = usize::from(area.height);
     if len <= height || area.is_empty() {

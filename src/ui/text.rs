@@ -1,5 +1,5 @@
-//! Text as a terminal shows it: cleaned of everything that could drive it, measured, cut, padded, and facts put in few
-//! words.
+//! Text as displayed in a terminal: sanitizing, measuring, cutting, padding and wrapping, and short formats for ages,
+//! durations, sizes and counts.
 
 use crate::ui::glyph;
 use ratatui::buffer::CellWidth;
@@ -12,13 +12,14 @@ use unicode_width::UnicodeWidthChar;
 /// Columns between two tab stops.
 pub const TAB: usize = 4;
 
-/// Marks that one character may carry; more are shown as codes, or a hostile line would pile them over its neighbors.
+/// Maximum number of combining marks on one character. Further marks are shown as codes; otherwise a hostile line could
+/// pile them over neighboring lines.
 const MARKS: u8 = 8;
 
-/// Bytes that are looked at as one symbol: a longer one is nothing but a pile of marks, which is taken apart.
+/// Maximum number of bytes treated as one symbol. A longer grapheme is just a pile of combining marks and is split.
 const SYMBOL: usize = 64;
 
-/// What a character is drawn as.
+/// The way a character is drawn.
 enum CharClass {
     Plain,
     Picture(char),
@@ -26,7 +27,7 @@ enum CharClass {
     Code,
 }
 
-/// Reads characters in order, for some are harmless only after certain others.
+/// A classifier of characters in order: some characters are harmless only after certain others.
 #[derive(Default)]
 struct Sanitizer {
     previous: Option<char>,
@@ -43,7 +44,8 @@ impl Sanitizer {
             '\t' => CharClass::Tab,
             '\0'..='\u{1f}' => CharClass::Picture(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{2426}')),
             '\u{7f}' => CharClass::Picture('\u{2421}'),
-            // Joiners belong to emoji and to scripts from Hebrew on; in Latin text they only hide.
+            // Joiners are needed in emoji and in scripts from Hebrew onward; in Latin text they can only hide
+            // something.
             '\u{200c}' | '\u{200d}' if self.marks < MARKS && self.previous.is_some_and(|p| p >= '\u{590}') => {
                 self.marks += 1;
                 CharClass::Plain
@@ -70,7 +72,7 @@ impl Sanitizer {
     }
 }
 
-/// Characters that draw nothing, reorder what is around them, or end a line.
+/// Returns whether a character is invisible, reorders the text around it, or ends a line.
 pub fn hides(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -90,65 +92,66 @@ fn is_printable(bytes: &[u8]) -> bool {
     bytes.iter().all(|b| (0x20..0x7f).contains(b))
 }
 
-/// `text` with everything that a terminal would obey, reorder or hide made visible: control characters as pictures
-/// (`␛`), the rest as `<U+202E>`, tabs as spaces. Doing it twice changes nothing.
+/// Makes everything in `text` visible that a terminal would interpret, reorder or hide: control characters become
+/// pictures (`␛`), other characters codes like `<U+202E>`, tabs spaces. Sanitizing twice changes nothing.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     if clean(text) { Cow::Borrowed(text) } else { Cow::Owned(cells(text).map(|piece| piece.symbol).collect()) }
 }
 
-/// One cell or two of a line as it is drawn.
+/// A symbol of a line as drawn, one or two cells wide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece<'a> {
-    /// Where in the source it comes from, in bytes.
+    /// The source bytes.
     pub at: Range<usize>,
-    /// What to draw.
+    /// The symbol to draw.
     pub symbol: Cow<'a, str>,
-    /// The column, from 0 at the start of the line.
+    /// The column, counted from 0 at the start of the line.
     pub column: usize,
-    /// In columns; never 0.
+    /// The width in columns, never 0.
     pub width: usize,
 }
 
-/// Walks `text` as it is drawn, one symbol at a time and no further than asked: a line may hold ten million bytes.
+/// Iterates lazily over `text` as it is drawn, one symbol at a time: a line may have ten million bytes.
 pub fn cells(text: &str) -> Cells<'_> {
     cells_at(text, 0)
 }
 
-/// Like [`cells`], for text that starts at `column` of its line: tabs go to the line's stops.
+/// Iterates like [`cells`] over text that starts at `column` of its line. Tabs are aligned to the line's tab stops.
 pub fn cells_at(text: &str, column: usize) -> Cells<'_> {
     Cells { text, at: 0, column, expanded: String::new(), expanded_from: 0..0 }
 }
 
-/// See [`cells`].
+/// The iterator returned by [`cells`].
 #[derive(Clone, Debug)]
 pub struct Cells<'a> {
     text: &'a str,
     at: usize,
     column: usize,
-    /// What is left of a visible stand-in for hostile characters.
+    /// The rest of the visible replacement of hostile characters.
     expanded: String,
     expanded_from: Range<usize>,
 }
 
 impl Cells<'_> {
-    /// The column that was reached.
+    /// Returns the column after the last symbol.
     pub fn column(&self) -> usize {
         self.column
     }
 
-    /// The byte and the column of the next symbol; `None` within the stand-in for a character, where no walk can begin.
+    /// Returns the byte and the column of the next symbol, or `None` inside the replacement of a character, where no
+    /// walk can start.
     pub fn place(&self) -> Option<(usize, usize)> {
         self.expanded.is_empty().then_some((self.at, self.column))
     }
 
-    /// Passes over whole symbols until the next one would reach past `column`; plain ASCII costs next to nothing.
+    /// Skips whole symbols until the next one would extend beyond `column`. Skipping plain ASCII is cheap.
     pub fn skip_to(&mut self, column: usize) {
         while self.column < column {
             if self.expanded.is_empty() {
                 let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
                 let want = (column - self.column).min(rest.len());
                 let run = rest.iter().take(want).position(|b| !(0x20..0x7f).contains(b)).unwrap_or(want);
-                // The last byte of a run may carry marks that follow it.
+                // Combining marks may follow the last byte of the run.
                 let run = run.saturating_sub(1);
                 if run > 0 {
                     self.at += run;
@@ -231,24 +234,25 @@ impl<'a> Iterator for Cells<'a> {
     }
 }
 
-/// Returns whether `bytes` begin with a line of a frame (U+2500 to U+257F) that stands alone: most of what is not ASCII
-/// on a screen full of comments and tables is such lines, and finding where a grapheme ends is dear.
+/// Returns whether `bytes` start with a single box-drawing character (U+2500 to U+257F) without combining marks. These
+/// are most of the non-ASCII characters on a screen full of comments and tables, and finding grapheme boundaries is
+/// expensive.
 fn frame_line(bytes: &[u8]) -> bool {
     let is_line = |bytes: &[u8]| matches!(bytes, [0xe2, 0x94 | 0x95, _, ..]);
     is_line(bytes) && bytes.get(3..).is_none_or(|rest| rest.first().is_none_or(u8::is_ascii) || is_line(rest))
 }
 
-/// Columns of one grapheme, as the buffer counts them.
+/// Returns the width of a grapheme in columns, as the buffer counts them.
 fn symbol_width(symbol: &str) -> usize {
     usize::from(symbol.cell_width())
 }
 
-/// Columns that `text` takes when drawn.
+/// Returns the width of `text` in columns when drawn.
 pub fn width(text: &str) -> usize {
     if is_printable(text.as_bytes()) { text.len() } else { cells(text).map(|piece| piece.width).sum() }
 }
 
-/// Like [`width`], but stops counting at `limit`, for text that may be very long.
+/// Returns the width like [`width`], but stops counting at `limit`, for text that may be very long.
 pub fn width_up_to(text: &str, limit: usize) -> usize {
     if text.len() <= limit && is_printable(text.as_bytes()) {
         return text.len();
@@ -263,10 +267,10 @@ pub fn width_up_to(text: &str, limit: usize) -> usize {
     total
 }
 
-/// The columns in which `bytes` of `text` are drawn: where a match stands.
+/// Returns the columns in which the bytes of `text` are drawn, for highlighting a match.
 pub fn columns(text: &str, bytes: Range<usize>) -> Range<usize> {
     let printable = text.as_bytes().get(..bytes.end).is_some_and(is_printable);
-    // A character after the range may be a mark that joins its last one: it adds no column.
+    // A mark after the range may join its last character, but adds no column.
     if printable {
         return bytes;
     }
@@ -280,7 +284,7 @@ pub fn columns(text: &str, bytes: Range<usize>) -> Range<usize> {
     from.unwrap_or(to)..to
 }
 
-/// The start of `text`, at most `width` columns, without a mark where it was cut.
+/// Returns at most `width` columns of the start of `text`, without a mark at the cut.
 pub fn head(text: &str, width: usize) -> String {
     let mut out = String::new();
     for piece in cells(text).take_while(|piece| piece.column + piece.width <= width) {
@@ -289,13 +293,13 @@ pub fn head(text: &str, width: usize) -> String {
     out
 }
 
-/// At most that many bytes of a text, cut between characters.
+/// Returns at most `bytes` bytes of the start of `text`, cut at a character boundary.
 pub fn start(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
 }
 
-/// `text` in at most `width` columns, cleaned, cut at the end with `…`.
+/// Sanitizes `text` and cuts its end with `…` to fit into `width` columns.
 pub fn fit(text: &str, width: usize) -> String {
     if width == 0 {
         return String::new();
@@ -308,7 +312,8 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
-/// `text` in at most `width` columns, cleaned, cut in the middle: both ends of a path matter, its last more.
+/// Sanitizes `text` and cuts its middle with `…` to fit into `width` columns, as for paths: both ends matter, the last
+/// one more.
 pub fn fit_middle(text: &str, width: usize) -> String {
     if width < 5 || width_up_to(text, width + 1) <= width || text.len() > 64 * 1024 {
         return fit(text, width);
@@ -330,7 +335,7 @@ pub fn fit_middle(text: &str, width: usize) -> String {
     out
 }
 
-/// `text` in exactly `width` columns, cut with `…` or followed by spaces.
+/// Cuts `text` with `…` or appends spaces to fill exactly `width` columns.
 pub fn pad(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
     let used = self::width(&out);
@@ -338,7 +343,7 @@ pub fn pad(text: &str, width: usize) -> String {
     out
 }
 
-/// `text` in exactly `width` columns, cut with `…` or preceded by spaces.
+/// Cuts `text` with `…` or prepends spaces to fill exactly `width` columns.
 pub fn pad_left(text: &str, width: usize) -> String {
     let fitted = fit(text, width);
     let mut out = " ".repeat(width.saturating_sub(self::width(&fitted)));
@@ -346,14 +351,14 @@ pub fn pad_left(text: &str, width: usize) -> String {
     out
 }
 
-/// `text` broken into lines of at most `width` columns, at spaces where there are some; line ends in it are kept.
-/// At most `limit` lines, the last cut with `…` where more would follow.
+/// Wraps `text` into lines of at most `width` columns, at spaces if possible, and keeps its line breaks. Returns at
+/// most `limit` lines; the last one is cut with `…` if text is omitted.
 pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if width == 0 || limit == 0 {
         return lines;
     }
-    // What is behind the last line is not looked at.
+    // Text after the last line is not examined.
     let most = limit.saturating_add(1).saturating_mul(width).saturating_mul(SYMBOL);
     'lines: for source in text.lines() {
         let source = start(source, most);
@@ -380,7 +385,7 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
             if blank {
                 continue;
             }
-            // Longer than a line: cut where it must be.
+            // A word longer than a line is split anywhere.
             for piece in cells(word) {
                 if used + piece.width > width && used > 0 {
                     lines.push(std::mem::take(&mut line));
@@ -405,8 +410,8 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
     lines
 }
 
-/// The pieces that a line may be broken between: words and blanks, where a mark stays with the word that it ends, and
-/// an opening bracket with the one that it begins.
+/// Iterates over the pieces between which a line may be broken: words and spaces. Punctuation stays with the word
+/// before it, an opening bracket with the word after it.
 fn unbroken(source: &str) -> impl Iterator<Item = &str> {
     let mut words = source.split_word_bound_indices().peekable();
     std::iter::from_fn(move || {
@@ -427,7 +432,7 @@ fn unbroken(source: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns how long ago, in few words: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`. In seconds.
+/// Formats an age in seconds briefly: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`.
 pub fn ago(seconds: i64) -> String {
     let s = seconds.unsigned_abs();
     let (minute, hour, day) = (60, 3_600, 86_400);
@@ -442,9 +447,9 @@ pub fn ago(seconds: i64) -> String {
     if seconds < 0 { format!("in {words}") } else { words }
 }
 
-/// A duration in seconds: `48s`, `3m 12s`, `1h 02m`, `2d 03h`.
+/// Formats a duration in seconds: `48s`, `3m 12s`, `1h 02m`, `2d 03h`.
 pub fn duration(seconds: f64) -> String {
-    // The cast saturates: what is not a number, or negative, is nothing.
+    // The cast saturates: negative numbers and NaN become 0.
     let s = seconds as u64;
     let (minutes, hours, days) = (s / 60, s / 3_600, s / 86_400);
     match s {
@@ -455,7 +460,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A size: `512 B`, `13.1 kB`, `2.0 MB`.
+/// Formats a size in bytes: `512 B`, `13.1 kB`, `2.0 MB`.
 pub fn bytes(size: u64) -> String {
     if size < 1000 {
         return format!("{size} B");
@@ -473,12 +478,12 @@ pub fn bytes(size: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
-/// A number of things: `1 note`, `1,024 notes`; `noun` is one of them, and takes an s.
+/// Formats a number with a noun: `1 note`, `1,024 notes`. `noun` is singular and forms its plural with an s.
 pub fn things(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number with its thousands apart: `1,024`.
+/// Formats a number with thousands separators: `1,024`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -624,7 +629,7 @@ mod tests {
         assert_eq!(wrap("one\n\ntwo", 10, 9), ["one", "", "two"]);
         assert_eq!(wrap("abcdefghij", 4, 9), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("世界世界", 5, 9), ["世界", "世界"]);
-        // A mark is never alone at the beginning of a line, and a bracket never at the end of one.
+        // Punctuation never starts a line, and an opening bracket never ends one.
         assert_eq!(wrap("it is gone: really (yes)?", 10, 9), ["it is", "gone:", "really", "(yes)?"]);
         assert_eq!(wrap("of @bo, and", 6, 9), ["of", "@bo,", "and"]);
         assert_eq!(wrap("a b c d e f", 3, 2), ["a b", "c…"]);

@@ -1,4 +1,4 @@
-//! Themes: what every role looks like. Colors live here and nowhere else.
+//! Themes: the styles of all roles. Colors are defined here and nowhere else.
 
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
@@ -7,16 +7,16 @@ use std::fmt;
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $variant:ident = $key:literal),* $(,)?) => {
-        /// What a piece of the screen means; a theme says how it looks.
+        /// The meaning of a piece of the screen; a theme defines its style.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Role { $($(#[$doc])* $variant),* }
 
         impl Role {
-            /// All roles; a theme file names each of them.
+            /// All roles. A theme file defines each of them.
             pub const ALL: &'static [Role] = &[$(Role::$variant),*];
 
-            /// The key in a theme file.
+            /// Returns the key in a theme file.
             pub fn key(self) -> &'static str {
                 match self { $(Role::$variant => $key),* }
             }
@@ -25,82 +25,82 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Ordinary text on the terminal's own background.
+    /// Ordinary text on the default background.
     Text = "text",
     /// Secondary text: ages, counts, hints.
     Dim = "dim",
-    /// Rules between panes, gutters, skeletons.
+    /// Dividers between panels, gutters, loading placeholders.
     Faint = "faint",
-    /// Title of the focused pane; headings.
+    /// The title of the focused panel; headings.
     Title = "title",
-    /// Title of a pane without focus.
+    /// The title of a panel without focus.
     TitleDim = "title_dim",
-    /// Focus, the thing that matters, keys in the footer.
+    /// Focus, emphasis, keys in the footer.
     Accent = "accent",
     /// References that open something.
     Link = "link",
-    /// Tint of the selected row, over its own colors.
+    /// The tint of the selected row, applied over the colors of its text.
     Selected = "selected",
-    /// Tint of the selected row in a pane without focus.
+    /// The tint of the selected row in a panel without focus.
     SelectedDim = "selected_dim",
-    /// The mark before the selected row.
+    /// The marker before the selected row.
     Mark = "mark",
     /// Rows marked with Space, and selected text.
     Marked = "marked",
-    /// What a search or a filter found.
+    /// Matches of a search or a filter.
     Match = "match",
     /// The match under the cursor.
     MatchCurrent = "match_current",
-    /// Background of overlays.
+    /// The background of overlays.
     Overlay = "overlay",
-    /// Border of overlays.
+    /// The border of overlays.
     Border = "border",
-    /// A field that can be typed into.
+    /// The background of input fields.
     Input = "input",
-    /// A key name, in help and footer.
+    /// A key name, in the help and the footer.
     Key = "key",
-    /// Names of branches, tags and commits.
+    /// The names of branches, tags and commits.
     Ref = "ref",
     /// User names.
     User = "user",
-    /// Labels, badges.
+    /// Labels and badges.
     Label = "label",
-    /// Good news; status success, merged.
+    /// Success: statuses success and merged.
     Success = "success",
-    /// Status failed, errors.
+    /// The failed status and errors.
     Failed = "failed",
-    /// Status running; things alive.
+    /// The running status and active items.
     Running = "running",
-    /// Status created, pending, waiting.
+    /// The created, pending and waiting statuses.
     Pending = "pending",
-    /// Status manual.
+    /// The manual status.
     Manual = "manual",
-    /// Status canceled, skipped; closed things.
+    /// The canceled and skipped statuses; closed items.
     Canceled = "canceled",
-    /// Attention: drafts, staleness, warnings.
+    /// Warnings: drafts, stale data.
     Warning = "warning",
-    /// Text of an added line's sign and counts.
+    /// The sign of an added line, and counts of added lines.
     Added = "added",
-    /// Text of a removed line's sign and counts.
+    /// The sign of a removed line, and counts of removed lines.
     Removed = "removed",
-    /// Tint of an added line.
+    /// The tint of an added line.
     AddedLine = "added_line",
-    /// Tint of a removed line.
+    /// The tint of a removed line.
     RemovedLine = "removed_line",
-    /// Tint of the words added within a line.
+    /// The tint of the words added within a line.
     AddedWord = "added_word",
-    /// Tint of the words removed within a line.
+    /// The tint of the words removed within a line.
     RemovedWord = "removed_word",
-    /// Tint of a line that moved from one place to another.
+    /// The tint of a moved line.
     MovedLine = "moved_line",
     /// Hunk headers.
     Hunk = "hunk",
     /// Line numbers.
     LineNumber = "line_number",
-    /// Series of charts, from quiet to strong.
+    /// Chart series, from subtle to strong.
     Chart = "chart",
     ChartStrong = "chart_strong",
-    /// Lines of history in a graph, told apart.
+    /// Lanes of a commit graph, in different colors.
     Lane1 = "lane.1",
     Lane2 = "lane.2",
     Lane3 = "lane.3",
@@ -141,7 +141,7 @@ roles! {
     AnsiBrightWhite = "ansi.bright_white",
 }
 
-/// Whether a theme is made for a dark or a light terminal.
+/// The background of the terminal that a theme is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Background {
@@ -149,34 +149,34 @@ pub enum Background {
     Light,
 }
 
-/// How many colors the terminal shows.
+/// The number of colors that the terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// `NO_COLOR`: attributes only.
+    /// No colors, only attributes (`NO_COLOR`).
     None,
-    /// The sixteen of the terminal's own palette.
+    /// The sixteen colors of the terminal's palette.
     Sixteen,
-    /// The 256 of xterm.
+    /// The 256 colors of xterm.
     Indexed,
-    /// 24 bits.
+    /// 24-bit colors.
     True,
 }
 
 /// A complete set of styles, one for each role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theme {
-    /// The name by which `--theme` asks for it.
+    /// The name, as passed to `--theme`.
     pub name: String,
-    /// The terminal that it is made for.
+    /// The terminal background that the theme is made for.
     pub background: Background,
-    /// Its own background, `bg` of the palette; none to leave the terminal's.
+    /// The theme's own background, `bg` of the palette, or `None` to keep the terminal's.
     ground: Option<Color>,
-    /// What the terminal shows of colors that are not the theme's own.
+    /// The color depth of the terminal, for colors that are not part of the theme.
     depth: Depth,
     styles: Vec<Style>,
 }
 
-/// A theme file that cannot be used: which key, and why.
+/// An error in a theme file: the key and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeError(pub String);
 
@@ -197,7 +197,7 @@ struct File {
     styles: BTreeMap<String, Entry>,
 }
 
-/// `"accent"`, or `{ fg = "accent", bg = "…", bold = true }`; colors are names of the palette.
+/// A style: `"accent"`, or `{ fg = "accent", bg = "…", bold = true }`. Colors are names of the palette.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Entry {
@@ -218,7 +218,7 @@ struct Full {
     strike: bool,
 }
 
-/// The themes in the binary, complete files under `themes/`.
+/// The built-in themes, complete files in `themes/`.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("dark", include_str!("../../themes/dark.toml")),
     ("light", include_str!("../../themes/light.toml")),
@@ -232,7 +232,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("solarized-light", include_str!("../../themes/solarized-light.toml")),
 ];
 
-/// The terminal's own colors, by the names that a palette may use.
+/// The terminal's own colors, by their names in a palette.
 const ANSI: &[(&str, Color)] = &[
     ("black", Color::Black),
     ("red", Color::Red),
@@ -253,7 +253,7 @@ const ANSI: &[(&str, Color)] = &[
 ];
 
 impl Theme {
-    /// Reads a theme file; every role must be there, and nothing else.
+    /// Parses a theme file, which must define all roles and no others.
     pub fn parse(text: &str) -> Result<Theme, ThemeError> {
         let file: File = toml::from_str(text).map_err(|e| ThemeError(e.to_string()))?;
         let color = |key: &str, name: &str| -> Result<Color, ThemeError> {
@@ -302,13 +302,13 @@ impl Theme {
         Ok(Theme { name: file.name, background: file.background, ground, depth: Depth::True, styles })
     }
 
-    /// A theme of the binary by name; `None` if there is none of that name.
+    /// Returns a built-in theme by name, or `None` if there is none of that name.
     pub fn built_in(name: &str) -> Option<Theme> {
         let (_, text) = BUILT_IN.iter().find(|(n, _)| *n == name)?;
         Theme::parse(text).ok()
     }
 
-    /// The theme for a terminal whose background is known.
+    /// Returns the default theme for a terminal background.
     pub fn for_background(background: Background) -> Theme {
         let name = match background {
             Background::Dark => "dark",
@@ -317,29 +317,29 @@ impl Theme {
         Theme::built_in(name).unwrap_or_else(Theme::plain)
     }
 
-    /// Attributes only: what is left where no color may be used.
+    /// Returns a theme of attributes only, for use without colors.
     pub fn plain() -> Theme {
         let styles = vec![Style::new(); Role::ALL.len()];
         let (name, background) = ("plain".into(), Background::Dark);
         Theme { name, background, ground: None, depth: Depth::True, styles }.with_depth(Depth::None)
     }
 
-    /// Returns how `role` looks.
+    /// Returns the style of a role.
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// Returns how a screen looks before anything is drawn on it.
+    /// Returns the style of an empty screen.
     pub fn blank(&self) -> Style {
         let text = self.style(Role::Text);
         self.ground.map_or(text, |ground| text.bg(ground))
     }
 
-    /// The same theme on a terminal with that background: one that is made for the other and leaves the terminal's
-    /// would not be readable, so it gets the background of its overlays, or in sixteen colors those that are readable
-    /// there.
+    /// Adapts the theme to a terminal background. A theme that is made for the other background and keeps the
+    /// terminal's would be unreadable, so it gets the background of its overlays; with sixteen colors, it gets colors
+    /// that are readable on the background.
     pub fn on(mut self, background: Background) -> Theme {
-        // The terminal's own colors, which a theme may name at any depth.
+        // A theme may use the terminal's own colors at any depth.
         self = self.suited(background);
         if self.depth == Depth::Sixteen {
             return self;
@@ -351,7 +351,7 @@ impl Theme {
         self
     }
 
-    /// A color that the shown text itself asks for (a trace's), as far as the terminal shows it.
+    /// Converts a color of the displayed text itself, as in a job trace, to what the terminal supports.
     pub fn foreign(&self, color: Color) -> Option<Color> {
         match self.depth {
             Depth::True => Some(color),
@@ -361,17 +361,17 @@ impl Theme {
         }
     }
 
-    /// The color of a pixel of a picture, red, green and blue, as far as the terminal shows it.
+    /// Converts the color of an image's pixel (red, green and blue) to what the terminal supports.
     pub fn pixel(&self, [r, g, b]: [u8; 3]) -> Option<Color> {
         self.foreign(Color::Rgb(r, g, b))
     }
 
-    /// For how many colors it was made ready.
+    /// Returns the color depth that the theme is converted for.
     pub fn depth(&self) -> Depth {
         self.depth
     }
 
-    /// The same theme for a terminal of fewer colors.
+    /// Converts the theme for a terminal with fewer colors.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
         self.depth = depth;
         let ground = self.ground;
@@ -391,16 +391,17 @@ impl Theme {
                         }
                         _ => to_indexed(color),
                     });
-                    // Words have the tint of their line: another one of that hue would be too bright for text.
+                    // Changed words get the tint of their line and are underlined: another tint of that hue would be
+                    // too bright for text.
                     if style.bg.is_some() && matches!(role, Role::AddedWord | Role::RemovedWord) {
                         *style = style.add_modifier(Modifier::UNDERLINED);
                     }
                 }
                 Depth::Sixteen => {
-                    // Labels and constants are orange: red, they would look like failures and removed lines.
+                    // Labels and constants are orange; in red they would look like failures and removed lines.
                     let nearest = |color| if is_orange(color) { Color::Yellow } else { to_sixteen(color) };
                     style.fg = style.fg.map(nearest);
-                    // A tint has no counterpart among sixteen colors: selection becomes reverse, other tints go.
+                    // Sixteen colors have no tints: the selection is reversed instead, other tints are dropped.
                     style.bg = None;
                     attribute_twin(*role, style);
                 }
@@ -415,14 +416,15 @@ impl Theme {
         if depth == Depth::Sixteen { self.suited(background) } else { self }
     }
 
-    /// The same theme of sixteen colors with those that can be read on a background. Red and green are left to diffs.
+    /// Replaces colors of a sixteen-color theme that are unreadable on a background. Red and green are reserved for
+    /// diffs.
     fn suited(mut self, background: Background) -> Theme {
         for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
             let code = role.key().starts_with("syntax.") && *role != Role::SyntaxInvalid;
             style.fg = style.fg.map(|color| match (color, role) {
-                // What a trace itself asks for stays what it is.
+                // The colors that a trace itself uses are kept.
                 (Color::Yellow | Color::LightYellow, Role::AnsiYellow | Role::AnsiBrightYellow) => color,
-                // On a light background other yellow becomes magenta, which keywords are.
+                // On a light background, other yellow becomes magenta, the color of keywords.
                 (Color::Yellow | Color::LightYellow, Role::SyntaxString) if background == Background::Light => {
                     Color::Cyan
                 }
@@ -435,8 +437,8 @@ impl Theme {
     }
 }
 
-/// The color of the same hue that can be read on a background. Terminals agree on sixteen names, not on what they look
-/// like: blue and red are dark in most, gray is close to a light background.
+/// Returns a readable color of the same hue on a background. Terminals agree on sixteen names, but not on the colors:
+/// blue and red are dark in most terminals, and gray is close to a light background.
 fn suited(color: Color, background: Background) -> Color {
     match (color, background) {
         (Color::Blue | Color::LightBlue, Background::Dark) => Color::LightBlue,
@@ -450,10 +452,10 @@ fn suited(color: Color, background: Background) -> Color {
     }
 }
 
-/// What stands for a tint where there are none.
+/// Replaces the tint of a role by an attribute, for terminals without tints.
 fn attribute_twin(role: Role, style: &mut Style) {
     match role {
-        // All of the row in one color: reversed, colored words would be colored blocks.
+        // The whole row gets one color: when reversed, words in other colors would become colored blocks.
         Role::Selected | Role::MatchCurrent => *style = style.fg(Color::Reset).add_modifier(Modifier::REVERSED),
         Role::Match | Role::AddedWord | Role::RemovedWord | Role::Input => {
             *style = style.add_modifier(Modifier::UNDERLINED)
@@ -488,7 +490,7 @@ fn to_indexed(color: Color) -> Color {
     };
     let (lr, lg, lb) = (level(r), level(g), level(b));
     let cube = |l: u8| if l == 0 { 0i32 } else { 55 + 40 * i32::from(l) };
-    // A dark tint of strong hue would come out gray, or in another hue: the cube has nothing between 0 and 95.
+    // A dark tint of strong hue would become gray or change its hue: the cube has nothing between 0 and 95.
     let (max, min) = (r.max(g).max(b), r.min(g).min(b));
     if max < 95 && max - min >= 36 {
         let lit = |v: u8| u8::from(v > min + (max - min) / 2);
@@ -506,13 +508,13 @@ fn to_indexed(color: Color) -> Color {
     }
 }
 
-/// The tints of changed lines in 256 colors: up to which hue, on a dark and on a light background. There are no others
-/// on which text can be read.
+/// The tints of changed lines in 256 colors: the upper limit of the hue, and the tints on a dark and on a light
+/// background. Text is not readable on any others.
 const TINTS_BY_HUE: [(i32, u8, u8); 7] =
     [(20, 52, 224), (50, 58, 223), (150, 22, 194), (195, 23, 195), (265, 17, 189), (330, 53, 225), (360, 52, 224)];
 
-/// The tint of 256 colors that has the hue of `color` beside the background: next to it, most tints come out as the
-/// same gray.
+/// Returns the tint of 256 colors with the hue of `color` relative to the background. Choosing the nearest color
+/// instead would map most tints to the same gray.
 fn tint_of_hue(color: Color, ground: Option<Color>, background: Background) -> Color {
     let (Color::Rgb(r, g, b), is_dark) = (color, background == Background::Dark) else { return color };
     let (x, y, z) = match ground {
@@ -526,7 +528,7 @@ fn tint_of_hue(color: Color, ground: Option<Color>, background: Background) -> C
     tint.map_or(to_indexed(color), |(_, dark, light)| Color::Indexed(if is_dark { *dark } else { *light }))
 }
 
-/// The hue of a color, from 0 to 359 degrees; a gray has none.
+/// Returns the hue of a color, from 0 to 359 degrees, or `None` for gray.
 fn hue(r: i32, g: i32, b: i32) -> Option<i32> {
     let (max, min) = (r.max(g).max(b), r.min(g).min(b));
     let part = |from: i32, to: i32| (to - from) * 60 / (max - min);
@@ -538,7 +540,7 @@ fn hue(r: i32, g: i32, b: i32) -> Option<i32> {
     }
 }
 
-/// The color cube and the grays of xterm as 24 bits; the first sixteen stay names.
+/// Converts the color cube and the grays of xterm to 24 bits. The first sixteen colors keep their names.
 fn from_indexed(color: Color) -> Color {
     let Color::Indexed(n) = color else { return color };
     let cube = |l: u8| if l == 0 { 0 } else { 55 + 40 * l };
@@ -578,7 +580,8 @@ fn to_sixteen(color: Color) -> Color {
     }
 }
 
-/// Returns whether a style of a row goes over the colors of its words: reversed, they would be colored blocks.
+/// Returns whether the style of a row overrides the colors of its words: when reversed, they would become colored
+/// blocks.
 pub fn covers(style: Style) -> bool {
     style.add_modifier.contains(Modifier::REVERSED)
 }
@@ -597,7 +600,7 @@ mod tests {
             assert_eq!(ground(name, other), theme.style(Role::Overlay).bg, "{name}");
             assert_eq!(theme.with_depth(Depth::Sixteen).on(other).blank().bg, None, "{name}");
         }
-        // One with a background of its own keeps it, and that of the terminal's colors has none.
+        // A theme with its own background keeps it, and the theme of the terminal's colors has none.
         assert_eq!(ground("nord", Background::Light), Theme::built_in("nord").expect("a theme").blank().bg);
         assert_eq!(ground("terminal", Background::Light), None);
     }
@@ -670,7 +673,8 @@ mod tests {
         assert!(Theme::parse(&wrong).unwrap_err().0.contains("no color \"nope\""));
     }
 
-    /// The ratio of WCAG 2.2, "contrast ratio"; 4.5 is AA for text, 3 for large text and graphics.
+    /// Returns the contrast ratio as defined by WCAG 2.2. Level AA requires 4.5 for text, and 3 for large text and
+    /// graphics.
     fn contrast(a: Color, b: Color) -> f64 {
         let luminance = |color| {
             let Color::Rgb(r, g, b) = from_indexed(color) else { panic!("{color:?} has no known look") };
@@ -684,7 +688,7 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// Roles that draw no text of their own color: rules, and the black that traces put on colored backgrounds.
+    /// Roles not used for text in their own color: rules, and the black that traces use on colored backgrounds.
     const NOT_TEXT: &[Role] = &[Role::Faint, Role::Border, Role::AnsiBlack];
 
     const TINTS: &[Role] = &[
@@ -701,7 +705,7 @@ mod tests {
         Role::RemovedWord,
     ];
 
-    /// What the text stands on: the theme's own background, or what terminals have.
+    /// Returns the backgrounds behind the text: the theme's own, or common ones of terminals.
     fn backgrounds(theme: &Theme) -> [(&'static str, Color); 2] {
         match (theme.ground, theme.background) {
             (Some(ground), _) => [("its background", ground); 2],
@@ -712,7 +716,7 @@ mod tests {
         }
     }
 
-    /// The themes whose colors are their own: what the terminal's look like is not known.
+    /// Returns the themes with their own colors, since those of a terminal are unknown.
     fn with_own_colors() -> impl Iterator<Item = Theme> {
         BUILT_IN
             .iter()
@@ -749,7 +753,7 @@ mod tests {
                 };
                 for (name, bg) in on {
                     let ratio = contrast(fg, bg);
-                    // Numbers of lines are beside the text; over tints they may step back.
+                    // Line numbers are next to the text and may have less contrast over tints.
                     let least = if *role == Role::LineNumber && bg != backgrounds(&theme)[0].1 { 3.0 } else { 4.5 };
                     if ratio < least {
                         bad.push(format!("{}: {} on {name} is {ratio:.2}", theme.name, role.key()));

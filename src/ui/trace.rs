@@ -1,6 +1,5 @@
-//! A job's trace: output that grows, of any size. Bytes are kept as they came; what a screen needs of them is worked
-//! out for the lines on it alone, so a frame costs the same for a thousand lines and for a million. Old blocks can be
-//! put away.
+//! The trace of a job: growing output of any size. Bytes are kept as they arrive and parsed only for the lines on the
+//! screen, so a frame costs the same for a thousand lines as for a million. Old blocks can be spilled to disk.
 
 mod blocks;
 mod folds;
@@ -26,52 +25,52 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes after which a block is closed and never copied again.
+/// The size in bytes at which a block is closed. Closed blocks are never copied again.
 const BLOCK: usize = 1 << 20;
-/// What is taken in at once, so that a long chunk fills many blocks.
+/// The number of bytes processed at once, so that a long chunk is split into several blocks.
 const PIECE: usize = 1 << 18;
-/// A look is remembered at least this often: every so many lines, and every so many bytes.
+/// The style is saved at least once in this many lines, and once in this many bytes.
 const CHECKPOINT_LINES: u32 = 256;
 const CHECKPOINT_BYTES: usize = 1 << 18;
-/// Of a longer line than that, this much is kept of its beginning and of its end: more than is ever shown.
+/// The number of bytes kept of the start and the end of an overlong line, more than is ever shown.
 const HEAD: usize = 1 << 20;
 const END: usize = 1 << 18;
 
-/// A line of that many bytes that will not change is parsed once and not for every frame.
+/// A complete line of at least this many bytes is parsed once instead of for every frame.
 const LONG: usize = 4096;
 
-/// How many of its last bytes are known as they came: what follows must follow on these.
+/// The number of last bytes kept as received, to verify that further output continues them.
 const LAST: usize = 512;
 
-/// The output of a job as far as it is known. Copies are cheap: they share all but the newest bytes.
+/// The known output of a job. Copies are cheap: they share everything but the newest bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     closed: Vec<Arc<Slot>>,
     open: Arc<Block>,
     bytes: u64,
-    /// Where the line that has no end yet starts, in the open block.
+    /// The start of the incomplete last line in the open block.
     tail: usize,
-    /// The look there, and at the start of the last line that has ended.
+    /// The style at `tail`, and at the start of the last complete line.
     state: State,
     last_state: State,
-    /// Whether the last line that has ended is nothing but escapes, as runners end a trace: it is one when more
-    /// follows.
+    /// Whether the last complete line consists only of escape sequences, as at the end of a trace. It counts as a line
+    /// only once more output follows.
     hollow: bool,
-    /// Whether the line that has no end yet is shown as one of its own.
+    /// Whether the incomplete last line is shown as a line of its own.
     tail_shown: bool,
-    /// Bytes since a look was remembered.
+    /// The number of bytes since a style was last saved.
     unmarked: usize,
-    /// Whether lines begin with the time; known from the first one.
+    /// Whether lines start with timestamps; known from the first line.
     stamped: Option<bool>,
     sections: Arc<Sections>,
     stock: Arc<SharedBlocks>,
     last: Vec<u8>,
-    /// How often the server wrote it again.
+    /// The number of times the server rewrote the trace.
     resets: u32,
     edition: Edition,
 }
 
-/// Names one text that grows: another one, of the same job even, has another number.
+/// The identity of one growing text. Any other text, even of the same job, has a different number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Edition(u64);
 
@@ -82,65 +81,65 @@ impl Default for Edition {
     }
 }
 
-/// What the bytes of one line are made of.
+/// The parts of a line.
 struct Parts<'a> {
-    /// All of them: its time, markers, lines that go on from it.
+    /// All bytes: the timestamp, markers and continuation lines.
     region: &'a [u8],
-    /// Those before the text.
+    /// The bytes before the text.
     before: &'a [u8],
     text: Cow<'a, [u8]>,
     time: Option<String>,
 }
 
 impl Trace {
-    /// Lines so far, the one that is being written included.
+    /// Returns the number of lines, including the one being written.
     pub fn len_lines(&self) -> usize {
         if self.tail_shown { self.ended() + 1 } else { self.ended().saturating_sub(self.hollow.into()) }
     }
 
-    /// Lines that will not change any more, whatever comes.
+    /// Returns the number of lines that cannot change any more.
     pub fn settled_lines(&self) -> usize {
         self.ended().saturating_sub(1)
     }
 
-    /// Bytes so far, as the server counts them.
+    /// Returns the number of bytes, as counted by the server.
     pub fn bytes_len(&self) -> u64 {
         self.bytes
     }
 
-    /// Headings in the order of their lines.
+    /// Returns the sections in the order of their heading lines.
     pub fn sections(&self) -> &[Section] {
         &self.sections.list
     }
 
-    /// Returns whether lines have a time.
+    /// Returns whether lines have timestamps.
     pub fn has_times(&self) -> bool {
         self.stamped == Some(true)
     }
 
-    /// The last of them, as they came.
+    /// Returns the last bytes as received.
     pub fn last_bytes(&self) -> &[u8] {
         &self.last
     }
 
-    /// A number that no other trace has, nor this one after it was written again.
+    /// Returns a number that is unique among traces and changes when the trace is rewritten.
     pub fn edition(&self) -> u64 {
         self.edition.0
     }
 
-    /// Returns how often it was written again.
+    /// Returns the number of times the trace was rewritten.
     pub fn resets(&self) -> u32 {
         self.resets
     }
 
-    /// Forgets everything: what the server has now does not begin with it.
+    /// Clears the trace because the server's current output does not start with it.
     pub fn reset(&mut self) {
         let mut sections = Sections::default();
         sections.revision = self.sections.revision + 1;
         *self = Trace { sections: Arc::new(sections), resets: self.resets.saturating_add(1), ..Trace::default() };
     }
 
-    /// Takes more bytes; they may end anywhere.
+    /// Appends bytes, which may end anywhere.
     pub fn push(&mut self, chunk: &[u8]) {
         self.last.extend_from_slice(chunk.get(chunk.len().saturating_sub(LAST)..).unwrap_or_default());
         self.last.drain(..self.last.len().saturating_sub(LAST));
@@ -165,10 +164,10 @@ impl Trace {
         memchr::memchr(b'\n', self.open.bytes.get(from..)?).map(|at| from + at)
     }
 
-    /// Leaves out the middle of a line that is too long; where its end, if it has one, is then.
+    /// Removes the middle of an overlong line. Returns the new position of its end, if it has one.
     fn shorten(&mut self, end: Option<usize>) -> Option<usize> {
         let last = end.unwrap_or(self.open.bytes.len());
-        // What goes on may become longer yet: its end is known only when it is there.
+        // An unfinished line may grow further; its end is known only when it is complete.
         let most = HEAD + if end.is_some() { END } else { 4 * END };
         let too_long = last.checked_sub(self.tail).is_some_and(|len| len > most);
         if !too_long {
@@ -179,7 +178,7 @@ impl Trace {
         end.map(|end| end - (to - from))
     }
 
-    /// Starts a new block with the last line (which may still go on) when the open one is full.
+    /// Starts a new block with the last line (which may still continue) if the open block is full.
     fn close_block(&mut self) {
         if self.open.start(self.open.starts.len().saturating_sub(1)).is_none_or(|cut| cut < BLOCK) {
             return;
@@ -198,8 +197,8 @@ impl Trace {
         self.closed.push(Arc::new(Slot::new(full, &self.stock)));
     }
 
-    /// Files the bytes from `tail` to the line feed at `end`: as a line, as more of the line before, as several lines
-    /// where sections begin or end within them, or as nothing where they only mark a section.
+    /// Registers the bytes from `tail` to the line feed at `end`: as a line, as a continuation of the previous line, as
+    /// several lines if sections start or end within them, or as no line if they only mark a section.
     fn end_line(&mut self, end: usize) {
         let block = Arc::make_mut(&mut self.open);
         let base = self.tail;
@@ -207,14 +206,14 @@ impl Trace {
         let stamp = Stamp::read(raw);
         let stamped = *self.stamped.get_or_insert(stamp.is_some());
         let stamp = stamp.filter(|_| stamped);
-        // What never begins a line would stay in one block for good.
+        // Without this limit, continuation lines alone would never start a line and would stay in one block forever.
         let crowded = base - block.starts.last().map_or(0, |start| *start as usize).min(base) > HEAD;
         let mut goes_on = !crowded && stamp.is_some_and(|s| s.goes_on) && block.first + block.starts.len() > 0;
         let markers = marker::all(raw);
         let mut start = base;
         let mut at = base + if stamp.is_some() { STAMP } else { 0 };
         let mut state = self.state;
-        // A section that has begun needs a line for its heading, even an empty one.
+        // A new section needs a line for its heading, even an empty one.
         let mut heading = false;
         for marker in &markers {
             let text = block.bytes.get(at..base + marker.start).unwrap_or_default();
@@ -252,7 +251,7 @@ impl Trace {
         self.unmarked += end - base;
     }
 
-    /// Lines that have ended.
+    /// Returns the number of complete lines.
     fn ended(&self) -> usize {
         self.open.first + self.open.starts.len()
     }
@@ -262,7 +261,7 @@ impl Trace {
         bytes.get(..bytes.len().min(ansi::BYTES)).unwrap_or_default()
     }
 
-    /// Works out whether the line that is being written is shown as one of its own.
+    /// Returns whether the line being written is shown as a line of its own.
     fn tail_is_line(&self) -> bool {
         let tail = self.tail_bytes();
         if self.stamped == Some(true) {
@@ -276,7 +275,7 @@ impl Trace {
         ansi::is_visible(tail.get(marker::content(tail, self.stamped == Some(true))).unwrap_or_default())
     }
 
-    /// The block of a line, if it is at hand, and whether it is the open one.
+    /// Returns the block of a line if it is in memory, and whether it is the open one.
     fn block_of(&self, line: usize) -> Option<(Arc<Block>, bool)> {
         if line >= self.open.first {
             return Some((self.open.clone(), true));
@@ -289,7 +288,8 @@ impl Trace {
         self.closed.get(at).filter(|_| line < self.open.first)
     }
 
-    /// The bytes of a line with what belongs to it (its time, markers before it, lines that go on from it).
+    /// Returns the bytes of a line with everything that belongs to it: timestamp, preceding markers and continuation
+    /// lines.
     fn region<'b>(&self, block: &'b Block, open: bool, line: usize) -> Option<&'b [u8]> {
         let local = line.checked_sub(block.first)?;
         let last = open && line + 1 == self.ended();
@@ -303,7 +303,7 @@ impl Trace {
         block.bytes.get(start..end)
     }
 
-    /// A line taken apart; nothing is parsed yet.
+    /// Splits a line into its parts without parsing the text.
     fn parts<'b>(&self, block: &'b Block, open: bool, line: usize) -> Option<Parts<'b>> {
         let stamped = self.stamped == Some(true);
         let region = self.region(block, open, line)?;
@@ -327,7 +327,7 @@ impl Trace {
         Some(Parts { region, before, text, time })
     }
 
-    /// The look at a line's start, from the nearest line where it was remembered.
+    /// Returns the style at the start of a line, computed from the nearest line with a saved style.
     fn state_at(&self, block: &Block, line: usize) -> State {
         if line >= self.ended() {
             return self.state;
@@ -341,13 +341,13 @@ impl Trace {
         state
     }
 
-    /// The lines that stand in `rows` of the screen when `folds` are folded. Only they are worked on.
+    /// Returns the lines in the screen rows `rows`, given the folded sections. Only these lines are parsed.
     pub fn view(&self, rows: Range<usize>, folds: &Folds) -> Vec<Row> {
         let end = rows.end.min(folds.rows(self));
         self.view_lines((rows.start..end).map(|row| folds.line(row)), folds)
     }
 
-    /// Those lines, as far as there are such. Only they are worked on; what is away is only counted.
+    /// Returns the given lines that exist. Only these lines are parsed; those of spilled blocks are placeholders.
     pub fn view_lines(&self, lines: impl Iterator<Item = usize>, folds: &Folds) -> Vec<Row> {
         let mut out = Vec::new();
         let mut known: Option<(usize, State)> = None;
@@ -380,7 +380,7 @@ impl Trace {
         out
     }
 
-    /// The places in order of the blocks of `lines` that are away and not at hand.
+    /// Returns the indexes of the blocks of `lines` that are spilled and not in memory, in order.
     pub fn away(&self, lines: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut away: Vec<usize> = Vec::new();
         for line in lines.take_while(|line| *line < self.open.first) {
@@ -392,37 +392,37 @@ impl Trace {
         away
     }
 
-    /// Brings those blocks back for a while; reads the disk.
+    /// Reads blocks back into memory for a while. This reads from the disk.
     pub fn bring(&self, blocks: &[usize]) {
         self.stock.bring(blocks.iter().filter_map(|at| self.closed.get(*at).cloned()));
     }
 
-    /// Another number whenever blocks were put away or came back.
+    /// Returns a number that changes whenever blocks are spilled or read back.
     pub fn turn(&self) -> u64 {
         self.stock.turn()
     }
 
-    /// Returns the bytes of it that are in memory, about.
+    /// Returns the approximate number of bytes in memory.
     pub fn bytes_in_memory(&self) -> u64 {
         self.stock.held() + self.open.bytes.len() as u64
     }
 
-    /// Returns whether more than `keep` bytes are in memory that could be elsewhere.
+    /// Returns whether more than `keep` bytes are in memory that could be spilled.
     pub fn exceeds(&self, keep: u64) -> bool {
         self.stock.held() > keep && self.stock.trouble().is_none()
     }
 
-    /// Returns whether more comes than is put away.
+    /// Returns whether output arrives faster than it is spilled.
     pub fn is_full(&self) -> bool {
         self.stock.is_full()
     }
 
-    /// Puts the oldest blocks away until no more than `keep` bytes are in memory; writes to the disk.
+    /// Spills the oldest blocks until at most `keep` bytes are in memory. This writes to the disk.
     pub fn put_away(&self, keep: u64, make: OpenSpillStore) {
         self.stock.put_away(&self.closed, keep, make);
     }
 
-    /// Returns what went wrong with the disk.
+    /// Returns the last disk error.
     pub fn trouble(&self) -> Option<String> {
         self.stock.trouble()
     }
@@ -437,7 +437,7 @@ impl Trace {
         Some(Heading { folded: folds.is_folded(section), depth: section.depth, seconds: section.seconds })
     }
 
-    /// A heading that the runner left empty shows the section's name.
+    /// Uses the section's name as the heading if the runner left the heading empty.
     fn titled(&self, line: usize, text: ansi::Line) -> ansi::Line {
         match self.section_at(line) {
             Some(section) if text.text.trim().is_empty() => {
@@ -447,7 +447,7 @@ impl Trace {
         }
     }
 
-    /// The text of a line as the screen shows it; `None` if it is not at hand.
+    /// Returns the text of a line as shown on the screen, or `None` if it is not in memory.
     pub fn text(&self, line: usize) -> Option<String> {
         let (block, open) = self.block_of(line)?;
         let parts = self.parts(&block, open, line)?;
@@ -463,7 +463,7 @@ impl Block {
             self.looks.push((line, state));
             *unmarked = 0;
         }
-        // A block is closed long before that, and a line cut.
+        // A block is closed, and a line shortened, long before this overflows.
         self.starts.push(u32::try_from(at).unwrap_or(u32::MAX));
     }
 }

@@ -1,21 +1,21 @@
-//! What changed within a line: the words of the old one that are gone, and of the new one that came.
+//! Changes within a line: the removed words of the old line and the added words of the new line.
 
 use super::edits::edits;
 use std::ops::Range;
 use std::time::Duration;
 
-/// Longer lines are not compared.
+/// Maximum length in bytes of a line to compare.
 const LINE: usize = 2 * 1024;
-/// Lines of more words are not compared.
+/// Maximum number of words of a line to compare.
 const WORDS: usize = 600;
-/// How long two lines are compared before the rest counts as changed.
+/// Time limit for comparing two lines. When it expires, the rest counts as changed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Byte ranges of a line.
 pub type Ranges = Vec<Range<u32>>;
 
-/// Byte ranges in the old and in the new line. `None` if the two have little in common, or are too long: then the whole
-/// lines are the change.
+/// Returns the changed byte ranges of the old and the new line, or `None` if the lines are too long or have little in
+/// common, in which case the whole lines count as changed.
 pub fn changed(old: &str, new: &str) -> Option<(Ranges, Ranges)> {
     if old.len() > LINE || new.len() > LINE {
         return None;
@@ -42,7 +42,7 @@ pub fn changed(old: &str, new: &str) -> Option<(Ranges, Ranges)> {
     (common * 3 >= solid(old).max(solid(new))).then_some((gone, came))
 }
 
-/// Identifiers and numbers, runs of blanks, and every other character by itself.
+/// Splits a line into words: identifiers and numbers, runs of whitespace, and every other character by itself.
 fn words(line: &str) -> Vec<&str> {
     let kind = |c: char| match c {
         _ if c.is_alphanumeric() || c == '_' => 1,
@@ -72,7 +72,7 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(char::is_whitespace)
 }
 
-/// Adds a range; over blanks alone it is joined to the one before it.
+/// Adds a range, or extends the previous one if only whitespace separates them.
 fn add(ranges: &mut Vec<Range<u32>>, range: Range<usize>, line: &str) {
     if range.is_empty() {
         return;

@@ -1,13 +1,13 @@
-//! The text of a line where it takes no more than leaving out looks: most lines of most traces, many times as fast as a
-//! [`super::parse_line`] of them.
+//! Fast extraction of the text of lines that only need their styles removed. These are most lines of most traces, and
+//! this is many times as fast as [`super::parse_line`].
 
 use super::{BYTES, COLUMNS, Escape, TAB, escape, number};
 use crate::ui::text;
 use unicode_width::UnicodeWidthChar;
 
-/// Appends the text of the line at the start of `raw`, which may go on behind its line feed; where that is, or the
-/// length of `raw`. `None`, with nothing appended, where the line takes a closer look: its cursor moves back, a
-/// character in it has no width, it is very long.
+/// Appends the text of the line at the start of `raw`, which may continue after its line feed. Returns the position of
+/// the line feed, or the length of `raw` if there is none. Returns `None` and appends nothing if the line needs full
+/// parsing because its cursor moves back, it contains characters without width, or it is very long.
 pub fn append_text(out: &mut Vec<u8>, raw: &[u8]) -> Option<usize> {
     let start = out.len();
     let end = copy(out, raw, start).filter(|_| out.len() - start <= COLUMNS);
@@ -18,7 +18,7 @@ pub fn append_text(out: &mut Vec<u8>, raw: &[u8]) -> Option<usize> {
 }
 
 fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
-    // Columns are bytes as long as this is so.
+    // Columns equal bytes while this is true.
     let mut ascii = true;
     let mut at = 0;
     loop {
@@ -38,7 +38,7 @@ fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
                     Escape::Csi { parameters, last: b'K' } if number(parameters) != 0 => return None,
                     Escape::Csi { last: b'G', .. } => return None,
                     Escape::Csi { .. } => len,
-                    // What is long may reach behind the line, or hold what others look for.
+                    // A long sequence may extend beyond the line, or contain markers.
                     Escape::Other if len > 2 => return None,
                     Escape::Other => len,
                 }
@@ -68,7 +68,7 @@ fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Returns how many of the first bytes are ASCII that is shown as it is.
+/// Returns the number of leading bytes that are printable ASCII.
 fn printable(bytes: &[u8]) -> usize {
     let odd = |byte: &u8| byte.wrapping_sub(0x20) > 0x5e;
     let whole = bytes.chunks_exact(16).take_while(|chunk| !chunk.iter().fold(false, |any, byte| any | odd(byte)));

@@ -1,4 +1,4 @@
-//! What a terminal would show of a line, and what of it gets through.
+//! Tests of parsing terminal output.
 
 use super::*;
 use crate::cost::cost;
@@ -20,7 +20,7 @@ fn colors_become_roles_of_the_theme() {
     assert_eq!(layer[1].1.fg, Some(Color::Indexed(200)));
     assert_eq!(layer[2].1.bg, Some(Color::Rgb(1, 2, 3)));
     assert_eq!(layer[3].1.fg, Some(Color::Rgb(9, 8, 7)));
-    // The look goes on in the next line.
+    // The style continues on the next line.
     assert_eq!(parse_line(&mut state, b"more").runs.len(), 1);
 }
 
@@ -50,7 +50,7 @@ fn an_erasure_costs_what_was_written_and_no_more() {
         assert!(line.text.trim().chars().count() <= 1, "{unit:?}");
         assert!(cost.allocated < 200 * BYTES, "{unit:?} allocates {} bytes", cost.allocated);
     }
-    // What stands far to the right of what is erased is not looked at.
+    // Text far to the right of the erased part is not visited.
     let mut flood = "y".repeat(COLUMNS);
     flood.push_str("\rx");
     flood.push_str(&"\x1b[1K".repeat(40_000));
@@ -69,7 +69,7 @@ fn a_flood_of_looks_is_bounded() {
     assert!(parse_line(&mut State::default(), flood.as_bytes()).runs.len() <= RUNS);
 }
 
-/// The same by the plainest means: every column a cell, every erasure a walk over them.
+/// Renders a line in the simplest way: every column is a cell, and every erasure a walk over them.
 fn plainly(line: &str) -> String {
     let mut cells: Vec<String> = Vec::new();
     let mut column = 0;

@@ -1,4 +1,4 @@
-//! What a file turns out to be: text of some encoding, its lines found at once, or other bytes.
+//! The content of a file: text in some encoding, indexed by lines, or binary data.
 
 use crate::ui::search::{self, Found};
 use bytes::Bytes;
@@ -6,12 +6,12 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use regex::Regex;
 use std::sync::Arc;
 
-/// Bytes at the start of a file by which it is told whether it is text.
+/// The number of bytes at the start of a file used to detect binary data.
 const PROBE: usize = 8 * 1024;
-/// Bytes by which an encoding is guessed.
+/// The number of bytes used to guess an encoding.
 const GUESS: usize = 256 * 1024;
 
-/// What a file turns out to be.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub enum Content {
     Text(Arc<Text>),
@@ -19,13 +19,13 @@ pub enum Content {
 }
 
 impl Content {
-    /// Tells text from other bytes and indexes its lines; one pass, no copy where the bytes are UTF-8.
+    /// Distinguishes text from binary data and indexes the lines of text, in one pass, and without copying UTF-8.
     pub fn read(bytes: impl Into<Bytes>) -> Content {
         let bytes = bytes.into();
         if is_binary(&bytes) { Content::Binary(bytes) } else { Content::Text(Arc::new(Text::new(bytes))) }
     }
 
-    /// The bytes as they came.
+    /// Returns the original bytes.
     pub fn bytes(&self) -> &Bytes {
         match self {
             Content::Text(text) => &text.raw,
@@ -34,22 +34,22 @@ impl Content {
     }
 }
 
-/// Returns whether bytes are something other than text: a NUL near the start, or characters that no text has.
+/// Returns whether the data is binary: it has a NUL near its start, or too many control characters.
 pub fn is_binary(bytes: &[u8]) -> bool {
     if Encoding::for_bom(bytes).is_some() {
         return false;
     }
     let probe = bytes.get(..bytes.len().min(PROBE)).unwrap_or_default();
-    // Bell to carriage return, and escape, are in texts, too.
+    // Text may contain the characters from bell to carriage return, and escape.
     let odd = probe.iter().filter(|b| matches!(b, ..0x20 | 0x7f) && !matches!(b, 7..=13 | 27)).count();
     memchr::memchr(0, probe).is_some() || odd > 2 + probe.len() / 50
 }
 
-/// Text whose lines are found at once. Its bytes are shared with whoever brought them where they are UTF-8.
+/// A text indexed by lines. If it is UTF-8, its bytes are shared with the source and not copied.
 #[derive(Default)]
 pub struct Text {
     raw: Bytes,
-    /// UTF-8.
+    /// The text in UTF-8.
     text: Bytes,
     starts: Vec<usize>,
     encoding: &'static str,
@@ -69,7 +69,7 @@ impl AsRef<str> for Text {
 }
 
 impl Text {
-    /// Reads bytes: as their mark says, as UTF-8, or as what they look like. What is wrong becomes U+FFFD.
+    /// Decodes bytes by their byte order mark, as UTF-8, or by guessing the encoding. Invalid sequences become U+FFFD.
     pub fn new(bytes: impl Into<Bytes>) -> Text {
         let raw = bytes.into();
         let (text, encoding) = decode(&raw);
@@ -84,7 +84,7 @@ impl Text {
         Text { raw, text, starts, encoding, crlf }
     }
 
-    /// Lines; a line feed at the end begins no further one.
+    /// Returns the number of lines. A trailing line feed does not start another line.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
@@ -93,37 +93,37 @@ impl Text {
         self.starts.is_empty()
     }
 
-    /// Returns all of it.
+    /// Returns the whole text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.text).unwrap_or_default()
     }
 
-    /// The text of some of its bytes; empty where they are no whole characters.
+    /// Returns the text in a byte range, or an empty string if its ends are not character boundaries.
     pub fn slice(&self, bytes: std::ops::Range<usize>) -> &str {
         self.text.get(bytes).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
-    /// Bytes of [`Text::slice`] in all.
+    /// Returns the length in bytes of the text addressed by [`Text::slice`].
     pub fn slices_len(&self) -> usize {
         self.text.len()
     }
 
-    /// Bytes in all, as they came.
+    /// Returns the original size in bytes.
     pub fn bytes_len(&self) -> usize {
         self.raw.len()
     }
 
-    /// The encoding, if it is not plain UTF-8.
+    /// Returns the name of the encoding, unless it is plain UTF-8.
     pub fn encoding(&self) -> Option<&'static str> {
         Some(self.encoding).filter(|name| !name.is_empty())
     }
 
-    /// Returns whether lines end as on Windows.
+    /// Returns whether lines end with CRLF, as on Windows.
     pub fn is_crlf(&self) -> bool {
         self.crlf
     }
 
-    /// A line without its end; empty where there is none.
+    /// Returns a line without its line ending, or an empty string if it does not exist.
     pub fn line(&self, line: usize) -> &str {
         let Some(&start) = self.starts.get(line) else { return "" };
         let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
@@ -132,13 +132,13 @@ impl Text {
         std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)).unwrap_or_default()
     }
 
-    /// Looks for `pattern` in every line, until `canceled` says so.
+    /// Searches every line for `pattern` until `canceled` returns true.
     pub fn search(&self, pattern: &Regex, canceled: &dyn Fn() -> bool) -> Found {
         search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, canceled)
     }
 }
 
-/// The bytes as UTF-8, and the name of what they were where it is something else.
+/// Converts bytes to UTF-8, and returns the name of the original encoding if it was not plain UTF-8.
 fn decode(raw: &Bytes) -> (Bytes, &'static str) {
     if let Some((encoding, mark)) = Encoding::for_bom(raw) {
         let rest = raw.slice(mark.min(raw.len())..);
@@ -161,7 +161,7 @@ fn decode(raw: &Bytes) -> (Bytes, &'static str) {
         right += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
         wrong += usize::from(!chunk.invalid().is_empty());
     }
-    // A few broken places in what is otherwise UTF-8 make no other encoding of it.
+    // A few invalid sequences in otherwise valid UTF-8 do not indicate another encoding.
     if right > wrong * 4 {
         return (String::from_utf8_lossy(raw).into_owned().into(), "broken UTF-8");
     }

@@ -1,12 +1,12 @@
-//! From the scopes of a grammar to the roles of a theme.
+//! The mapping from the scopes of a grammar to the roles of a theme.
 
 use crate::ui::theme::Role;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use syntect::parsing::Scope;
 
-/// What scopes mean. The longest name that is a prefix of a scope decides for it; among the scopes around some text the
-/// innermost one that is listed decides.
+/// The roles of scopes. For a scope, the longest name that is a prefix of it applies; among the scopes around some
+/// text, the innermost listed one applies.
 const NAMES: &[(&str, Role)] = &[
     ("comment", Role::SyntaxComment),
     ("constant", Role::SyntaxConstant),
@@ -67,7 +67,7 @@ const NAMES: &[(&str, Role)] = &[
     ("variable.other.constant", Role::SyntaxConstant),
 ];
 
-/// Where a string is the key of a mapping, it is shown as a key.
+/// Scopes in which a string is the key of a mapping and shown as a key.
 const KEYS: &[&str] = &["meta.mapping.key", "meta.structure.dictionary.key"];
 
 static TABLE: LazyLock<Vec<(Scope, Role)>> =
@@ -75,14 +75,14 @@ static TABLE: LazyLock<Vec<(Scope, Role)>> =
 static KEY_SCOPES: LazyLock<Vec<Scope>> =
     LazyLock::new(|| KEYS.iter().filter_map(|name| Scope::new(name).ok()).collect());
 
-/// The scopes met so far and what they mean: a text has few different ones.
+/// A cache of the scopes seen so far, since a text contains few different ones.
 #[derive(Default)]
 pub struct Scopes {
     known: HashMap<Scope, (Option<Role>, bool)>,
 }
 
 impl Scopes {
-    /// The role of text within `stack`, outermost scope first.
+    /// Returns the role of text in the scopes `stack`, outermost first.
     pub fn role(&mut self, stack: &[Scope]) -> Option<Role> {
         let role = stack.iter().rev().find_map(|scope| self.look_up(*scope).0)?;
         if role == Role::SyntaxString && stack.iter().any(|scope| self.look_up(*scope).1) {

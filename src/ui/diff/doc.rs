@@ -1,5 +1,4 @@
-//! The files of a diff as one document of rows: a row for each file, for each hunk, for each line, for each row of an
-//! inset.
+//! The files of a diff as one document of rows: one for each file, hunk, line, and row of an inset.
 
 use super::inset::{At, Inset, Side};
 use super::rows::{Base, Rows, Slot};
@@ -11,28 +10,28 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How the two sides stand.
+/// The layout of the two sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
-    /// One below the other.
+    /// Both sides in one column.
     #[default]
     Unified,
-    /// Beside each other.
+    /// The sides next to each other.
     Split,
 }
 
-/// What stands in a row; numbers count from 0, lines within their file.
+/// The content of a row. Indexes start at 0; lines are indexed within their file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     File {
         file: usize,
     },
-    /// Why there is nothing to see of a file.
+    /// The reason why a file has no content to show.
     Note {
         file: usize,
     },
-    /// The row before a hunk that says what lies hidden there.
+    /// The bar before a hunk that tells what is hidden there.
     Hunk {
         file: usize,
         hunk: usize,
@@ -42,7 +41,7 @@ pub enum Place {
         hunk: usize,
         line: usize,
     },
-    /// A row of an inset, which is counted among all of them.
+    /// A row of an inset; `inset` is an index into the insets of the whole document.
     Inset {
         file: usize,
         inset: usize,
@@ -62,29 +61,29 @@ impl Place {
     }
 }
 
-/// A piece of a hunk whose colors are worked out together: file, hunk, piece.
+/// A part of a hunk that is highlighted at once: the file, the hunk and the piece.
 pub type Piece = (usize, usize, usize);
 
 /// The changed files, addressed by rows.
 #[derive(Clone, Debug, Default)]
 pub struct DiffDoc {
-    /// Shared with the work on all of them.
+    /// The files, shared with background work on all of them.
     files: Arc<Vec<Arc<FileDiff>>>,
-    /// Lines that came and went in all files.
+    /// The numbers of added and removed lines in all files.
     additions: usize,
     deletions: usize,
     folded: BTreeSet<usize>,
     rows: Vec<Rows>,
-    /// The row of each file, and behind them the number of rows.
+    /// The first row of each file, followed by the total number of rows.
     starts: Vec<usize>,
     pub(super) digits: usize,
     styles: HashMap<Piece, Arc<HunkStyles>>,
     insets: Arc<Vec<Inset>>,
-    /// The number of each inset by its name, and the file in which each has a place.
+    /// The index of each inset by its key, and the file in which each is placed.
     names: HashMap<String, usize>,
     homes: Vec<Option<usize>>,
     layout: Layout,
-    /// Where a row has a line on both sides, the side that is meant.
+    /// The selected side, for rows with a line on both sides.
     side: Side,
     moved: Option<Arc<Moved>>,
 }
@@ -96,7 +95,7 @@ impl DiffDoc {
         doc
     }
 
-    /// More files, behind those that are there; what nobody reads is folded among others.
+    /// Appends files. Files with a reason to be folded are folded, unless there is only one file.
     pub fn extend(&mut self, files: Vec<Arc<FileDiff>>) {
         let first = self.files.len();
         let alone = first + files.len() == 1;
@@ -125,12 +124,12 @@ impl DiffDoc {
         Rows::of(file, |hunk| file.hunks.get(hunk).map_or(0, rows))
     }
 
-    /// Returns how the two sides stand.
+    /// Returns the layout of the two sides.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Lays the sides below or beside each other.
+    /// Sets the layout of the two sides.
     pub fn set_layout(&mut self, layout: Layout) {
         if self.layout == layout {
             return;
@@ -149,7 +148,7 @@ impl DiffDoc {
         }
     }
 
-    /// The side that is meant where a row has a line on both.
+    /// Returns the selected side, for rows with a line on both sides.
     pub fn side(&self) -> Side {
         self.side
     }
@@ -158,7 +157,7 @@ impl DiffDoc {
         self.side = side;
     }
 
-    /// Takes which lines are of moved blocks.
+    /// Sets the lines that belong to moved blocks.
     pub fn set_moved(&mut self, moved: Arc<Moved>) {
         self.moved = Some(moved);
     }
@@ -171,8 +170,9 @@ impl DiffDoc {
         self.moved.as_ref().is_some_and(|moved| moved.holds(file, line))
     }
 
-    /// Puts a file with more or other lines in the place of one. `grown` says how many lines came to the end of the
-    /// hunk before `hunk`, and to its start: colors stay with their lines until better ones are there.
+    /// Replaces a file by a version with more or other lines. `grown` is the index of a hunk, the number of lines
+    /// appended to the hunk before it, and the number prepended to it. Lines keep their colors until they are
+    /// highlighted again.
     pub fn replace(&mut self, at: usize, file: Arc<FileDiff>, grown: Option<(usize, u32, u32)>) {
         let (hunk, down, up) = grown.map_or((usize::MAX, 0, 0), |(hunk, down, up)| (hunk, down as usize, up as usize));
         let mut styles = HashMap::new();
@@ -189,7 +189,7 @@ impl DiffDoc {
             key.0 != at
         });
         self.styles.extend(styles);
-        // Numbers of moved lines no longer hold.
+        // The indexes of moved lines are no longer valid.
         self.moved = None;
         self.digits = self.digits.max(file.highest().max(100).ilog10() as usize + 1);
         if let Some(slot) = Arc::make_mut(&mut self.files).get_mut(at) {
@@ -199,7 +199,7 @@ impl DiffDoc {
         self.count();
     }
 
-    /// Adds the rows and changed lines of all files up.
+    /// Recomputes the totals of rows and changed lines.
     fn count(&mut self) {
         self.additions = self.files.iter().map(|file| file.additions).sum();
         self.deletions = self.files.iter().map(|file| file.deletions).sum();
@@ -212,7 +212,7 @@ impl DiffDoc {
         self.starts.push(row);
     }
 
-    /// Makes the rows of a file again, with its insets.
+    /// Rebuilds the rows of a file and its insets.
     fn arrange(&mut self, at: usize) {
         let Some(file) = self.files.get(at).cloned() else { return };
         let mut rows = self.rows_of(at);
@@ -224,7 +224,7 @@ impl DiffDoc {
         self.put(at, rows);
     }
 
-    /// Takes the rows of a file, and that its insets have their places there.
+    /// Stores the rows of a file and records that its insets are placed there.
     fn put(&mut self, at: usize, rows: Rows) {
         for inset in rows.insets() {
             if let Some(home) = self.homes.get_mut(inset) {
@@ -236,7 +236,7 @@ impl DiffDoc {
         }
     }
 
-    /// Rows in all.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -249,7 +249,7 @@ impl DiffDoc {
         &self.files
     }
 
-    /// The files, shared.
+    /// Returns the files, shared.
     pub fn shared_files(&self) -> Arc<Vec<Arc<FileDiff>>> {
         self.files.clone()
     }
@@ -266,12 +266,12 @@ impl DiffDoc {
         self.folded.contains(&file)
     }
 
-    /// Shows the heading of a file alone, or all of it.
+    /// Folds a file to its heading, or unfolds it.
     pub fn fold(&mut self, file: usize, folded: bool) {
         self.fold_all([file], folded);
     }
 
-    /// Folds files to their headings, or unfolds them; rows are counted once for all of them.
+    /// Folds files to their headings, or unfolds them. Rows are counted only once.
     pub fn fold_all(&mut self, files: impl IntoIterator<Item = usize>, folded: bool) {
         for file in files {
             if folded {
@@ -284,8 +284,7 @@ impl DiffDoc {
         self.count();
     }
 
-    /// Sets these insets in, in their order, instead of those that are there. The cost is that of the files that have
-    /// some.
+    /// Replaces all insets. The order of `insets` is kept. The cost is that of the files with insets.
     pub fn set_insets(&mut self, insets: Arc<Vec<Inset>>) {
         let mut touched: BTreeSet<usize> = (0..self.rows.len()).filter(|at| self.has_insets(*at)).collect();
         self.insets = insets;
@@ -320,19 +319,19 @@ impl DiffDoc {
         self.rows.get(file).is_some_and(|rows| rows.turn_inset(None, true).is_some())
     }
 
-    /// The insets, in the order in which they were given.
+    /// Returns the insets in the order in which they were set.
     pub fn insets(&self) -> &[Inset] {
         &self.insets
     }
 
-    /// The place of the inset of a name; `None` if its line is not among the rows.
+    /// Returns the place of the inset with a key, or `None` if its line is not among the rows.
     pub fn inset(&self, key: &str) -> Option<Place> {
         let inset = *self.names.get(key)?;
         let file = self.homes.get(inset).copied().flatten()?;
         Some(Place::Inset { file, inset, row: 0 })
     }
 
-    /// Returns what stands in `row`.
+    /// Returns the content of `row`.
     pub fn place(&self, row: usize) -> Option<Place> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         let diff = self.files.get(file)?;
@@ -355,15 +354,15 @@ impl DiffDoc {
         })
     }
 
-    /// The lines beside each other in a row of a hunk.
+    /// Returns the old and the new line in a row of a hunk in the side-by-side layout.
     fn sides(&self, file: usize, hunk: usize, row: usize) -> Option<(Option<usize>, Option<usize>)> {
         let diff = self.files.get(file)?;
         let pair = diff.pairs.get(diff.hunks.get(hunk)?.pairs.clone())?.get(row)?;
         Some((pair.left(), pair.right()))
     }
 
-    /// The lines beside each other in a row: old and new; `None` for rows that are no lines, and while the sides stand
-    /// below each other.
+    /// Returns the file, the hunk, and the old and the new line in a row. Returns `None` for rows that are not lines,
+    /// and in the unified layout.
     pub(super) fn beside(&self, row: usize) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         match self.rows.get(file)?.slot(row - self.starts.get(file)?) {
@@ -375,7 +374,7 @@ impl DiffDoc {
         }
     }
 
-    /// The row of a line in its hunk.
+    /// Returns the row of a line in its hunk.
     fn row_in_hunk(&self, file: &FileDiff, hunk: usize, line: usize) -> Option<usize> {
         let at = file.hunks.get(hunk)?;
         match self.layout {
@@ -389,7 +388,7 @@ impl DiffDoc {
         }
     }
 
-    /// The row of a place; of what is folded away, the row of its file.
+    /// Returns the row of a place, or the row of its file if it is folded.
     pub fn row(&self, place: Place) -> Option<usize> {
         let file = self.files.get(place.file())?;
         let rows = self.rows.get(place.file())?;
@@ -405,31 +404,31 @@ impl DiffDoc {
         Some(self.starts.get(place.file())? + within)
     }
 
-    /// The row where a line of a file stands, by its number on a side.
+    /// Returns the row of a line of a file by its number on a side.
     pub fn row_of_line(&self, file: usize, number: u32, side: Side) -> Option<usize> {
         let diff = self.files.get(file)?;
         let line = diff.lines.iter().position(|line| line.number(side) == Some(number))?;
         self.row(Place::Line { file, hunk: diff.hunk_of(line)?, line })
     }
 
-    /// The row of the next file's heading.
+    /// Returns the row of the next file's heading.
     pub fn next_file(&self, row: usize) -> Option<usize> {
         let next = self.starts.partition_point(|start| *start <= row);
         self.starts.get(next).copied().filter(|_| next < self.files.len())
     }
 
-    /// The row of the heading of this file, or of the file before where `row` is the heading.
+    /// Returns the row of the heading of this file, or of the previous file if `row` is the heading.
     pub fn previous_file(&self, row: usize) -> Option<usize> {
         let before = self.starts.partition_point(|start| *start < row).checked_sub(1)?;
         self.starts.get(before.min(self.files.len().checked_sub(1)?)).copied()
     }
 
-    /// Hunks of a file that have lines.
+    /// Returns the number of hunks of a file that have lines.
     fn hunks(&self, file: usize) -> usize {
         self.files.get(file).map_or(0, |file| file.hunks.len() - usize::from(file.hunks.last().is_some_and(|h| h.rest)))
     }
 
-    /// The next row where a hunk begins.
+    /// Returns the next row at which a hunk starts.
     pub fn next_hunk(&self, row: usize) -> Option<usize> {
         let file = self.place(row)?.file();
         (file..self.files.len()).filter(|at| !self.folded.contains(at)).find_map(|at| {
@@ -440,7 +439,7 @@ impl DiffDoc {
         })
     }
 
-    /// The row before this one where a hunk begins.
+    /// Returns the previous row at which a hunk starts.
     pub fn previous_hunk(&self, row: usize) -> Option<usize> {
         let file = self.place(row)?.file();
         (0..=file).rev().filter(|at| !self.folded.contains(at)).find_map(|at| {
@@ -451,7 +450,7 @@ impl DiffDoc {
         })
     }
 
-    /// The row where the next inset begins, or the one before.
+    /// Returns the row at which the next or the previous inset starts.
     pub fn turn_inset(&self, row: usize, forward: bool) -> Option<usize> {
         let file = self.place(row)?.file();
         let turn = |at: usize| {
@@ -462,7 +461,7 @@ impl DiffDoc {
         if forward { (file..self.files.len()).find_map(turn) } else { (0..=file).rev().find_map(turn) }
     }
 
-    /// The first piece of a hunk among `rows` whose colors are not known: what to ask a worker for.
+    /// Returns the first piece of a hunk among `rows` that is not highlighted, to be requested from a worker.
     pub fn missing(&self, rows: Range<usize>) -> Option<Piece> {
         let lacks = |key: &Piece| self.styles.get(key).is_none_or(|styles| styles.stale);
         rows.take_while(|row| *row < self.len()).find_map(|row| {
@@ -474,7 +473,7 @@ impl DiffDoc {
         })
     }
 
-    /// Takes the colors of a piece of a hunk.
+    /// Stores the colors of a piece of a hunk.
     pub fn insert(&mut self, piece: Piece, styles: HunkStyles) {
         self.styles.insert(piece, Arc::new(styles));
     }
@@ -489,7 +488,7 @@ impl DiffDoc {
         self.styles.get(&(file, hunk, within / PIECE))?.lines.get(within % PIECE)
     }
 
-    /// The section that a row is in: the nearest line above it that begins one, or else what the server says of its
+    /// Returns the section of a row: the nearest line above it that starts one, or else what the server sent for its
     /// hunk.
     pub fn section(&self, row: usize) -> Option<&str> {
         let (file, hunk, line) = match self.place(row)? {
@@ -512,7 +511,7 @@ impl DiffDoc {
         Some(found.trim()).filter(|text| !text.is_empty())
     }
 
-    /// The text of a row, as matches count its bytes.
+    /// Returns the text of a row, to which the byte ranges of matches refer.
     pub fn text(&self, row: usize) -> Cow<'_, str> {
         let Some(place) = self.place(row) else { return Cow::Borrowed("") };
         let Some(file) = self.files.get(place.file()) else { return Cow::Borrowed("") };
@@ -532,13 +531,13 @@ impl DiffDoc {
         }
     }
 
-    /// Gives insets their places among the rows of a file; those whose line is not there have none.
+    /// Places insets among the rows of a file. Insets whose line is missing are omitted.
     fn set_in<'a>(&self, rows: &mut Rows, at: usize, insets: impl Iterator<Item = (usize, &'a Inset)>) {
         let insets: Vec<(usize, &Inset)> = insets.collect();
         let Some(file) = self.files.get(at).filter(|_| !insets.is_empty() && !self.folded.contains(&at)) else {
             return rows.set(Vec::new());
         };
-        // One pass over the lines finds the places of all insets.
+        // One pass over the lines finds the positions of all insets.
         let mut wanted: HashMap<(Side, u32), Option<usize>> = HashMap::new();
         for (_, inset) in &insets {
             if let At::Line(side, number) = inset.at {
@@ -567,13 +566,14 @@ impl DiffDoc {
     }
 }
 
-/// Returns whether an inset belongs to a file: by its new path, and for lines that are gone by its old one.
+/// Returns whether an inset belongs to a file: by the file's new path, or by its old path unless the inset is on the
+/// new side.
 fn is_of(file: &FileDiff, inset: &Inset) -> bool {
     let source = &file.source;
     inset.path == source.new_path || inset.path == source.old_path && !matches!(inset.at, At::Line(Side::New, _))
 }
 
-/// The first number below `len` for which `holds`, where it holds for all that follow.
+/// Returns the first number below `len` for which `holds` is true. It must be true for all following numbers.
 fn first(len: usize, holds: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (0, len);
     while low < high {

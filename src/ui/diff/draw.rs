@@ -1,4 +1,4 @@
-//! How a row of a diff looks.
+//! Conversion of the rows of a diff for drawing.
 
 use super::{DiffDoc, FileDiff, Kind, Line, Place, Side};
 use crate::ui::code;
@@ -10,15 +10,15 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A row as it is drawn.
+/// A row ready for drawing.
 pub enum Drawn<'a> {
-    /// Over the whole width; `fixed` where it is not scrolled sideways.
+    /// A row of the full width. If `fixed`, it is not scrolled horizontally.
     Whole { line: DocLine<'a>, fixed: bool },
-    /// The old side and the new one; a side without a line stays blank.
+    /// The old and the new side. A side without a line stays blank.
     Sides(Option<DocLine<'a>>, Option<DocLine<'a>>),
 }
 
-/// The row `row`, and what it is.
+/// Returns the row at index `row` and its place.
 pub fn row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Place, Drawn<'a>)> {
     let place = doc.place(row)?;
     let file = doc.files().get(place.file())?;
@@ -54,7 +54,7 @@ pub fn row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Place, Dr
     Some((place, Drawn::Whole { line, fixed }))
 }
 
-/// A line; with the number of one side alone where the sides stand beside each other.
+/// Converts a line; in the side-by-side layout, only with the number of one side.
 fn line_at<'a>(
     doc: &DiffDoc,
     file: &'a FileDiff,
@@ -84,7 +84,7 @@ fn line_at<'a>(
     }
 }
 
-/// The text of a line in its colors.
+/// Returns the text of a line with its colors.
 fn spans<'a>(
     file: &'a FileDiff,
     line: &Line,
@@ -100,7 +100,7 @@ fn spans<'a>(
     blend(file.text(line), base, &[&syntax, &changed])
 }
 
-/// `src/main.rs  +31 −12  new`.
+/// Formats the heading of a file: `src/main.rs  +31 −12  new`.
 fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
     let mark = if folded { glyph::folded() } else { glyph::unfolded() };
     let mut line = DocLine::new(file.title(), theme.style(Role::Title));

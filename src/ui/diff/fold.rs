@@ -1,13 +1,13 @@
-//! Files that nobody reads line by line: folded until they are asked for, with the reason.
+//! Files that are rarely read line by line. They are folded by default, and the reason is shown.
 
 use super::FileDiff;
 
-/// Changed lines from which a file is folded among others.
+/// The number of changed lines above which a file is folded.
 const MANY: usize = 3000;
-/// Bytes of a line from which it is not for people.
+/// The length in bytes of a line above which a file is considered minified.
 const LONG: u32 = 2000;
 
-/// Names of files that tools write.
+/// The names of lock files.
 const LOCKS: &[&str] = &[
     "Cargo.lock",
     "package-lock.json",
@@ -29,7 +29,7 @@ const LOCKS: &[&str] = &[
     "gradle.lockfile",
 ];
 
-/// Ends of the names of files that tools write.
+/// The suffixes of generated files.
 const ENDINGS: &[&str] = &[
     ".pb.go",
     ".pb.cc",
@@ -48,7 +48,7 @@ const ENDINGS: &[&str] = &[
 ];
 
 impl FileDiff {
-    /// Returns why the file is folded until somebody asks for it.
+    /// Returns the reason why the file is folded by default, if it is.
     pub fn fold_reason(&self) -> Option<&'static str> {
         let path = self.path();
         let name = path.rsplit('/').next().unwrap_or(path);

@@ -1,4 +1,4 @@
-//! Hidden lines that are brought into sight: a file with more of its lines, taken from what it holds now.
+//! Expanding hidden lines: a file with more of its lines, taken from its current content.
 
 use super::parse::finish;
 use super::{FileDiff, Kind, Line};
@@ -6,36 +6,37 @@ use crate::ui::code::Text;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Lines of a hunk by which it is seen that a text is what the diff was made from.
+/// The number of lines of a hunk compared to verify that a text is the one that the diff was made from.
 const PROOF: usize = 8;
 
-/// How many hidden lines are wanted, and which.
+/// The hidden lines to expand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum More {
-    /// Those just above what is below the bar.
+    /// The last lines of the hidden range, just above the hunk below the bar.
     Up(u32),
-    /// Those just below what is above the bar.
+    /// The first lines of the hidden range, just below the hunk above the bar.
     Down(u32),
-    /// So many on both sides.
+    /// This many lines at both ends.
     Both(u32),
     All,
 }
 
 impl FileDiff {
-    /// New-side numbers of the lines hidden before `hunk`, the end left out; for the last bar up to the end of `blob`.
+    /// Returns the range of new line numbers hidden before `hunk`, the end excluded. For the last bar, it extends to
+    /// the end of `blob`.
     fn gap(&self, blob: &Text, hunk: usize) -> Option<(u32, u32)> {
         let from = match hunk.checked_sub(1) {
             Some(before) => self.ends(before)?.1,
             None => 1,
         };
         let at = self.hunks.get(hunk)?;
-        // A hunk may say that it stands where the file has no line any more.
+        // A hunk may claim a position beyond the end of the file.
         let end = u32::try_from(blob.len()).ok()?.checked_add(1)?;
         let to = if at.rest { end } else { at.starts.1 };
         (from <= to && to <= end).then_some((from, to))
     }
 
-    /// Old and new number of the line after a hunk.
+    /// Returns the old and the new number of the line after a hunk.
     pub(super) fn ends(&self, hunk: usize) -> Option<(u32, u32)> {
         let at = self.hunks.get(hunk)?;
         let lines = self.lines.get(at.lines.clone())?;
@@ -43,7 +44,7 @@ impl FileDiff {
         Some((at.starts.0.checked_add(count(|l| l.old))?, at.starts.1.checked_add(count(|l| l.new))?))
     }
 
-    /// Returns whether `blob` is the file that the hunks were taken from, as far as the lines around a bar tell.
+    /// Returns whether `blob` is the file that the hunks were made from, as far as the lines near a bar can tell.
     fn fits(&self, blob: &Text, hunk: usize) -> bool {
         let near = [hunk.checked_sub(1), Some(hunk)].into_iter().flatten().filter_map(|at| self.hunks.get(at));
         near.filter_map(|at| self.lines.get(at.lines.clone())).all(|lines| {
@@ -52,8 +53,9 @@ impl FileDiff {
         })
     }
 
-    /// The same file with more of the lines that are hidden before `hunk`, how many came to the hunk before it and how
-    /// many to it; `None` if `blob` is not the text that the diff was made from.
+    /// Returns a copy of the file with more of the lines hidden before `hunk`, the number of lines appended to the
+    /// previous hunk, and the number prepended to this one. Returns `None` if `blob` is not the text that the diff was
+    /// made from.
     pub fn with(&self, blob: &Arc<Text>, hunk: usize, more: More) -> Option<(FileDiff, u32, u32)> {
         if !self.fits(blob, hunk) {
             return None;
@@ -74,7 +76,7 @@ impl FileDiff {
             More::Down(lines) => (lines.min(hidden), 0),
             More::Both(lines) => (lines.min(hidden), lines.min(hidden - lines.min(hidden))),
         };
-        // How far the numbers of the two sides are apart in the gap.
+        // The difference between old and new line numbers in the gap.
         let (old, new) = match hunk.checked_sub(1) {
             Some(before) => self.ends(before)?,
             None => (1, 1),

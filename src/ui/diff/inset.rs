@@ -1,4 +1,4 @@
-//! Rows that are set into a diff behind one of its lines: what people said there.
+//! Insets: rows inserted into a diff below one of its lines, which show comments.
 
 use crate::ui::doc::DocLine;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ pub enum Side {
     New,
 }
 
-/// Where in a file an inset stands.
+/// The position of an inset in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// Below the heading of the file.
     File,
-    /// Below a line, by its number from 1.
+    /// Below a line, by its side and its number, counted from 1.
     Line(Side, u32),
 }
 
-/// Rows that are set into a diff. What they look like is made elsewhere; copies are cheap.
+/// Rows inserted into a diff. They are rendered elsewhere; copies are cheap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inset {
-    /// Names it, so that the cursor stays on it while rows come and go.
+    /// The identity of the inset, by which the cursor stays on it while rows change.
     pub key: String,
-    /// The file, by its new path or its old one.
+    /// The new or the old path of the file.
     pub path: String,
     pub at: At,
-    /// Its rows as they are drawn, over the whole width; none for one that takes no place.
+    /// The rendered rows over the full width. Empty for an inset that takes no space.
     pub lines: Arc<Vec<DocLine<'static>>>,
 }

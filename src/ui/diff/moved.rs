@@ -1,4 +1,4 @@
-//! Blocks of lines that went from one place and came at another one, in this file or another.
+//! Detection of blocks of lines that were moved within a file or to another file.
 
 use super::{FileDiff, Kind, Line};
 use std::collections::HashMap;
@@ -6,23 +6,24 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The fewest letters and digits of a block: less is found everywhere.
+/// Minimum number of letters and digits in a block. Shorter text repeats too often.
 const LETTERS: usize = 24;
-/// The fewest lines of a block.
+/// Minimum number of lines in a block.
 const LINES: usize = 2;
-/// Places of one line that are looked at; a line that is gone from more places is no mark of a block.
+/// Maximum number of occurrences of a removed line to examine. A line that was removed in more places does not identify
+/// a block.
 const PLACES: usize = 8;
-/// Longer lines are not compared.
+/// Maximum length in bytes of lines to compare.
 const LONG: u32 = 1000;
 
-/// Lines of moved blocks, by file; sorted, none over another.
+/// The lines of moved blocks by file, sorted and non-overlapping.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Moved {
     files: HashMap<usize, Vec<Range<usize>>>,
 }
 
 impl Moved {
-    /// Returns whether a line of a file is of a moved block.
+    /// Returns whether a line of a file belongs to a moved block.
     pub fn holds(&self, file: usize, line: usize) -> bool {
         let Some(ranges) = self.files.get(&file) else { return false };
         let at = ranges.partition_point(|range| range.end <= line);
@@ -44,7 +45,7 @@ impl Moved {
     }
 }
 
-/// A line as it is compared: moved code is often indented again.
+/// Returns the text of a line for comparison, without indentation, since moved code is often reindented.
 fn body<'a>(file: &'a FileDiff, line: &Line) -> &'a str {
     file.text(line).trim()
 }
@@ -59,7 +60,7 @@ fn key(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Finds moved blocks in all files, until `canceled` says so; for a worker.
+/// Finds the moved blocks in all files until `canceled` returns true. Runs on a worker thread.
 pub fn moved(files: &[Arc<FileDiff>], canceled: &dyn Fn() -> bool) -> Moved {
     let mut gone: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
     for (at, file) in files.iter().enumerate() {
@@ -104,7 +105,7 @@ pub fn moved(files: &[Arc<FileDiff>], canceled: &dyn Fn() -> bool) -> Moved {
     moved
 }
 
-/// Returns how many lines from `came` on are those from `gone` on, if they are enough for a block.
+/// Returns the number of equal lines from `came` and from `gone` on, if they are enough for a block.
 fn run(file: &FileDiff, came: usize, old: &FileDiff, gone: usize) -> Option<usize> {
     let (mut len, mut weight) = (0, 0);
     let added = file.lines.get(came..)?.iter().take_while(|line| line.kind == Kind::Added);
@@ -132,7 +133,7 @@ mod tests {
         Arc::new(parse(Source { old_path: "t".into(), new_path: "t".into(), diff, ..Source::default() }))
     }
 
-    /// A block of so many lines that are found nowhere else.
+    /// Returns a block of the given number of unique lines.
     fn block(sign: char, name: &str, lines: usize) -> Vec<String> {
         (0..lines).map(|line| format!("{sign}let {name}_{line} = the_value_of({line});")).collect()
     }

@@ -1,19 +1,19 @@
-//! Which removed line stands beside which added one: the rows of both sides beside each other.
+//! Pairing of removed and added lines for the rows of the side-by-side layout.
 
 use super::{FileDiff, Kind, Line};
 use std::ops::Range;
 
-/// The bit of a side that has no line in a row.
+/// The bit of a side without a line in the row.
 const ABSENT: u32 = 1 << 31;
-/// Blocks of more pairs than this are laid beside each other in order, without a look at what is alike.
+/// Maximum number of candidate pairs in a block to compare. Larger blocks are paired in order.
 const PAIRS: usize = 64;
-/// Bytes of a line that are looked at when lines are compared.
+/// Maximum length in bytes of lines to compare.
 const LOOK: usize = 200;
-/// How much of two lines must be alike for them to be the same line, changed.
+/// The minimum similarity of two lines to be treated as one changed line.
 const ALIKE: f32 = 0.4;
 
-/// A row of both sides. Each side holds the number of its line and one, so that the numbers never fall from row to row:
-/// a side without a line repeats the number above, marked as absent. That lets rows be found by bisection.
+/// A row of the side-by-side layout. Each side stores the index of its line plus one, and a side without a line repeats
+/// the number above, marked as absent. Thus numbers never decrease from row to row, and rows can be found by bisection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     left: u32,
@@ -25,31 +25,31 @@ fn line(side: u32) -> Option<usize> {
 }
 
 impl Pair {
-    /// The line on the old side, as a place in the lines of the file.
+    /// Returns the line on the old side, as an index into the lines of the file.
     pub fn left(self) -> Option<usize> {
         line(self.left)
     }
 
-    /// The line on the new side.
+    /// Returns the line on the new side.
     pub fn right(self) -> Option<usize> {
         line(self.right)
     }
 }
 
 impl Pair {
-    /// Returns whether both sides are above a line, and stay so for all rows above.
+    /// Returns whether both sides come before a line. This is then true for all rows above, too.
     pub fn before(self, line: usize) -> bool {
         ((self.left & !ABSENT).max(self.right & !ABSENT) as usize) <= line
     }
 }
 
-/// The row among `pairs` in which a line stands.
+/// Returns the row of a line among `pairs`.
 pub fn row_of(pairs: &[Pair], line: usize, removed: bool) -> usize {
     let side = |pair: &Pair| (if removed { pair.left } else { pair.right }) & !ABSENT;
     pairs.partition_point(|pair| (side(pair) as usize) <= line)
 }
 
-/// Lays the lines of all hunks beside each other.
+/// Pairs the lines of all hunks.
 pub fn lay(file: &mut FileDiff) {
     let mut pairs = Vec::with_capacity(file.lines.len());
     let mut ranges = Vec::with_capacity(file.hunks.len());
@@ -90,7 +90,7 @@ fn rows(file: &FileDiff, lines: Range<usize>) -> Vec<Row> {
                 gone.push(at);
             }
             Kind::Added => came.push(at),
-            // It belongs to the line before it.
+            // The marker belongs to the line before it.
             Kind::NoNewline if before == Kind::Removed => gone.push(at),
             Kind::NoNewline if before == Kind::Added => came.push(at),
             Kind::NoNewline | Kind::Context | Kind::Plain => {
@@ -104,7 +104,7 @@ fn rows(file: &FileDiff, lines: Range<usize>) -> Vec<Row> {
     rows
 }
 
-/// Lays a block of removed lines beside the added ones that follow it.
+/// Pairs a block of removed lines with the added lines that follow it.
 fn beside(file: &FileDiff, gone: &mut Vec<usize>, came: &mut Vec<usize>, rows: &mut Vec<Row>) {
     let small = gone.len() * came.len() <= PAIRS;
     let matches = if small && gone.len() != came.len() { alike(file, gone, came) } else { Vec::new() };
@@ -123,7 +123,7 @@ fn beside(file: &FileDiff, gone: &mut Vec<usize>, came: &mut Vec<usize>, rows: &
     came.clear();
 }
 
-/// The pairs of lines that are alike, in order, so that the sum of their likeness is the greatest.
+/// Returns the pairs of similar lines, in order, that maximize the total similarity.
 fn alike(file: &FileDiff, gone: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
     let text =
         |at: &usize| file.lines.get(*at).filter(|l| l.kind != Kind::NoNewline).map_or("", |l: &Line| file.text(l));
@@ -162,7 +162,7 @@ fn alike(file: &FileDiff, gone: &[usize], came: &[usize]) -> Vec<(usize, usize)>
     out
 }
 
-/// Returns how much of the longer of two lines is the same at both ends.
+/// Returns the fraction of the longer line that the two lines have in common at both ends.
 fn ratio(left: &str, right: &str) -> f32 {
     let (left, right) = (left.trim().as_bytes(), right.trim().as_bytes());
     let longest = left.len().max(right.len());

@@ -1,10 +1,10 @@
-//! Reads the text of one file's diff. Whatever the text is, all of it can be seen afterwards.
+//! Parsing of the diff of one file. Whatever the text contains, all of it remains visible.
 
 use super::{FileDiff, Hunk, Kind, Line, Source};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// Lines before the first hunk that say nothing beyond what [`Source`] says.
+/// The lines before the first hunk that add nothing to [`Source`].
 const HEADERS: &[&str] = &[
     "--- ",
     "+++ ",
@@ -21,7 +21,7 @@ const HEADERS: &[&str] = &[
     "Binary files ",
 ];
 
-/// Line numbers of the two sides, and how many lines the hunk still has on each.
+/// The current line numbers of both sides, and the number of lines left in the hunk on each.
 #[derive(Default)]
 struct Counters {
     old: u32,
@@ -30,7 +30,7 @@ struct Counters {
     new_left: u32,
 }
 
-/// Parses one file's diff; text that is not a diff becomes plain lines.
+/// Parses the diff of one file. Text that is not a diff becomes plain lines.
 pub fn parse(source: Source) -> FileDiff {
     let mut file = FileDiff::default();
     let mut counters = Counters::default();
@@ -50,10 +50,10 @@ pub fn parse(source: Source) -> FileDiff {
     file
 }
 
-/// Lines of context that follow the last change of a diff, if there are as many in the file.
+/// The number of context lines after the last change of a diff, if the file has as many.
 const CONTEXT: usize = 3;
 
-/// Where the file may go on behind its last hunk, a hunk without lines stands for the rest of it.
+/// Adds a hunk without lines for the rest of the file, if the file may continue after its last hunk.
 fn end(file: &mut FileDiff) {
     let source = &file.source;
     if source.is_new || source.is_deleted || file.malformed {
@@ -67,13 +67,13 @@ fn end(file: &mut FileDiff) {
     }
 }
 
-/// What is worked out of hunks and lines whenever they are others.
+/// Recomputes the data derived from hunks and lines after they changed.
 pub(super) fn finish(file: &mut FileDiff) {
     measure(file);
     super::pairs::lay(file);
 }
 
-/// A number that is another one when paths or text are: FNV-1a over words of eight bytes.
+/// Computes a hash of the paths and the text: FNV-1a over words of eight bytes.
 fn identity(source: &Source) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut take = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
@@ -86,10 +86,10 @@ fn identity(source: &Source) -> u64 {
     hash
 }
 
-/// How many lines of the file lie hidden before each hunk.
+/// Computes the number of hidden lines before each hunk.
 fn measure(file: &mut FileDiff) {
     let length = file.blob.as_ref().and_then(|blob| u32::try_from(blob.len()).ok());
-    // The lines that come next on both sides, as far as the hunks before are right.
+    // The next line numbers on both sides, if the previous hunks are consistent.
     let mut next = Some((1, 1));
     for at in 0..file.hunks.len() {
         let ends = file.ends(at);
@@ -108,13 +108,13 @@ fn measure(file: &mut FileDiff) {
 
 fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<usize>) {
     let inside = counters.old_left > 0 || counters.new_left > 0;
-    // No line of a hunk can look like this, so a hunk that counted wrong ends here.
+    // No line of a hunk can look like this, so a hunk with wrong counts ends here.
     if let Some((next, header)) = hunk_header(line) {
         let (start, end) = (file.lines.len(), range.start + header);
         let within = end + usize::from(line.get(header..).is_some_and(|rest| rest.starts_with(' ')));
         file.hunks.push(Hunk {
             lines: start..start,
-            // A side without lines is counted from the line before it.
+            // For a side without lines, the header gives the number of the line before it.
             starts: (
                 next.old.saturating_add(u32::from(next.old_left == 0)),
                 next.new.saturating_add(u32::from(next.new_left == 0)),
@@ -136,13 +136,12 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
         Some(b'+') if inside => (Kind::Added, body),
         Some(b'-') if inside => (Kind::Removed, body),
         Some(b' ') if inside => (Kind::Context, body),
-        // Mailers and editors cut trailing blanks, the sign of an empty line among them.
+        // Mailers and editors strip trailing spaces, including the sign of an empty line.
         None | Some(b'\r') if inside => (Kind::Context, range.end..range.end),
         Some(b'\\') if !file.hunks.is_empty() => (Kind::NoNewline, body),
         _ => (Kind::Plain, range),
     };
-    // The end of a line is no part of it; of a carriage return before it, a terminal would only show a mark on every
-    // line.
+    // The line ending is not part of the line. A carriage return before it would be drawn as a symbol on every line.
     let end = if line.ends_with('\r') && range.end > range.start { range.end - 1 } else { range.end };
     let range = range.start..end;
     let (mut old, mut new) = (None, None);
@@ -167,7 +166,7 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
             file.hunks.push(Hunk { lines: start..start, ..Hunk::default() });
         }
     }
-    // A text beyond four gigabytes has lines that are not shown; no server sends one.
+    // Lines beyond four gigabytes of text are not shown; no server sends as much.
     let start = u32::try_from(range.start).unwrap_or(u32::MAX);
     file.lines.push(Line { kind, old, new, start, len: range.len().min(u32::MAX as usize) as u32 });
     if let Some(hunk) = file.hunks.last_mut() {
@@ -175,7 +174,7 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
     }
 }
 
-/// `@@ -40,7 +40,9 @@`, and how many bytes of the line it takes.
+/// Parses a hunk header, `@@ -40,7 +40,9 @@`, and returns its length in bytes.
 fn hunk_header(line: &str) -> Option<(Counters, usize)> {
     let rest = line.strip_prefix("@@ -")?;
     let (old, rest) = rest.split_once(" +")?;

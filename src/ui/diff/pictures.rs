@@ -1,4 +1,4 @@
-//! Pictures before and after, beside each other, as rows of a diff.
+//! The old and the new version of an image next to each other, as rows of a diff.
 
 use crate::ui::doc::DocLine;
 use crate::ui::glyph;
@@ -11,23 +11,23 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Rows that pictures take at most.
+/// Maximum number of rows of an image.
 const ROWS: u16 = 16;
-/// Columns between the two.
+/// The number of columns between the two images.
 const GAP: u16 = 3;
 
-/// Both versions of a picture as rows.
+/// Both versions of an image as rows.
 #[derive(Debug, Default, PartialEq)]
 pub struct DrawnPictures {
-    /// A title, and the rows below it; none where neither version can be read.
+    /// A title and the rows below it. Empty if neither version can be decoded.
     pub lines: Arc<Vec<DocLine<'static>>>,
-    /// Width and height in pixels of the version that comments are on: the new one, if it is there.
+    /// The width and height in pixels of the version that comments refer to: the new one if it exists.
     pub size: (u32, u32),
-    /// The rows that this version takes.
+    /// The number of rows of this version.
     pub rows: u16,
 }
 
-/// Draws both versions of a picture in `width` columns. For a worker.
+/// Draws both versions of an image in `width` columns. Runs on a worker thread.
 pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> DrawnPictures {
     let half = width.saturating_sub(GAP) / 2;
     let read = |bytes: Option<&[u8]>| bytes.and_then(|bytes| Some((Image::read(bytes).ok()?, bytes.len())));

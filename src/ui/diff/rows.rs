@@ -1,35 +1,35 @@
-//! The rows of one file: its heading, its hunks with a bar before each, and insets between them. Everything is found by
-//! bisection: a file may have a million lines and thousands of insets.
+//! The rows of one file: its heading, its hunks with a bar before each, and the insets between them. Rows are found by
+//! bisection, since a file may have a million lines and thousands of insets.
 
 use super::FileDiff;
 
-/// What stands in a row of a file, insets left out.
+/// The content of a row of a file, without insets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     Heading,
     Note,
-    /// The row before a hunk that says how much lies hidden there.
+    /// The bar before a hunk that tells how much is hidden there.
     Bar(usize),
-    /// A row of a hunk, by its number in it.
+    /// A row of a hunk: the index of the hunk, and the row in it.
     Row(usize, usize),
 }
 
-/// What stands in a row of a file.
+/// The content of a row of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     Base(Base),
-    /// A row of an inset: its number among those of the document, and the row in it.
+    /// A row of an inset: the inset's index in the document, and the row in it.
     Inset(usize, usize),
 }
 
-/// An inset that found its place.
+/// An inset with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Placed {
-    /// The row without insets that it stands below.
+    /// The row that it is below, counted without insets.
     below: usize,
     inset: usize,
     height: usize,
-    /// Rows of the insets before it.
+    /// The number of rows of the insets before it.
     before: usize,
 }
 
@@ -43,25 +43,25 @@ impl Placed {
     }
 }
 
-/// The arithmetic of one file's rows.
+/// The row layout of one file.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// The row of each hunk, its bar where there is one.
+    /// The row of each hunk, or of its bar if it has one.
     hunks: Vec<usize>,
     /// Whether each hunk has a bar.
     bars: Vec<bool>,
-    /// Rows without insets.
+    /// The number of rows without insets.
     base: usize,
     placed: Vec<Placed>,
 }
 
 impl Rows {
-    /// The heading alone.
+    /// Creates the rows of a folded file: the heading alone.
     pub fn folded() -> Rows {
         Rows { base: 1, ..Rows::default() }
     }
 
-    /// Returns all rows of a file, whose hunks have as many as `count` says.
+    /// Creates the rows of a file. `count` returns the number of rows of a hunk.
     pub fn of(file: &FileDiff, count: impl Fn(usize) -> usize) -> Rows {
         let mut rows = Rows { base: 1, ..Rows::default() };
         if file.lines.is_empty() {
@@ -77,7 +77,7 @@ impl Rows {
         rows
     }
 
-    /// Sets insets in, each with the row that it stands below and how many rows it has.
+    /// Sets the insets: the row that each is below, its index, and its height.
     pub fn set(&mut self, mut insets: Vec<(Base, usize, usize)>) {
         insets.sort_by_key(|(base, ..)| self.base_row(*base));
         let mut before = 0;
@@ -89,7 +89,7 @@ impl Rows {
         }
     }
 
-    /// Rows in all.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.base + self.placed.last().map_or(0, Placed::end)
     }
@@ -104,7 +104,7 @@ impl Rows {
         (row < self.base).then_some(row)
     }
 
-    /// The row of what stands somewhere; of what is folded away, the heading.
+    /// Returns the row of a slot, or the heading if the slot is folded away.
     pub fn row(&self, slot: Slot) -> usize {
         match slot {
             Slot::Base(base) => {
@@ -119,7 +119,7 @@ impl Rows {
         }
     }
 
-    /// Returns what stands in a row.
+    /// Returns the content of a row.
     pub fn slot(&self, row: usize) -> Slot {
         let last = self.placed.partition_point(|placed| placed.start() <= row);
         let row = match last.checked_sub(1).and_then(|last| self.placed.get(last)) {
@@ -143,18 +143,18 @@ impl Rows {
         })
     }
 
-    /// The row where a hunk begins: its bar, or its first line.
+    /// Returns the row at which a hunk starts: its bar or its first line.
     pub fn hunk(&self, hunk: usize) -> usize {
         let bar = self.bars.get(hunk).copied().unwrap_or(false);
         self.row(Slot::Base(if bar { Base::Bar(hunk) } else { Base::Row(hunk, 0) }))
     }
 
-    /// The insets that found a place in this file.
+    /// Returns the indexes of the insets placed in this file.
     pub fn insets(&self) -> impl Iterator<Item = usize> {
         self.placed.iter().map(|placed| placed.inset)
     }
 
-    /// The next inset that begins below a row, or the last that begins above it.
+    /// Returns the start of the next inset below a row, or of the last one above it.
     pub fn turn_inset(&self, row: Option<usize>, forward: bool) -> Option<usize> {
         let starts = |placed: &&Placed| placed.height > 0;
         let mut all = self.placed.iter().filter(starts).map(Placed::start);

@@ -7,13 +7,13 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A place that a search found: it stays the same when rows move.
+/// A match of a search, which remains valid when rows move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     pub file: usize,
-    /// A line of the file; `None` for its name.
+    /// The index of a line of the file, or `None` for its name.
     pub line: Option<usize>,
-    /// Bytes of its text.
+    /// The matched bytes of the text.
     pub range: Range<usize>,
 }
 
@@ -23,28 +23,28 @@ impl Hit {
     }
 }
 
-/// What a search found, from the first file on.
+/// The matches of a search, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub hits: Vec<Hit>,
-    /// There are more than are listed.
+    /// Whether there are more matches than listed.
     pub capped: bool,
 }
 
 impl Found {
-    /// Returns what was found in one line, or in the name of a file.
+    /// Returns the matches in a line, or in the name of a file.
     pub fn on(&self, file: usize, line: Option<usize>) -> &[Hit] {
         let start = self.before(file, line);
         let end = self.hits.partition_point(|hit| hit.at().cmp(&(file, line)) != Ordering::Greater);
         self.hits.get(start..end).unwrap_or_default()
     }
 
-    /// Returns how many were found before a line, or before the name of a file.
+    /// Returns the number of matches before a line, or before the name of a file.
     pub fn before(&self, file: usize, line: Option<usize>) -> usize {
         self.hits.partition_point(|hit| hit.at() < (file, line))
     }
 
-    /// Returns how many were found in a file.
+    /// Returns the number of matches in a file.
     pub fn count(&self, file: usize) -> usize {
         self.before(file + 1, None) - self.before(file, None)
     }
@@ -61,7 +61,8 @@ impl Found {
     }
 }
 
-/// Looks for what the user typed in the names and the lines of all files, until enough was found or `canceled` says so.
+/// Searches the names and the lines of all files for a query, until the maximum number of matches is found or
+/// `canceled` returns true.
 pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool) -> Found {
     let mut found = Found::default();
     let Some(pattern) = search::pattern(query) else { return found };
@@ -71,7 +72,7 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool)
             break;
         }
         let whole = match &scan {
-            // What was brought into sight is no part of the diff's text.
+            // Expanded lines are not part of the diff's text.
             Some(scan) if file.blob.is_none() && in_order(file) => scan_file(&mut found, at, file, scan, &pattern),
             _ => file.lines.iter().enumerate().all(|(index, line)| {
                 (index % 512 != 0 || !canceled()) && found.take(at, Some(index), file.text(line), &pattern)
@@ -84,14 +85,14 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool)
     found
 }
 
-/// Returns whether the lines stand as they do in the diff's text: not where whitespace was left out, which pairs them
-/// again.
+/// Returns whether the lines are in the order of the diff's text. They are not if whitespace changes are hidden, since
+/// that pairs lines differently.
 fn in_order(file: &FileDiff) -> bool {
     file.lines.is_sorted_by_key(|line| line.start)
 }
 
-/// The pattern for the text of a whole diff; `None` if it asks for the start or end of a text, which a line is not
-/// there.
+/// Compiles the pattern for scanning the text of a whole diff. Returns `None` if it refers to the start or end of a
+/// text, since lines are not separate texts there.
 fn scanner(query: &str, pattern: &Regex) -> Option<Regex> {
     if query.contains(['^', '$']) || query.contains("\\A") || query.contains("\\z") || pattern.is_match("") {
         return None;
@@ -99,7 +100,7 @@ fn scanner(query: &str, pattern: &Regex) -> Option<Regex> {
     RegexBuilder::new(pattern.as_str()).case_insensitive(!query.chars().any(char::is_uppercase)).build().ok()
 }
 
-/// Scans the diff's text as one, and looks closer where something is found; `false` where enough was found.
+/// Scans the diff's text as a whole and examines the lines with matches. Returns `false` when the maximum is reached.
 fn scan_file(found: &mut Found, at: usize, file: &FileDiff, scan: &Regex, pattern: &Regex) -> bool {
     let text = file.source.diff.as_str();
     let mut from = 0;
@@ -113,7 +114,7 @@ fn scan_file(found: &mut Found, at: usize, file: &FileDiff, scan: &Regex, patter
         {
             return false;
         }
-        // On to the next line.
+        // Continues with the next line.
         let rest = text.as_bytes().get(hit.start()..).unwrap_or_default();
         let Some(end) = memchr::memchr(b'\n', rest) else { break };
         from = hit.start() + end + 1;

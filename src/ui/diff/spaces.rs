@@ -1,4 +1,4 @@
-//! The same changes without those of whitespace: lines that differ in nothing else stand as unchanged.
+//! Hiding of whitespace changes: lines that differ only in whitespace become unchanged lines.
 
 use super::parse::finish;
 use super::{FileDiff, Hunk, Kind, Line};
@@ -7,10 +7,10 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-/// A block that takes longer to compare stays as it is.
+/// The time limit for comparing a block. When it expires, the rest of the block remains as it is.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A copy of a file in which changes of whitespace alone are no changes; for a worker.
+/// Returns a copy of a file in which changes of only whitespace are not changes. Runs on a worker thread.
 pub fn without_spaces(file: &FileDiff) -> FileDiff {
     if file.malformed || file.lines.is_empty() {
         return file.clone();
@@ -25,7 +25,7 @@ pub fn without_spaces(file: &FileDiff) -> FileDiff {
         let count = |kind| kept.iter().filter(|line| line.kind == kind).count();
         let (added, removed) = (count(Kind::Added), count(Kind::Removed));
         if added + removed == 0 && !hunk.rest {
-            // Nothing is left of it: its lines are hidden as the others between hunks are.
+            // No change is left, so the lines are hidden like others between hunks.
             out.lines.truncate(start);
             continue;
         }
@@ -52,7 +52,7 @@ fn rewrite(file: &FileDiff, lines: &[Line], out: &mut Vec<Line>) {
                 gone.push(*line);
             }
             Kind::Added => came.push(*line),
-            // Between two sides that both lack the end of their last line, it says nothing about either.
+            // The marker between removed and added lines is dropped, so that it does not keep them from being compared.
             Kind::NoNewline if !gone.is_empty() && came.is_empty() => {}
             _ => {
                 block(file, &mut gone, &mut came, out);

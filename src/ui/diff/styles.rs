@@ -1,26 +1,26 @@
-//! The colors of a hunk: its syntax on both sides, and the words that changed. For a worker; drawing does without until
-//! then.
+//! The styles of a hunk: its syntax on both sides, and the changed words. They are computed on a worker thread; rows
+//! are drawn without them until they are ready.
 
 use super::{FileDiff, Kind};
 use crate::ui::code::{Language, Spans, highlight_lines};
 use crate::ui::words;
 use std::ops::Range;
 
-/// Lines of a piece: what a worker colors at a time.
+/// The number of lines in a piece, which is highlighted at once.
 pub const PIECE: usize = 1024;
-/// Lines above a piece that are read for its syntax.
+/// The number of lines above a piece that are parsed for its syntax.
 const RUN_UP: usize = 64;
 
-/// For every line of a piece of a hunk, in order: its syntax, and the words that changed in it.
+/// The syntax and the changed words of each line in a piece of a hunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HunkStyles {
     pub lines: Vec<(Spans, Vec<Range<u32>>)>,
-    /// Some lines came since: their colors are still to be worked out.
+    /// Whether lines were added since, and need to be highlighted.
     pub stale: bool,
 }
 
 impl HunkStyles {
-    /// The same with room for lines that came before and after.
+    /// Returns the same styles with empty entries for lines added before and after.
     pub(super) fn grown(&self, before: usize, after: usize) -> HunkStyles {
         let blank = |lines: usize| std::iter::repeat_n(Default::default(), lines);
         let lines = blank(before).chain(self.lines.iter().cloned()).chain(blank(after)).collect();
@@ -28,17 +28,17 @@ impl HunkStyles {
     }
 }
 
-/// The colors of a line, and its parts that changed.
+/// The syntax of a line, and its changed parts.
 type LineStyles = (Spans, Vec<Range<u32>>);
 
-/// The lines of a piece of a hunk, as places in the lines of the file.
+/// Returns the lines of a piece of a hunk, as indexes into the lines of the file.
 fn piece_of(file: &FileDiff, hunk: usize, piece: usize) -> Range<usize> {
     let Some(hunk) = file.hunks.get(hunk) else { return 0..0 };
     let start = hunk.lines.start + piece * PIECE;
     start.min(hunk.lines.end)..hunk.lines.end.min(start + PIECE)
 }
 
-/// Works out the colors of a piece of a hunk, from the hunk's own text alone.
+/// Highlights a piece of a hunk, using only the text of the hunk.
 pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles {
     let range = piece_of(file, hunk, piece);
     let mut styles = HunkStyles { lines: vec![Default::default(); range.len()], stale: false };
@@ -50,7 +50,7 @@ pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles 
     let first = file.lines.first().filter(|line| line.new() == Some(1)).map(|line| file.text(line)).unwrap_or_default();
     if let Some(language) = Language::detect(file.path(), first) {
         let above = file.hunks.get(hunk).map_or(0, |hunk| range.start.saturating_sub(RUN_UP).max(hunk.lines.start));
-        // Lines of both sides take their colors from the new one.
+        // Context lines get their colors from the new side.
         for side in [Kind::Removed, Kind::Added] {
             let on =
                 |at: &usize| file.lines.get(*at).is_some_and(|line| line.kind == side || line.kind == Kind::Context);

@@ -1,4 +1,4 @@
-//! What a diff shows, from the text that servers send.
+//! Tests of diffs as servers send them.
 
 use super::*;
 use crate::ui::code::Text;
@@ -40,7 +40,7 @@ fn doc(diffs: &[&str]) -> DiffDoc {
     DiffDoc::new(diffs.iter().map(|diff| Arc::new(file(diff))).collect())
 }
 
-/// A row over the whole width.
+/// Returns a row of the full width.
 fn line<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> DocLine<'a> {
     match draw::row(doc, row, theme) {
         Some((_, draw::Drawn::Whole { line, .. })) => line,
@@ -52,7 +52,7 @@ fn rows(doc: &DiffDoc) -> Vec<String> {
     (0..doc.len()).map(|row| drawn(&line(doc, row, &Theme::plain()))).collect()
 }
 
-/// Returns what a window on the document shows.
+/// Returns the visible rows of the document.
 fn window(doc: &DiffDoc, width: u16, height: u16, state: &DocState, wrap: bool) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
@@ -82,7 +82,7 @@ fn lines_are_numbered_on_both_sides() {
         ]
     );
     assert_eq!((file.additions, file.deletions, file.hunks.len(), file.malformed), (3, 4, 2, false));
-    // The same without the two lines that some servers leave out.
+    // The same diff without the two header lines that some servers omit.
     let bare = parse(Source {
         diff: DIFF.split_once("@@").map(|(_, rest)| format!("@@{rest}")).unwrap(),
         ..Source::default()
@@ -224,7 +224,7 @@ fn text_that_is_not_a_diff_is_shown_as_it_came() {
     assert!(rows[0].ends_with("not a valid diff"), "{rows:?}");
     assert_eq!(rows[2].trim(), "hello");
     assert_eq!(rows.len(), 5);
-    // Counts that lie about the lines.
+    // A header with wrong line counts.
     let wrong = file("@@ -1,9 +1,9 @@\n a\n@@ -20 +20 @@\n-b\n+c\n+d\n");
     assert_eq!((wrong.malformed, wrong.lines.len(), wrong.lines.last().map(|l| l.kind)), (true, 4, Some(Kind::Plain)));
 }
@@ -237,7 +237,7 @@ fn a_search_goes_over_all_files() {
     assert_eq!(at, [(0, Some(1)), (0, Some(3)), (1, Some(1)), (1, Some(3))]);
     assert_eq!(&doc.text(3)[found.hits[0].range.clone()], "rows = ");
     assert_eq!((found.count(1), found.on(1, Some(3)).len(), found.on(1, None).len()), (2, 1, 0));
-    // At the ends of lines, over the sign, and in names.
+    // Matches at the ends of lines, including the sign, and in names.
     for (query, hits) in [
         ("^ +gone", 2),
         ("all\\(\\);$", 2),
@@ -293,10 +293,10 @@ fn both_sides_stand_beside_each_other() {
     }
     doc.set_side(Side::Old);
     assert_eq!(doc.text(7), "let word = old_name(1);");
-    // Words are compared with what stands beside them.
+    // Words are compared with the line on the other side.
     let styles = highlight_hunk(&doc.files()[0], 1, 0);
     assert_eq!((styles.lines[1].1.len(), styles.lines[2].1.len(), styles.lines[3].1.len()), (1, 0, 1));
-    // What is set in stands over both.
+    // Insets span both sides.
     doc.set_insets(Arc::new(vec![inset("said", At::Line(Side::Old, 11), 2)]));
     assert_eq!(doc.place(8), Some(Place::Inset { file: 0, inset: 0, row: 0 }));
     assert_eq!(doc.row(doc.inset("said").unwrap()), Some(8));
@@ -323,7 +323,7 @@ fn long_lines_go_on_below() {
     let seen = window(&doc, 60, 8, &state, true);
     assert!(seen[1].contains("012345678901234567890") && seen[1].contains('世'), "{seen:?}");
     assert!(seen[2].contains('│'), "{seen:?}");
-    // However long a line is, it takes a part of the screen, and the cursor stays in sight.
+    // An overlong line takes only a part of the screen, and the cursor stays visible.
     let huge = format!("@@ -0,0 +1,3 @@\n+{}\n+x\n+last\n", "y".repeat(1_000_000));
     let doc = self::doc(&[&huge]);
     let state = DocState { cursor: 3, ..DocState::new() };
@@ -344,7 +344,7 @@ fn hidden_lines_come_into_sight() {
     let mut doc = DiffDoc::new(vec![Arc::new(file.clone())]);
     assert_eq!(rows(&doc).iter().filter(|row| row.contains(" lines")).count(), 2);
     assert!(rows(&doc).last().unwrap().contains("expand to end of file"));
-    // From above and from below.
+    // Lines from above and from below.
     let (more, down, up) = file.with(&new, 1, More::Both(3)).unwrap();
     assert_eq!((down, up), (3, 3));
     doc.insert((0, 0, 0), highlight_hunk(&file, 0, 0));
@@ -357,7 +357,7 @@ fn hidden_lines_come_into_sight() {
     assert!(seen.iter().any(|row| row.contains("expand 7 lines")));
     assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)), "what came has no colors yet");
     assert_eq!(search(doc.files(), "line 34", &|| false).hits.len(), 1);
-    // All of it: the bar goes; the rest of the file as well.
+    // All lines: the bar disappears, and so does that of the rest of the file.
     let (more, ..) = more.with(&new, 1, More::All).unwrap();
     let (more, ..) = more.with(&new, 2, More::All).unwrap();
     let (more, ..) = more.with(&new, 0, More::All).unwrap();
@@ -365,7 +365,7 @@ fn hidden_lines_come_into_sight() {
     assert_eq!(numbers, (1..=61).collect::<Vec<u32>>());
     let all = DiffDoc::new(vec![Arc::new(more)]);
     assert_eq!(all.len(), 1 + 62);
-    // A text that is another one is not taken.
+    // A different text is rejected.
     assert!(file.with(&old, 1, More::All).is_none());
 }
 
@@ -518,7 +518,7 @@ fn the_end_of_a_line_is_no_part_of_it() {
     assert_eq!(seen, [(Kind::Removed, "a"), (Kind::Added, "b"), (Kind::Context, ""), (Kind::Context, "")]);
 }
 
-/// What is drawn on a window of 70 columns, with colors.
+/// Draws a view of 70 columns with colors.
 fn colored(doc: &DiffDoc, height: u16, cursor: usize, focused: bool, marked: Option<(usize, Range<usize>)>) -> Buffer {
     let area = Rect::new(0, 0, 70, height);
     let mut buf = Buffer::empty(area);
@@ -537,7 +537,7 @@ fn the_cursor_is_marked_on_the_side_that_it_is_on() {
         let cells = buf.content().chunks(70).nth(row).unwrap().iter().enumerate();
         cells.filter(|(_, cell)| cell.symbol() == crate::ui::glyph::mark()).map(|(column, _)| column).collect()
     };
-    // A line of both sides, an added and a removed one.
+    // A line on both sides, an added one, and a removed one.
     assert_eq!([1, 2, 8].map(|row| mark(&doc, row)), [[34], [34], [0]]);
     doc.set_side(Side::Old);
     assert_eq!([1, 2, 8].map(|row| mark(&doc, row)), [[0], [34], [0]]);
@@ -555,7 +555,7 @@ fn the_row_of_the_cursor_and_marked_lines_have_a_color_of_their_own() {
     assert_eq!(Some(here[1]), theme.style(Role::Selected).bg);
     assert_eq!(Some(away[1]), theme.style(Role::SelectedDim).bg);
     assert_eq!(here[2..], away[2..], "no other row looks like it");
-    // Of the second file the lines 4 and 5, which stand behind its heading and a bar.
+    // Lines 4 and 5 of the second file, which follow its heading and a bar.
     let marked = colors(true, Some((1, 4..6)));
     let differ: Vec<usize> = (0..26).filter(|row| marked[*row] != here[*row]).collect();
     let rows: Vec<usize> = (0..doc.len())
@@ -568,7 +568,7 @@ fn the_row_of_the_cursor_and_marked_lines_have_a_color_of_their_own() {
 fn a_wrapped_window_keeps_two_rows_around_the_cursor_where_there_is_room() {
     let added: String = (1..=60).map(|n| format!("+line {n}\n")).collect();
     let doc = doc(&[&format!("@@ -0,0 +1,60 @@\n{added}")]);
-    // The cursor on line 30; then the last line in sight, and going up from far below the first one.
+    // The cursor is on line 30: first checks the last visible line, then the first one after moving up from far below.
     let last = |height: u16| {
         let state = DocState { cursor: 30, ..DocState::new() };
         window(&doc, 40, height, &state, true).last().cloned().unwrap_or_default()
@@ -653,7 +653,7 @@ fn hidden_lines_come_to_the_side_that_is_asked_for() {
     let (old, new) = (text(&old), text(&new));
     let file = between(&Source { new_path: "t".into(), ..Source::default() }, &old, &new);
     let come = |hunk, more| file.with(&new, hunk, more).map(|(_, down, up)| (down, up));
-    // Above the first hunk there is nothing that they could follow on, and below the last one nothing else.
+    // Above the first hunk and below the last one, lines can be added only to that hunk.
     assert_eq!([More::Up(3), More::Down(3), More::Both(3)].map(|more| come(0, more)), [Some((0, 3)); 3]);
     let between = [More::Up(3), More::Down(3), More::Both(3), More::All].map(|more| come(1, more));
     assert_eq!(between, [Some((0, 3)), Some((3, 0)), Some((3, 3)), Some((0, 13))]);

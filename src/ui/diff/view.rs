@@ -1,4 +1,4 @@
-//! A window on a diff: the rows in sight, one side below or beside the other, long lines cut or wrapped.
+//! A scrollable view of a diff: the visible rows, unified or side by side, with long lines cut or wrapped.
 
 use super::draw::{Drawn, row};
 use super::{DiffDoc, Layout, Place, Side};
@@ -10,39 +10,39 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::ops::Range;
 
-/// Rows of the screen that one long line takes at most; scrolling sideways shows what is behind them.
+/// Maximum number of screen rows of a wrapped line. The rest is reached by scrolling horizontally.
 const TALL: usize = 12;
 
-/// How a diff is looked at.
+/// The options for drawing a diff.
 pub struct DiffOptions<'a> {
     pub theme: &'a Theme,
     pub focused: bool,
-    /// Long lines go on in the next row of the screen.
+    /// Whether long lines are wrapped.
     pub wrap: bool,
-    /// Bytes of a line's text that stand out, and how.
+    /// A function that returns the highlighted byte ranges of a line's text, and their styles.
     pub marks: &'a dyn Fn(Place) -> Vec<(Range<usize>, Style)>,
-    /// Lines that the user marked.
+    /// The marked lines: the index of the file and the range of lines.
     pub marked: Option<(usize, Range<usize>)>,
 }
 
-/// Where the columns of a row stand.
+/// The areas of the columns.
 struct Columns {
-    /// The text of rows over the whole width, behind their gutter.
+    /// The text of full-width rows, after their gutter.
     whole: Rect,
     gutter: u16,
-    /// The text of both sides, where they stand beside each other.
+    /// The text of both sides in the side-by-side layout.
     sides: [Rect; 2],
     side_gutter: u16,
 }
 
-/// Columns left of the text where the sides stand below each other: two numbers and a sign.
+/// Returns the gutter width of the unified layout in columns: two numbers and a sign.
 pub fn gutter(doc: &DiffDoc) -> u16 {
     (2 * doc.digits + 4) as u16
 }
 
 impl Columns {
     fn of(doc: &DiffDoc, area: Rect) -> Columns {
-        // The first column holds the mark of the cursor, the last the scroll thumb.
+        // The first column shows the cursor marker, the last one the scroll thumb.
         let inner = Rect { x: area.x.saturating_add(1), width: area.width.saturating_sub(2), ..area };
         let behind = |area: Rect, gutter: u16| Rect {
             x: area.x.saturating_add(gutter.min(area.width)),
@@ -71,7 +71,7 @@ impl Columns {
     }
 }
 
-/// Draws the rows in sight. Says which row stands in each line of the area, for clicks.
+/// Draws the visible rows. Returns the row shown on each line of the area, for mouse clicks.
 pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, look: &DiffOptions) -> Vec<usize> {
     let area = area.intersection(buf.area);
     let columns = Columns::of(doc, area);
@@ -102,7 +102,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, look:
     shown
 }
 
-/// Brings the cursor into a window of `height` lines of the screen, where a row may take several.
+/// Scrolls a viewport of `height` screen lines, in which a row may take several, so that the cursor is visible. Returns
+/// its first row.
 fn wrapped_window(state: &DocState, len: usize, height: usize, tall: impl Fn(usize) -> usize) -> usize {
     let cursor = state.at(len);
     let margin = if height > 14 { 2 } else { 0 };
@@ -134,7 +135,7 @@ fn drawn_height(drawn: &Drawn, columns: &Columns, left: usize) -> usize {
     }
 }
 
-/// Rows of the screen that a line takes, wrapped.
+/// Returns the number of screen rows that a wrapped line takes.
 fn line_height(line: &DocLine, left: usize, room: usize) -> usize {
     let bytes: usize = line.spans.iter().map(|(text, _)| text.len()).sum();
     if room == 0 || bytes <= room / 8 {
@@ -145,7 +146,7 @@ fn line_height(line: &DocLine, left: usize, room: usize) -> usize {
     (wrap.row + 1).min(TALL)
 }
 
-/// Where the symbols of a wrapped line stand.
+/// The positions of the symbols of a wrapped line.
 struct Wrap {
     room: usize,
     row: usize,
@@ -157,7 +158,7 @@ impl Wrap {
         Wrap { room, row: 0, column: 0 }
     }
 
-    /// The row and the column of the next symbol; `None` if it is wider than the room.
+    /// Returns the row and the column of the next symbol, or `None` if it is wider than the line.
     fn put(&mut self, width: usize) -> Option<(usize, usize)> {
         if width > self.room {
             return None;
@@ -172,8 +173,8 @@ impl Wrap {
     }
 }
 
-/// Walks the symbols of a line from the column `left` on, with the byte of all spans and the style of each, while
-/// `each` says so.
+/// Walks the symbols of a line from column `left` on, while `each` returns true. `each` receives the symbol, its byte
+/// offset in all spans with its style, and its width.
 fn walk(line: &DocLine, left: usize, mut each: impl FnMut(&str, (usize, Style), usize) -> bool) {
     let (mut column, mut byte) = (0, 0);
     for (span, style) in &line.spans {
@@ -235,7 +236,7 @@ fn draw_row(
     let mark = theme.style(if look.focused { Role::Mark } else { Role::Faint });
     match &drawn {
         Drawn::Whole { line, .. } if matches!(place, Place::File { .. }) => {
-            // The name of a file begins where its mark ends.
+            // The name of a file starts directly after its marker.
             let used = line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
             let back = columns.gutter.saturating_sub(used);
             let whole = Rect { x: columns.whole.x - back, width: columns.whole.width + back, ..within(columns.whole) };
@@ -275,7 +276,7 @@ fn draw_row(
     }
 }
 
-/// Lays what was found and what was marked over the lines of a row.
+/// Adds highlights and marks to the lines of a row.
 fn decorate(doc: &DiffDoc, look: &DiffOptions, at: usize, place: Place, drawn: &mut Drawn) {
     let is_marked = |file: usize, line: usize| {
         look.marked.as_ref().is_some_and(|(in_file, lines)| *in_file == file && lines.contains(&line))

@@ -1,4 +1,4 @@
-//! Documents whose long lines go on in further rows. Only the lines in sight are measured.
+//! Documents with wrapped lines. Only the visible lines are measured.
 
 use super::{DocLine, DocState, Row, Spot, row_line};
 use crate::ui::spot;
@@ -10,34 +10,34 @@ use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Up to this many bytes a line is broken between characters; a longer one by columns, which costs no walk over all of
-/// it.
+/// Maximum length in bytes of a line that is wrapped at character boundaries. Longer lines are wrapped at fixed
+/// columns, which requires no walk over all of the line.
 const EXACT: usize = 32 * 1024;
 
-/// Where a document with long lines stands, beside [`DocState`].
+/// The scroll position within wrapped lines, in addition to [`DocState`].
 #[derive(Clone, Debug, Default)]
 pub struct Wrapping {
-    /// Rows of the first line that are above the window.
+    /// The number of rows of the first line above the viewport.
     pub(super) skip: Cell<usize>,
-    /// Rows of the cursor's line that are above the window, and below it.
+    /// The number of rows of the cursor's line above and below the viewport.
     pub(super) hidden: Cell<(usize, usize)>,
-    /// The line of each row in sight.
+    /// The line shown in each visible row.
     pub(super) rows: RefCell<Vec<usize>>,
-    /// The columns of long lines that were measured, by line and bytes.
+    /// The measured widths of long lines, by line number and size in bytes.
     measured: RefCell<VecDeque<((usize, usize), usize)>>,
-    /// Where the first row in sight begins, by line and bytes: the next frame need not walk there again.
+    /// The start of the first visible row, by line number and size in bytes, so that the next frame can resume there.
     near: Cell<((usize, usize), Spot)>,
 }
 
-/// Long lines whose columns are kept: more than a screen of them.
+/// The number of long lines whose width is cached, more than fit on a screen.
 const MEASURED: usize = 128;
 
 impl Wrapping {
-    /// Moves by rows within a line that is higher than the window; whether it did.
+    /// Scrolls by rows within a line that is taller than the viewport. Returns whether it did.
     pub(super) fn scroll_within(&self, by: isize) -> bool {
         let (above, below) = self.hidden.get();
         let rows = by.unsigned_abs();
-        // Several steps may be taken before the next frame: what is hidden is counted on.
+        // Several steps may be made before the next frame, so the hidden rows are updated here.
         match by {
             1.. if below > 0 => {
                 let rows = rows.min(below);
@@ -54,7 +54,7 @@ impl Wrapping {
         true
     }
 
-    /// Columns of a long line, by its number and bytes.
+    /// Returns the width of a long line in columns, cached by line number and size in bytes.
     fn columns(&self, line: &DocLine, key: (usize, usize)) -> usize {
         let mut measured = self.measured.borrow_mut();
         if let Some((_, columns)) = measured.iter().find(|(known, _)| *known == key) {
@@ -67,7 +67,7 @@ impl Wrapping {
         columns
     }
 
-    /// Rows of a page: one less than are in sight.
+    /// Returns the number of rows of a page: one less than visible.
     pub(super) fn page(&self) -> isize {
         self.rows.borrow().len().saturating_sub(1).max(1) as isize
     }
@@ -77,7 +77,7 @@ fn bytes_of(line: &DocLine) -> usize {
     line.spans.iter().map(|(span, _)| span.len()).sum()
 }
 
-/// The columns at which the rows of a line begin.
+/// The columns at which the rows of a line start.
 enum RowStarts {
     At(Vec<usize>),
     Every(usize, usize),
@@ -122,7 +122,7 @@ impl RowStarts {
     }
 }
 
-/// Draws the rows in sight; see [`super::draw`].
+/// Draws the visible rows; see [`super::draw`].
 #[allow(clippy::too_many_arguments)]
 pub(super) fn draw<'a>(
     buf: &mut Buffer,
@@ -156,7 +156,7 @@ pub(super) fn draw<'a>(
         if index == cursor {
             wrapping.hidden.set((from, breaks.len() - from - shown));
         }
-        // A row begins where the one above it ended; the first in sight perhaps where it did in the last frame.
+        // A row starts at the end of the one above; the first visible row possibly where it started in the last frame.
         let key = (index, bytes_of(&built));
         let (known, near) = wrapping.near.get();
         let is_near = known == key && key.1 > EXACT && near.column <= breaks.start(from);
@@ -184,14 +184,14 @@ pub(super) fn draw<'a>(
         }
         (index, from) = (index + 1, 0);
     }
-    // Paging goes by whole lines that are in sight.
+    // Paging moves by whole visible lines.
     state.height.set((index - top).max(1));
     state.width.set(width);
     *wrapping.rows.borrow_mut() = in_sight;
     table::thumb(buf, area, theme, top, len);
 }
 
-/// The first line of the window, and how many of its rows are above it, so that the cursor's line is in sight.
+/// Returns the first line of the viewport and the number of its rows above it, such that the cursor's line is visible.
 fn window(top: usize, skip: usize, cursor: usize, height: usize, rows_of: impl Fn(usize) -> usize) -> (usize, usize) {
     let own = rows_of(cursor);
     if top == cursor {
@@ -204,7 +204,7 @@ fn window(top: usize, skip: usize, cursor: usize, height: usize, rows_of: impl F
             break;
         }
     }
-    // A line that is higher than the window begins at its top.
+    // A line taller than the viewport starts at its top.
     if used + own <= height || used < height && own > height && used == 0 {
         return (top, skip);
     }
@@ -251,7 +251,7 @@ mod tests {
     fn a_long_line_goes_on_below_its_beginning() {
         let state = wrapped();
         assert_eq!(screen(8, 4, &state, &["abcdefghij", "x"]), [" 0 abcd", "   efgh", "   ij", " 1 x"]);
-        // A wide character that does not fit goes to the next row whole.
+        // A wide character that does not fit moves to the next row.
         assert_eq!(screen(8, 3, &state, &["abc世界d"])[..2], [" 0 abc", "   世 界"]);
     }
 
@@ -281,7 +281,7 @@ mod tests {
             let lines = [text.as_str()];
             let state = wrapped();
             let all = screen(width + 4, 60, &state, &lines);
-            // The same rows, each drawn as the first one: nothing was walked before it.
+            // Each row drawn first, without a walk over the rows before it, is the same.
             for (row, drawn) in all.iter().enumerate().take_while(|(_, row)| !row.trim().is_empty()) {
                 let state = wrapped();
                 state.wrapping.skip.set(row);

@@ -1,14 +1,16 @@
-//! Sixels: six rows at a time, one color after the other, of a palette of 216 with a fine pattern between its steps.
+//! Sixel encoding: six pixel rows at a time, one color after the other, with ordered dithering to a palette of 216
+//! colors.
 
 use image::RgbaImage;
 use std::fmt::Write;
 
-/// Steps of each of red, green and blue.
+/// The number of levels of red, green and blue.
 const STEPS: u32 = 6;
-/// Where a pixel between two steps goes up: spread evenly, so that areas come out as the mean of both.
+/// The dithering thresholds between two levels, distributed evenly so that areas have the right mean.
 const PATTERN: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
 
-/// The body of a sixel picture, palette first; the terminal's part goes around it.
+/// Encodes the body of a sixel image, starting with the palette. The terminal's introducer and terminator are not
+/// included.
 pub fn encode(pixels: &RgbaImage) -> String {
     let (width, height) = pixels.dimensions();
     let mut out = format!("\"1;1;{width};{height}");
@@ -18,7 +20,7 @@ pub fn encode(pixels: &RgbaImage) -> String {
         let _ = write!(out, "#{color};2;{};{};{}", percent(r), percent(g), percent(b));
     }
     for top in (0..height).step_by(6) {
-        // Which bits of the six each color has, column by column.
+        // The six bits of each color, column by column.
         let mut rows: Vec<Option<Vec<u8>>> = vec![None; STEPS.pow(3) as usize];
         for y in top..(top + 6).min(height) {
             for x in 0..width {
@@ -46,7 +48,7 @@ pub fn encode(pixels: &RgbaImage) -> String {
     out
 }
 
-/// The color of a pixel in the palette; `None` if the background shows.
+/// Returns the palette index of a pixel, or `None` if the background shows through.
 fn color(pixels: &RgbaImage, x: u32, y: u32) -> Option<u32> {
     let [r, g, b, alpha] = pixels.get_pixel_checked(x, y)?.0;
     if alpha < super::OPAQUE {
@@ -70,7 +72,7 @@ mod tests {
         let pixels = RgbaImage::from_pixel(5, 7, Rgba([255, 0, 0, 255]));
         let text = encode(&pixels);
         assert!(text.starts_with("\"1;1;5;7#0;2;0;0;0"), "{text}");
-        // Full red is color 180: six rows, then the last one.
+        // Full red is color 180: first six rows, then the last one.
         assert!(text.ends_with("#180!5~$-#180!5@$-"), "{text}");
         assert!(text.is_ascii());
     }

@@ -1,16 +1,16 @@
-//! Breaks styled text into lines.
+//! Wrapping of styled text into lines.
 
 use crate::ui::text;
 use ratatui::style::Style;
 
-/// Text of one style, or the end of a line. The text is clean.
+/// Sanitized text of one style, or a line break.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     Text { text: String, style: Style, link: Option<usize> },
     Break,
 }
 
-/// A part of a line of one style.
+/// A part of a line in one style.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
     pub text: String,
@@ -18,19 +18,20 @@ pub struct Word {
     pub link: Option<usize>,
 }
 
-/// What is being broken: finished lines, the line, and the word at its end, which may consist of several parts.
+/// The state of wrapping: finished lines, the current line, and the word at its end, which may consist of several
+/// parts.
 struct Flow {
     width: usize,
     lines: Vec<Vec<Word>>,
     line: Vec<Word>,
     used: usize,
-    /// The blank before the word.
+    /// The space before the word.
     blank: Option<Word>,
     word: Vec<Word>,
     word_width: usize,
 }
 
-/// The pieces as lines of at most `width` columns, broken at blanks where there are some.
+/// Wraps pieces into lines of at most `width` columns, at spaces if possible.
 pub fn lines(pieces: &[Piece], width: usize) -> Vec<Vec<Word>> {
     let mut flow =
         Flow { width, lines: Vec::new(), line: Vec::new(), used: 0, blank: None, word: Vec::new(), word_width: 0 };
@@ -62,7 +63,7 @@ pub fn lines(pieces: &[Piece], width: usize) -> Vec<Vec<Word>> {
     flow.lines
 }
 
-/// Adds a part at the end; parts of one look are one part.
+/// Appends a part, merging it with the last one if style and link are the same.
 fn join(parts: &mut Vec<Word>, part: Word) {
     match parts.last_mut() {
         Some(last) if (last.style, last.link) == (part.style, part.link) => last.text.push_str(&part.text),
@@ -77,7 +78,7 @@ impl Flow {
         self.blank = None;
     }
 
-    /// Puts the word at the end of the line, or at the start of the next one.
+    /// Adds the word to the end of the line, or to the start of the next one.
     fn end_word(&mut self) {
         if self.word.is_empty() {
             return;
@@ -100,7 +101,7 @@ impl Flow {
         self.word_width = 0;
     }
 
-    /// Puts a part of a word that is longer than a line, broken where it must be.
+    /// Adds a part of a word that is longer than a line, broken anywhere.
     fn cut(&mut self, part: &Word) {
         let mut text = String::new();
         let of = |text: String| Word { text, style: part.style, link: part.link };

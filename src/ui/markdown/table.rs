@@ -1,4 +1,4 @@
-//! Tables of Markdown: columns aligned, cut where they do not fit.
+//! Markdown tables, with aligned columns that are cut if they do not fit.
 
 use super::flow::{Piece, Word, lines};
 use crate::ui::theme::{Role, Theme};
@@ -6,18 +6,18 @@ use crate::ui::{glyph, text};
 use pulldown_cmark::Alignment;
 use ratatui::style::{Modifier, Style};
 
-/// Columns between two cells.
+/// The number of columns between two cells.
 const GAP: usize = 3;
-/// Columns that a cell keeps, if there is any room.
+/// Minimum width of a cell, if there is room.
 const LEAST: usize = 3;
 
-/// Cells of a row that are kept: more than any screen shows.
+/// Maximum number of cells kept of a row, more than any screen shows.
 const CELLS: usize = 256;
 
-/// A table as it is read.
+/// A table during parsing.
 pub struct Table {
     alignments: Vec<Alignment>,
-    /// Each cell is a line of words; the first row is the heading.
+    /// The cells of each row, as lines of words. The first row is the heading.
     rows: Vec<Vec<Vec<Word>>>,
 }
 
@@ -26,14 +26,14 @@ impl Table {
         Table { alignments, rows: Vec::new() }
     }
 
-    /// A row begins.
+    /// Starts a row.
     pub fn row(&mut self) {
         self.rows.push(Vec::new());
     }
 
-    /// The next cell of the row.
+    /// Adds a cell to the current row.
     pub fn cell(&mut self, pieces: Vec<Piece>) {
-        // A break within a cell is a blank: a row is a line.
+        // A break in a cell becomes a space, since a row is one line.
         let blank = |piece: Piece| match piece {
             Piece::Break => Piece::Text { text: " ".into(), style: Style::new(), link: None },
             text => text,
@@ -44,7 +44,7 @@ impl Table {
         }
     }
 
-    /// The table as lines of at most `width` columns, made one after the other.
+    /// Formats the table lazily as lines of at most `width` columns.
     pub fn lines(self, width: usize, theme: &Theme) -> impl Iterator<Item = Vec<Word>> {
         let rule = theme.style(Role::Faint);
         let plain = |text: String, style: Style| Word { text, style, link: None };
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-/// The widths of the columns: what their cells need, the widest cut to the same where it is too much.
+/// Returns the widths of the columns: what their cells need, with a common upper limit if that is too much.
 fn widths(rows: &[Vec<Vec<Word>>], count: usize, room: usize) -> Vec<usize> {
     let mut needed = vec![1; count];
     for row in rows {
@@ -100,7 +100,7 @@ fn widths(rows: &[Vec<Vec<Word>>], count: usize, room: usize) -> Vec<usize> {
     needed.iter().map(|width| (*width).min(low)).collect()
 }
 
-/// Words cut to a width, and the columns that they take then.
+/// Cuts words to a width, and returns them with the width that they take.
 fn cut(words: Vec<Word>, width: usize) -> (Vec<Word>, usize) {
     let full: usize = words.iter().map(|word| text::width_up_to(&word.text, width + 1)).sum();
     if full <= width {

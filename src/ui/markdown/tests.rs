@@ -1,4 +1,4 @@
-//! What Markdown looks like.
+//! Tests of rendering Markdown.
 
 use super::*;
 use crate::cost::cost;
@@ -191,7 +191,7 @@ fn what_is_rendered_is_linear_in_the_text() {
     for (name, text) in texts {
         for width in [9, 80] {
             let (rendered, cost) = cost(|| render(&text, width, &theme()));
-            // The parser fills short rows of tables up, with so many cells at most.
+            // The parser pads short rows of tables, up to a maximum number of cells.
             let spare = if name.starts_with("a table") { 64 << 20 } else { 0 };
             let parts: usize = rendered.lines.iter().map(|line| 1 + line.spans.len()).sum();
             assert!(parts <= 2 * text.len() + 2 * FEW_PARTS, "{name}: {parts} parts of {} bytes", text.len());

@@ -1,5 +1,5 @@
-//! An expression for the text of many lines in one piece: what it finds there is what it finds in each line alone, at
-//! the speed of the engine.
+//! A regular expression for searching the text of many lines at once. It finds the same matches as a search of each
+//! line, at the full speed of the regex engine.
 
 use super::case_matters;
 use regex_automata::meta::{self, Regex};
@@ -9,16 +9,15 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassU
 use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 use std::ops::Range;
 
-/// Largest automaton of what the user typed, as for the expression of one line.
+/// The maximum size in bytes of the automaton of a query, the same as for the expression of one line.
 const TYPED: usize = 1 << 20;
 
-/// An expression whose matches lie within lines, though the text holds many.
+/// An expression whose matches lie within single lines of a multi-line text.
 #[derive(Clone, Debug)]
 pub struct Across(Regex);
 
 impl Across {
-    /// Of what the user typed: a regular expression, or the plain text where it is none, as [`super::pattern`] reads
-    /// it.
+    /// Compiles a query: a regular expression, or plain text if it is not a valid one, as [`super::pattern`] parses it.
     pub fn query(query: &str) -> Option<Across> {
         if query.is_empty() {
             return None;
@@ -27,26 +26,27 @@ impl Across {
         build(query).or_else(|| build(&regex::escape(query)))
     }
 
-    /// Of an expression whose automaton takes `size` bytes at most.
+    /// Compiles an expression whose automaton takes at most `size` bytes.
     pub fn new(expression: &str, any_case: bool, size: usize) -> Option<Across> {
         let hir = ParserBuilder::new().case_insensitive(any_case).build().parse(expression).ok()?;
         let config = meta::Config::new().nfa_size_limit(Some(size));
         meta::Builder::new().configure(config).build_from_hir(&within_lines(hir)).ok().map(Across)
     }
 
-    /// Returns what it finds, empty matches left out. Lines end with a line feed, the last one too.
+    /// Returns the non-empty matches. Each line of `text` ends with a line feed, including the last one.
     pub fn matches<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
         self.0.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty())
     }
 
-    /// Returns where in `text` from `from` on, the start of a line, the first match lies, an empty one too.
+    /// Returns the position of the first match in `text` at or after `from`, which is the start of a line. The match
+    /// may be empty.
     pub fn first(&self, text: &[u8], from: usize) -> Option<usize> {
         let input = Input::new(text).range(from..).anchored(Anchored::No);
         self.0.search(&input).map(|hit| hit.start()).filter(|at| *at < text.len())
     }
 }
 
-/// The same expression, where nothing matches a line feed and the ends of the text are the ends of each line.
+/// Rewrites an expression so that it never matches a line feed and its text anchors match at the ends of each line.
 fn within_lines(hir: Hir) -> Hir {
     match hir.into_kind() {
         HirKind::Empty => Hir::empty(),

@@ -1,5 +1,5 @@
-//! The lines of a trace in blocks of about a megabyte. What does not fit into memory lies on a shelf, a file of the
-//! runtime's choice; its lines stay counted here, and blocks that are looked at come back for a while.
+//! The lines of a trace, in blocks of about a megabyte. Blocks that do not fit into memory are spilled to a store
+//! provided by the runtime. Their line counts stay here, and viewed blocks are read back for a while.
 
 use crate::ui::ansi::{Line, State};
 use std::collections::VecDeque;
@@ -7,57 +7,59 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Blocks from the shelf that are kept at hand: more than a screen and what is around it needs.
+/// The number of spilled blocks kept in memory after reading, enough for a screen and its surroundings.
 const NEAR: usize = 16;
 
-/// Long lines whose look is kept: more than a screen of them.
+/// The number of long lines whose parsed form is cached, more than fit on a screen.
 const PARSED: usize = 128;
 
-/// Where bytes are put that memory is too small for. Only workers call it.
+/// A store for bytes that do not fit into memory. Only worker threads use it.
 pub trait SpillStore: Send + Sync {
-    /// Puts bytes away, and says where.
+    /// Stores bytes and returns their offset.
     ///
     /// # Errors
-    /// Why they cannot be kept there.
+    ///
+    /// Returns an error if the bytes cannot be stored.
     fn put(&self, bytes: &[u8]) -> io::Result<u64>;
-    /// The `len` bytes that were put away at `at`.
+    /// Returns the `len` bytes stored at the offset `at`.
     ///
     /// # Errors
-    /// Why they cannot be read.
+    ///
+    /// Returns an error if the bytes cannot be read.
     fn get(&self, at: u64, len: usize) -> io::Result<Vec<u8>>;
 }
 
-/// Makes a shelf, when one is needed.
+/// A function that opens a spill store when one is needed.
 pub type OpenSpillStore = fn() -> io::Result<Box<dyn SpillStore>>;
 
-/// Some lines in the order of their bytes. Lines of a closed block never change, so copies of a trace share them.
+/// A run of consecutive lines. Lines of a closed block never change, so copies of a trace share them.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Number of the first line.
+    /// The number of the first line.
     pub first: usize,
     pub bytes: Vec<u8>,
-    /// Where each line starts, in `bytes`.
+    /// The offset in `bytes` at which each line starts.
     pub starts: Vec<u32>,
-    /// Looks at the start of some lines (numbered within the block), the first line's among them.
+    /// The saved styles at the start of some lines (numbered within the block), including the first.
     pub looks: Vec<(u32, State)>,
 }
 
 impl Block {
-    /// Returns where a line of the block starts.
+    /// Returns the offset at which a line of the block starts.
     pub fn start(&self, local: usize) -> Option<usize> {
         self.starts.get(local).map(|start| *start as usize)
     }
 
-    /// The line of the block that holds a byte.
+    /// Returns the line of the block that contains a byte.
     pub fn line_at(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
     }
 }
 
-/// A closed block, in memory or away.
+/// A closed block, either in memory or spilled.
 #[derive(Debug)]
 pub struct Slot {
-    /// Number of the first line.
+    /// The number of the first line.
     pub first: usize,
     len: usize,
     place: Mutex<Place>,
@@ -66,7 +68,7 @@ pub struct Slot {
 #[derive(Debug)]
 enum Place {
     Held(Arc<Block>),
-    /// Its bytes lie at `at`, the packed line starts at the place and of the length of `index`.
+    /// A spilled block: the offset of its bytes, and the offset and length of its packed line starts.
     Away {
         at: u64,
         index: (u64, usize),
@@ -75,24 +77,24 @@ enum Place {
     },
 }
 
-/// Bytes beyond those that may stay in memory that may wait to be put away; what brings more should wait then.
+/// The number of bytes above the memory limit that may wait to be spilled. Beyond it, reading more output should pause.
 const WAITING: u64 = 16 << 20;
 
-/// What the copies of a trace share: its shelf, and what came back from there.
+/// The state shared by copies of a trace: the spill store and the blocks read back from it.
 #[derive(Default)]
 pub struct SharedBlocks {
-    /// Bytes that may stay in memory, as soon as somebody who puts blocks away has said so.
+    /// The number of bytes that may stay in memory, set when blocks are first spilled.
     keep: OnceLock<u64>,
     shelf: OnceLock<Box<dyn SpillStore>>,
-    /// Bytes of closed blocks in memory.
+    /// The number of bytes of closed blocks in memory.
     held: AtomicU64,
     near: Mutex<VecDeque<Arc<Slot>>>,
-    /// Held by who puts blocks away.
+    /// Locked while blocks are spilled.
     putting: Mutex<()>,
-    /// How often blocks were put away or brought back: another number asks for others.
+    /// A counter of spilling and reading back, which tells viewers to update.
     turns: AtomicU64,
     trouble: Mutex<Option<String>>,
-    /// How long lines look, by their number and length; the one that was wanted last stands at the end.
+    /// The parsed long lines by line number and length, least recently used first.
     parsed: Mutex<VecDeque<((usize, usize), Line)>>,
 }
 
@@ -107,13 +109,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Slot {
-    /// Takes a block that is full.
+    /// Registers a full block.
     pub fn new(block: Arc<Block>, stock: &SharedBlocks) -> Slot {
         stock.held.fetch_add(block.bytes.len() as u64, Ordering::Relaxed);
         Slot { first: block.first, len: block.bytes.len(), place: Mutex::new(Place::Held(block)) }
     }
 
-    /// The block, if it is at hand.
+    /// Returns the block if it is in memory.
     pub fn at_hand(&self) -> Option<Arc<Block>> {
         match &*lock(&self.place) {
             Place::Held(block) => Some(block.clone()),
@@ -121,7 +123,7 @@ impl Slot {
         }
     }
 
-    /// The block, from wherever it is. For workers.
+    /// Returns the block from memory or from the store. Runs on a worker thread.
     pub fn read(&self, stock: &SharedBlocks) -> Option<Arc<Block>> {
         let (at, index, looks) = match &*lock(&self.place) {
             Place::Held(block) => return Some(block.clone()),
@@ -140,7 +142,7 @@ impl Slot {
     }
 
     fn put_away(&self, stock: &SharedBlocks, shelf: &dyn SpillStore) -> io::Result<()> {
-        // The lock is not held while the disk works: the screen may want the block.
+        // The lock is not held during disk access, because drawing may need the block.
         let block = match &*lock(&self.place) {
             Place::Held(block) => block.clone(),
             Place::Away { .. } => return Ok(()),
@@ -159,17 +161,18 @@ impl Slot {
 }
 
 impl SharedBlocks {
-    /// Bytes of closed blocks in memory.
+    /// Returns the number of bytes of closed blocks in memory.
     pub fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Returns whether more comes than is put away. Where nothing can be put away, memory has to do.
+    /// Returns whether output arrives faster than it is spilled. After an error it returns false, since everything
+    /// stays in memory then.
     pub fn is_full(&self) -> bool {
         self.keep.get().is_some_and(|keep| self.held() > keep.saturating_add(WAITING)) && lock(&self.trouble).is_none()
     }
 
-    /// Returns how a long line looks, which `parse` finds out unless it is known.
+    /// Returns a parsed long line, calling `parse` unless it is cached.
     pub fn parsed(&self, key: (usize, usize), parse: impl FnOnce() -> Line) -> Line {
         let mut parsed = lock(&self.parsed);
         let known = parsed.iter().position(|(known, _)| *known == key).and_then(|at| parsed.remove(at));
@@ -181,17 +184,17 @@ impl SharedBlocks {
         line
     }
 
-    /// Names what is at hand now.
+    /// Returns a number that changes whenever blocks are spilled or read back.
     pub fn turn(&self) -> u64 {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Returns what went wrong with the shelf.
+    /// Returns the last error of the store.
     pub fn trouble(&self) -> Option<String> {
         lock(&self.trouble).clone()
     }
 
-    /// Puts the oldest of `slots` away until no more than `keep` bytes are in memory. For workers.
+    /// Spills the oldest of `slots` until at most `keep` bytes are in memory. Runs on a worker thread.
     pub fn put_away(&self, slots: &[Arc<Slot>], keep: u64, make: OpenSpillStore) {
         self.keep.get_or_init(|| keep);
         let _alone = lock(&self.putting);
@@ -215,7 +218,7 @@ impl SharedBlocks {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Brings blocks back for a while. For workers.
+    /// Reads blocks back into memory for a while. Runs on a worker thread.
     pub fn bring(&self, slots: impl Iterator<Item = Arc<Slot>>) {
         for slot in slots {
             let Some(block) = slot.read(self) else { continue };
@@ -236,7 +239,7 @@ impl SharedBlocks {
     }
 }
 
-/// Line starts as the distances between them, seven bits a byte: most lines take one.
+/// Encodes line starts as the distances between them, seven bits per byte. Most lines take one byte.
 fn pack(starts: &[u32]) -> Vec<u8> {
     let mut out = Vec::with_capacity(starts.len() + starts.len() / 8);
     let mut before = 0;

@@ -1,41 +1,41 @@
-//! Which sections of a trace are folded, and where its lines then stand on the screen.
+//! Folding of the sections of a trace, and the mapping between lines and screen rows.
 
 use super::{Section, Trace};
 use std::collections::BTreeSet;
 
-/// Lines that are not shown.
+/// A range of hidden lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct HiddenLines {
     start: usize,
-    /// One past the last; `usize::MAX` for a section that is still open, so that growth changes nothing here.
+    /// The end of the range, exclusive. It is `usize::MAX` for an open section, so that growth requires no update.
     end: usize,
-    /// Hidden lines before `start`.
+    /// The number of hidden lines before `start`.
     before: usize,
 }
 
-/// The folded sections of one trace. After more bytes came, [`Folds::refresh`] takes the new sections in.
+/// The folded sections of a trace. Call [`Folds::refresh`] after more output arrives to include new sections.
 #[derive(Clone, Debug, Default)]
 pub struct Folds {
-    /// Heading lines of the sections that are not as the runner asked for them.
+    /// The heading lines of sections that the user toggled from the runner's default.
     turned: BTreeSet<usize>,
     hidden: Vec<HiddenLines>,
     revision: Option<u64>,
 }
 
 impl Folds {
-    /// Returns whether only the heading of `section` is shown.
+    /// Returns whether `section` is folded, so that only its heading is shown.
     pub fn is_folded(&self, section: &Section) -> bool {
         section.collapsed != self.turned.contains(&section.line)
     }
 
-    /// Takes in what changed in the trace's sections; costs nothing where nothing did.
+    /// Updates the folds if the trace's sections changed.
     pub fn refresh(&mut self, trace: &Trace) {
         if self.revision != Some(trace.sections.revision) {
             self.rebuild(trace);
         }
     }
 
-    /// Folds or unfolds the innermost section around `line`; tells the line of its heading.
+    /// Folds or unfolds the innermost section around `line`. Returns its heading line.
     pub fn toggle(&mut self, trace: &Trace, line: usize) -> Option<usize> {
         let section = innermost(trace, line)?;
         if !self.turned.remove(&section.line) {
@@ -45,13 +45,13 @@ impl Folds {
         Some(section.line)
     }
 
-    /// Folds all sections, or unfolds them.
+    /// Folds or unfolds all sections.
     pub fn set_all(&mut self, trace: &Trace, folded: bool) {
         self.turned = trace.sections().iter().filter(|s| s.collapsed != folded).map(|s| s.line).collect();
         self.rebuild(trace);
     }
 
-    /// Unfolds what hides `line`.
+    /// Unfolds the sections that hide `line`.
     pub fn reveal(&mut self, trace: &Trace, line: usize) {
         for section in trace.sections().iter().filter(|s| holds(s, line) && s.line != line) {
             if self.is_folded(section) && !self.turned.remove(&section.line) {
@@ -66,7 +66,7 @@ impl Folds {
         self.hidden.clear();
         let mut before = 0;
         let mut reached = 0;
-        // Headings come in order and sections nest, so what lies within a hidden part is passed over.
+        // Headings are in order and sections are nested, so sections within a hidden range are skipped.
         for section in trace.sections() {
             let (start, end) = (section.line + 1, section.end.unwrap_or(usize::MAX));
             let hidden = section.collapsed != self.turned.contains(&section.line);
@@ -78,14 +78,14 @@ impl Folds {
         }
     }
 
-    /// Rows that the trace takes on the screen.
+    /// Returns the number of screen rows of the trace.
     pub fn rows(&self, trace: &Trace) -> usize {
         let lines = trace.len_lines();
         let gone = self.hidden.last().map_or(0, |last| last.before + last.end.min(lines).saturating_sub(last.start));
         lines.saturating_sub(gone)
     }
 
-    /// The line that stands in a row.
+    /// Returns the line shown in a row.
     pub fn line(&self, row: usize) -> usize {
         let at = self.hidden.partition_point(|h| h.start - h.before <= row);
         match at.checked_sub(1).and_then(|at| self.hidden.get(at)) {
@@ -94,7 +94,7 @@ impl Folds {
         }
     }
 
-    /// The row of a line; of a hidden line, the row of the heading that hides it.
+    /// Returns the row of a line. For a hidden line, this is the row of the heading that hides it.
     pub fn row(&self, line: usize) -> usize {
         let at = self.hidden.partition_point(|h| h.start <= line);
         match at.checked_sub(1).and_then(|at| self.hidden.get(at)) {

@@ -1,5 +1,5 @@
-//! Scans of a whole trace: search, filter, errors and warnings. They run on copies, off the loop, because they read
-//! spilled blocks from disk.
+//! Scans of a whole trace: search, filter, errors and warnings. They run on copies of the trace on worker threads,
+//! because they read spilled blocks from disk.
 
 use super::Trace;
 use super::blocks::Block;
@@ -8,10 +8,10 @@ use regex::bytes::Regex as Bytes;
 use regex::{Regex, RegexBuilder};
 use std::sync::{Arc, LazyLock};
 
-/// The most lines that a filter keeps.
+/// Maximum number of lines in a filter result.
 pub const FILTERED: usize = 1_000_000;
 
-/// The most bytes that one configured expression may take when compiled.
+/// Maximum compiled size in bytes of one configured expression.
 const MAX_COMPILED: usize = 10 << 20;
 
 /// The built-in pattern of errors: words that compilers, test runners and shells print, with or without colors between
@@ -36,12 +36,12 @@ static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches lines that report a problem.
+/// A pattern that matches lines reporting a problem.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
-    /// The user's expression, matched against the text as it is shown.
+    /// The user's expression, matched against the text as shown.
     custom: Option<(Regex, Across)>,
-    /// The pattern that applies without one.
+    /// The pattern used without a custom one.
     built_in: BuiltIn,
 }
 
@@ -66,10 +66,11 @@ impl Default for Patterns {
 }
 
 impl Patterns {
-    /// Compiles the user's expressions, of which any may match; without any, the built-in patterns apply.
+    /// Compiles the user's expressions, any of which may match. Without expressions, the built-in patterns are used.
     ///
     /// # Errors
-    /// The invalid expression, and the reason.
+    ///
+    /// Returns the invalid expression and the reason.
     pub fn new(errors: &[String], warnings: &[String]) -> Result<Patterns, (String, String)> {
         let compile = |all: &[String]| -> Result<Option<(Regex, Across)>, (String, String)> {
             let build = |one: &str, size: usize| {
@@ -84,7 +85,7 @@ impl Patterns {
             }
             let Some(last) = all.last() else { return Ok(None) };
             let joined = all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
-            // The joined expression may take as much as all of them, and one more share for joining them.
+            // The joined expression may be as large as all of them together, plus one share for joining them.
             let built = build(&joined, MAX_COMPILED.saturating_mul(all.len() + 1));
             built.map(Some).map_err(|why| (last.clone(), format!("with those before it, {why}")))
         };
@@ -102,8 +103,8 @@ fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = u
     hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
 }
 
-/// Returns whether a word begins after `before`: not within `stderror:`, but after an escape sequence that sets a
-/// color.
+/// Returns whether a word starts after `before`: false within `stderror:`, but true after an escape sequence that sets
+/// a color.
 fn begins_word(before: &[u8]) -> bool {
     let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
     match before.split_last() {
@@ -117,7 +118,7 @@ fn begins_word(before: &[u8]) -> bool {
 }
 
 impl Pattern {
-    /// Returns whether the pattern matches a line as it is shown.
+    /// Returns whether the pattern matches a line as shown.
     pub fn is_match(&self, words: &str) -> bool {
         match (&self.custom, self.built_in) {
             (Some((custom, _)), _) => custom.is_match(words),
@@ -128,8 +129,8 @@ impl Pattern {
 }
 
 impl Trace {
-    /// Visits the blocks in order, from the one that contains the line `from`, until `each` returns `false`. The second
-    /// argument of `each` says whether the block is still open.
+    /// Visits the blocks in order, starting with the one that contains the line `from`, until `each` returns `false`.
+    /// The second argument of `each` tells whether the block is still open.
     pub(super) fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) {
         let first = self.closed.partition_point(|slot| slot.first <= from).saturating_sub(1);
         for slot in self.closed.iter().skip(first) {
@@ -142,8 +143,8 @@ impl Trace {
         each(&self.open, true);
     }
 
-    /// Searches every line from `from` on for `pattern`, until `canceled` returns `true`. `found` contains the matches
-    /// of the lines before.
+    /// Searches all lines from `from` on for `pattern`, until `canceled` returns `true`. `found` contains the matches
+    /// in earlier lines.
     pub fn search(&self, pattern: &Across, from: usize, mut found: Found, canceled: &dyn Fn() -> bool) -> Found {
         if canceled() || found.capped {
             return found;
@@ -161,7 +162,7 @@ impl Trace {
         found
     }
 
-    /// Appends the lines from `from` on that match to `lines`.
+    /// Appends the matching lines from `from` on to `lines`.
     pub fn filter(&self, pattern: &Across, from: usize, mut lines: Vec<u32>, canceled: &dyn Fn() -> bool) -> Vec<u32> {
         self.each_page(from, canceled, |page| {
             let room = FILTERED.saturating_sub(lines.len());
@@ -190,7 +191,7 @@ impl Trace {
             for hit in hits(words, &block.bytes) {
                 let in_tail = open && hit >= self.tail && self.tail_shown;
                 let line = if in_tail { self.ended() } else { block.first + block.line_at(hit) };
-                // A line that goes on from another may be found again under the same number.
+                // A continuation line may match again under the same number.
                 if lines.last().is_none_or(|last| *last < line) {
                     lines.push(line);
                 }

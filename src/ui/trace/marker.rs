@@ -1,39 +1,39 @@
-//! What runners write into a trace beside its text: marks of sections, and the time before each line.
+//! Runner metadata in traces: section markers and timestamps.
 
 use crate::ui::ansi::{BYTES, is_visible};
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Bytes of the time before a line: `2026-06-21T00:00:00.123456Z 00O `.
+/// The length in bytes of the timestamp before a line: `2026-06-21T00:00:00.123456Z 00O `.
 pub const STAMP: usize = 32;
-/// What ends a marker, and what runners write before one.
+/// The end of a marker, and the bytes that runners write before one.
 const END: &[u8] = b"\r\x1b[0K";
 const BEFORE: &[u8] = b"\x1b[0K";
-/// Longest name, and longest options, of a section.
+/// Maximum length of a section's name, and of its options.
 const NAME: usize = 256;
 
 static SECTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"section_"));
 
-/// `section_start:1560896352:name[collapsed=true]\r\x1b[0K`, or the same with `section_end`.
+/// A section marker: `section_start:1560896352:name[collapsed=true]\r\x1b[0K`, or the same with `section_end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
-    /// Its first byte (an erasure before it included) and one past its last one.
+    /// The byte range, including erasures before the marker.
     pub start: usize,
     pub end: usize,
     pub begins: bool,
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     pub time: u64,
     pub name: String,
     pub collapsed: bool,
 }
 
-/// The time before a line.
+/// The timestamp before a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp<'a> {
-    /// UTC, 27 characters.
+    /// The time in UTC, 27 characters.
     pub time: &'a str,
-    /// The line goes on from the one before.
+    /// Whether the line continues the previous one.
     pub goes_on: bool,
 }
 
@@ -57,7 +57,7 @@ impl Stamp<'_> {
     }
 }
 
-/// Returns all markers of one line, in order.
+/// Returns all markers of a line, in order.
 pub fn all(line: &[u8]) -> Vec<Marker> {
     let mut found: Vec<Marker> = Vec::new();
     let mut from = 0;
@@ -68,7 +68,7 @@ pub fn all(line: &[u8]) -> Vec<Marker> {
     found
 }
 
-/// The first marker that begins at `from` or later.
+/// Returns the first marker that starts at or after `from`.
 fn next(line: &[u8], from: usize) -> Option<Marker> {
     let mut at = from;
     while let Some(found) = SECTION.find(line.get(at..)?) {
@@ -109,10 +109,11 @@ fn read(line: &[u8], start: usize) -> Option<Marker> {
     Some(Marker { start, end: line.len() - rest.len(), begins, time, name, collapsed })
 }
 
-/// Returns where the text of a raw line is: behind its time and its markers, before a marker that follows the text.
+/// Returns the range of the text in a raw line: after its timestamp and markers, and before a marker that follows the
+/// text.
 pub fn content(line: &[u8], stamped: bool) -> Range<usize> {
     let mut start = if stamped && Stamp::read(line).is_some() { STAMP } else { 0 };
-    // Beyond what is drawn of a line, markers are not looked for.
+    // Markers are searched only in the part of a line that is drawn.
     let head = line.get(..line.len().min(BYTES)).unwrap_or_default();
     while let Some(marker) = next(head, start) {
         if is_visible(line.get(start..marker.start).unwrap_or_default()) {

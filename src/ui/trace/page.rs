@@ -1,4 +1,4 @@
-//! The text of many lines in one piece, so that a search goes over all of them at once.
+//! The joined text of many lines, so that they can be searched at once.
 
 use super::blocks::Block;
 use super::marker::{STAMP, Stamp};
@@ -7,21 +7,21 @@ use crate::ui::ansi::{self, State};
 use crate::ui::search::Across;
 use std::ops::Range;
 
-/// Bytes of text after which a page is full: large enough for the engine, small enough for the processor's cache.
+/// The size in bytes at which a page is full: large enough for the regex engine, small enough for the CPU cache.
 const FULL: usize = 128 * 1024;
 
-/// Lines that follow one another, as they are shown, each with a line feed behind it.
+/// Consecutive lines as shown, each followed by a line feed.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Number of the first line.
+    /// The number of the first line.
     first: usize,
     text: Vec<u8>,
-    /// Where the line feed of each line is.
+    /// The position of each line's line feed.
     ends: Vec<usize>,
 }
 
 impl Page {
-    /// Returns what is found in its lines, in order: the line, and where in it.
+    /// Returns the matches in order: the line, and the range within it.
     pub fn matches<'a>(&'a self, pattern: &'a Across) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
         let mut line = 0;
         pattern.matches(&self.text).map(move |hit| {
@@ -31,7 +31,7 @@ impl Page {
         })
     }
 
-    /// The lines that match.
+    /// Returns the numbers of the matching lines.
     pub fn lines<'a>(&'a self, pattern: &'a Across) -> impl Iterator<Item = usize> + 'a {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -42,13 +42,13 @@ impl Page {
         })
     }
 
-    /// Returns all of it, as it is shown.
+    /// Returns the text of each line, as shown.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let mut from = 0;
         self.ends.iter().map(move |end| {
             let text = self.text.get(from..*end).unwrap_or_default();
             from = end + 1;
-            // Nothing else was put there.
+            // Only valid UTF-8 is appended.
             std::str::from_utf8(text).unwrap_or_default()
         })
     }
@@ -63,14 +63,14 @@ impl Page {
     }
 }
 
-/// Returns whether anything but blanks is in a text.
+/// Returns whether the text contains any visible ASCII characters.
 fn has_words(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_graphic)
 }
 
 impl Trace {
-    /// The text of all lines from `from` on, many at a time, until `each` says that it is enough, or `canceled` does.
-    /// Blocks that are away are read.
+    /// Visits the text of all lines from `from` on, a page at a time, until `each` returns `false` or `canceled`
+    /// returns `true`. Spilled blocks are read.
     pub(super) fn each_page(&self, from: usize, canceled: &dyn Fn() -> bool, mut each: impl FnMut(&Page) -> bool) {
         let mut page = Page::default();
         self.each_block(from, |block, open| {
@@ -96,7 +96,7 @@ impl Trace {
         });
     }
 
-    /// Appends the text of a line as it is shown.
+    /// Appends the text of a line as shown.
     fn append_line(&self, block: &Block, open: bool, line: usize, out: &mut Vec<u8>) {
         let start = out.len();
         if self.append_plainly(block, open, line, out) && out.get(start..).is_some_and(has_words) {
@@ -108,7 +108,8 @@ impl Trace {
         }
     }
 
-    /// The same where nothing stands in the way: no markers, no lines that go on from this one.
+    /// Appends the text of a line on a fast path, and returns whether that was possible: there must be no markers and
+    /// no continuation lines.
     fn append_plainly(&self, block: &Block, open: bool, line: usize, out: &mut Vec<u8>) -> bool {
         let Some(mut region) = self.region(block, open, line) else { return false };
         let stamped = self.stamped == Some(true);
@@ -116,11 +117,11 @@ impl Trace {
             region = region.get(STAMP..).unwrap_or_default();
         }
         let end = ansi::append_text(out, region);
-        // What follows a line feed goes on from this line, where lines have a time, and is a marker else.
+        // Bytes after a line feed continue this line if lines have timestamps; otherwise they are a marker.
         end.is_some_and(|end| !stamped || end + 1 >= region.len())
     }
 
-    /// The text of a line as the screen shows it.
+    /// Returns the text of a line as shown on the screen.
     pub(super) fn shown(&self, line: usize, parts: &Parts) -> String {
         self.titled(line, ansi::parse_line(&mut State::default(), &parts.text)).text
     }

@@ -1,14 +1,14 @@
-//! What a line of a trace names: places in the source (`src/a.rs:10:5`) and addresses of the web. Looked for in the
-//! lines on the screen alone.
+//! References in the lines of a trace: source locations (`src/a.rs:10:5`) and web addresses. Only lines on the screen
+//! are searched.
 
 use crate::ui::text;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Bytes of a line that are looked through.
+/// Maximum number of bytes of a line to search.
 const LINE: usize = 4096;
-/// Names that one line may hold.
+/// Maximum number of references in a line.
 const MOST: usize = 16;
 
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -23,33 +23,33 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Something that a line names.
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A page of the web.
+    /// A web page.
     Url(String),
-    /// A line of a file, from 1.
+    /// A line of a file, counted from 1.
     File { path: String, line: u32 },
 }
 
-/// Where a line names something.
+/// A reference in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Bytes of the line.
+    /// The byte range in the line.
     pub range: Range<usize>,
     pub target: Target,
 }
 
-/// Returns all that a line names, in order.
+/// Returns all references in a line, in order.
 pub fn all(line: &str) -> impl Iterator<Item = Reference> {
     let head = text::start(line, LINE);
-    // Most lines have none of these, and a look for three bytes is cheap.
+    // Most lines contain none of these, and searching for three bytes is cheap.
     let likely = memchr::memchr3(b':', b'(', b'"', head.as_bytes()).is_some();
     let found = NAMED.as_ref().filter(|_| likely).map(|named| named.captures_iter(head));
     found.into_iter().flatten().take(MOST).filter_map(|found| {
         let whole = found.get(0)?;
         if let Some(url) = found.name("url") {
-            // What ends a sentence or closes a bracket is not part of an address.
+            // Trailing punctuation and closing brackets are not part of an address.
             let url = url.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}']);
             let range = whole.start()..whole.start() + url.len();
             return Some(Reference { range, target: Target::Url(url.to_owned()) });
@@ -61,8 +61,8 @@ pub fn all(line: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// The path within its repository of a path that a job printed: `./src/a.rs`, `/builds/group/project/src/a.rs`.
-/// `project` is the last part of the project's own path. `None` if it lies elsewhere on the runner.
+/// Converts a path printed by a job to a path in its repository: `./src/a.rs`, `/builds/group/project/src/a.rs`.
+/// `project` is the last part of the project's path. Returns `None` if the file is elsewhere on the runner.
 pub fn in_repository(path: &str, project: &str) -> Option<String> {
     let path = path.trim_start_matches("./");
     let Some(absolute) = path.strip_prefix('/') else {

@@ -1,4 +1,4 @@
-//! One line of a trace as it stands on the screen.
+//! A line of a trace as shown on the screen.
 
 use super::refs;
 use crate::ui::ansi;
@@ -9,21 +9,21 @@ use crate::ui::{glyph, text};
 use ratatui::style::{Modifier, Style};
 use std::ops::Range;
 
-/// One line for the screen.
+/// A line for the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Number of the line, from 0.
+    /// The number of the line, counted from 0.
     pub line: usize,
-    /// When it was written, `2026-06-21T00:00:00.123456Z`, where the runner says so.
+    /// The timestamp, `2026-06-21T00:00:00.123456Z`, if the runner provides it.
     pub time: Option<String>,
     pub text: ansi::Line,
-    /// This line is the heading of a section.
+    /// The section heading, if this line is one.
     pub heading: Option<Heading>,
-    /// The line is on the shelf, and not at hand yet.
+    /// Whether the line is spilled and not in memory yet.
     pub away: bool,
 }
 
-/// What the heading of a section shows.
+/// The content of a section heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub folded: bool,
@@ -31,19 +31,19 @@ pub struct Heading {
     pub seconds: Option<u64>,
 }
 
-/// How rows are laid out.
+/// The layout of rows.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Digits of the line number; 0 hides it.
+    /// The number of digits of line numbers; 0 hides them.
     pub numbers: usize,
-    /// A column for the time of day.
+    /// Whether there is a column for the time of day.
     pub times: bool,
-    /// Columns right of the gutter, for what stands at their end.
+    /// The width to the right of the gutter, for aligning durations with its end.
     pub width: usize,
 }
 
 impl Layout {
-    /// Columns that the gutter takes.
+    /// Returns the width of the gutter in columns.
     pub fn gutter(&self) -> usize {
         let numbers = if self.numbers > 0 { self.numbers + 2 } else { 0 };
         numbers + if self.times { 10 } else { 0 }
@@ -51,7 +51,7 @@ impl Layout {
 }
 
 impl Row {
-    /// The row as it is drawn; `matches` are ranges of its text with the role that marks them.
+    /// Converts the row for drawing. `matches` are ranges of its text with the role to mark them.
     pub fn draw(&self, theme: &Theme, layout: &Layout, matches: &[(Range<usize>, Role)]) -> DocLine<'_> {
         let mut line = DocLine::default();
         if layout.numbers > 0 {

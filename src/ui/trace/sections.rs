@@ -1,10 +1,10 @@
-//! The parts of a trace that the runner named and timed, as their markers come.
+//! The named and timed sections of a trace, collected from their markers.
 
 use super::marker::Marker;
 
-/// Sections within sections; deeper ones are text without a heading of their own.
+/// Maximum nesting depth. Deeper sections are text without a heading.
 const DEPTH: usize = 64;
-/// Sections of one trace; what comes after them is text without a heading.
+/// Maximum number of sections in a trace. Later ones are text without a heading.
 const MOST: usize = 100_000;
 
 /// A part of the trace that the runner named and timed.
@@ -13,30 +13,30 @@ pub struct Section {
     pub name: String,
     /// The line of its heading.
     pub line: usize,
-    /// One past its last line; `None` while it is open.
+    /// The line after its last one, or `None` while it is open.
     pub end: Option<usize>,
-    /// Seconds since 1970.
+    /// The start time in seconds since 1970.
     pub started: u64,
-    /// How long it took; `None` while it is open, and where its end was never written.
+    /// The duration in seconds, or `None` while it is open or if its end was never written.
     pub seconds: Option<u64>,
-    /// Sections around it.
+    /// The number of enclosing sections.
     pub depth: usize,
-    /// The runner asks for it to be shown folded.
+    /// Whether the runner requests that it is shown folded.
     pub collapsed: bool,
 }
 
-/// The sections so far.
+/// The known sections.
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
     pub list: Vec<Section>,
-    /// Sections without an end, outermost first, as places in `list`.
+    /// The sections without an end, outermost first, as indexes into `list`.
     open: Vec<usize>,
-    /// Changes with every change of the list.
+    /// A number that changes with every change of the list.
     pub revision: u64,
 }
 
 impl Sections {
-    /// A section begins at a line.
+    /// Starts a section at a line.
     pub fn begin(&mut self, marker: &Marker, line: usize) {
         if self.open.len() == DEPTH || self.list.len() == MOST {
             return;
@@ -54,7 +54,7 @@ impl Sections {
         self.open.push(self.list.len() - 1);
     }
 
-    /// Ends the innermost section of the marker's name and those within it; a marker without a section is left out.
+    /// Ends the innermost section with the marker's name, and those within it. A marker without a section is ignored.
     pub fn end(&mut self, marker: &Marker, line: usize) {
         let named = |at: &usize| self.list.get(*at).is_some_and(|s| s.name == marker.name);
         let Some(place) = self.open.iter().rposition(named) else { return };

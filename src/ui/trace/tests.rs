@@ -1,4 +1,4 @@
-//! What a trace shows, whatever way its bytes came in.
+//! Tests of traces, independent of how their bytes are split into chunks.
 
 use super::*;
 use crate::cost::cost;
@@ -62,7 +62,7 @@ fn sections_are_named_timed_and_nested_and_their_marks_are_not_shown() {
 #[test]
 fn folding_hides_lines_and_rows_still_find_them() {
     let (trace, mut folds) = trace(JOB);
-    // As the runner asked for it: the first section is folded.
+    // By the runner's default, the first section is folded.
     assert_eq!(folds.rows(&trace), 10);
     assert_eq!(folds.line(2), 3);
     assert_eq!(folds.toggle(&trace, 4), Some(3));
@@ -152,7 +152,7 @@ fn errors_are_found_in_what_is_being_written_too() {
 fn large_expressions_of_one_s_own_are_read_and_those_that_are_too_large_are_named() {
     let mut trace = Trace::default();
     trace.push(format!("ok\n{}\nfine\n", "é".repeat(900)).as_bytes());
-    // Unicode letters by the hundred take megabytes of automaton, more than a search that is typed may.
+    // Hundreds of Unicode letters take megabytes of automaton, more than an interactive search may use.
     let large = || r"^\pL{100}\pL*$".to_owned();
     assert!(crate::ui::search::Across::query(&large()).is_none_or(|typed| typed.first(b"ok\n", 0).is_none()));
     let own = Patterns::new(&[large(), large(), "ok".into()], &[]).unwrap();
@@ -247,7 +247,7 @@ fn chunks_may_end_anywhere() {
         let lines = whole.len_lines();
         for line in 0..lines {
             assert!(other.row(line) < other.rows(&whole).max(1), "{bytes:?}");
-            // Any line alone looks as it does among the others.
+            // A line rendered alone is the same as among the others.
             let row = other.row(line);
             let all = whole.view(0..usize::MAX, &other);
             assert_eq!(whole.view(row..row + 1, &other)[0], all[row]);
@@ -255,7 +255,7 @@ fn chunks_may_end_anywhere() {
     }
 }
 
-/// Returns what a search finds when it looks at every line alone.
+/// Returns the results of a search that examines each line separately.
 fn slowly(trace: &Trace, query: &str) -> (Vec<Match>, Vec<u32>) {
     let pattern = crate::ui::search::pattern(query).unwrap();
     let (mut hits, mut lines) = (Vec::new(), Vec::new());
@@ -386,7 +386,7 @@ fn a_last_line_of_escapes_alone_is_none_until_more_follows() {
     assert_eq!((trace.len_lines(), trace.text(1).as_deref(), trace.text(2).as_deref()), (3, Some(""), Some("more")));
     trace.push(b"\n");
     assert_eq!(trace.len_lines(), 3);
-    // What is empty was meant to be, and a heading is one however it looks.
+    // Empty lines are intentional, and a heading counts however it looks.
     trace.push(b"\n");
     assert_eq!(trace.len_lines(), 4);
     trace.push(b"section_start:1:a\r\x1b[0K\n");
