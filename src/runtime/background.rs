@@ -1,29 +1,29 @@
-//! The terminal's background, asked for after the first frame and found among the keys.
+//! Detection of the terminal's background color, which is queried after the first frame and arrives among the keys.
 //!
-//! The answer to OSC 11 comes through the same stream as keys, and crossterm hands it over as keys: `Alt-]` or `Esc ]`,
-//! then `11;rgb:hhhh/hhhh/hhhh`, then `Alt-\`, `Esc \` or `C-g`. For a moment after the question, keys that begin like
-//! that are held back; if they turn out to be the user's, they are handed on unchanged.
+//! The reply to OSC 11 arrives in the same stream as keys, and crossterm reports it as keys: `Alt-]` or `Esc ]`, then
+//! `11;rgb:hhhh/hhhh/hhhh`, then `Alt-\`, `Esc \` or `C-g`. For a short time after the query, keys that match this
+//! beginning are held back. If they turn out to be typed by the user, they are passed on unchanged.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// How long Esc may be the beginning of an answer.
+/// The time during which Esc may be the start of a reply.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a started answer may pause.
+/// Maximum pause within a reply.
 const PAUSE: Duration = Duration::from_millis(60);
 
-/// What a key turned out to be.
+/// The interpretation of a key.
 #[derive(Debug, PartialEq)]
 pub enum Reply {
-    /// Keys of the user.
+    /// Keys typed by the user.
     Keys(Vec<KeyEvent>),
-    /// The answer: whether the background is light.
+    /// A complete reply: whether the background is light.
     Background(bool),
-    /// Perhaps part of an answer.
+    /// A key that may be part of a reply.
     Held,
 }
 
-/// Looks for the answer among the keys.
+/// A detector of the reply among the keys.
 pub struct Watch {
     until: Option<Instant>,
     held: Vec<KeyEvent>,
@@ -32,18 +32,18 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches, if the question was asked.
+    /// Starts watching if the query was sent.
     pub fn new(asked: bool) -> Watch {
         let now = Instant::now();
         Watch { until: asked.then(|| now + PATIENCE), held: Vec::new(), text: String::new(), last: now }
     }
 
-    /// Returns when held keys are to be handed on; `None` while none are held.
+    /// Returns the time until which held keys wait, or `None` if there are none.
     pub fn deadline(&self) -> Option<Duration> {
         (!self.held.is_empty()).then(|| (self.last + PAUSE).saturating_duration_since(Instant::now()))
     }
 
-    /// Keys that were held for an answer that did not go on.
+    /// Returns keys that were held for a reply that did not continue.
     pub fn expired(&mut self) -> Vec<KeyEvent> {
         if !self.held.is_empty() && self.last.elapsed() >= PAUSE {
             self.text.clear();
@@ -52,10 +52,10 @@ impl Watch {
         Vec::new()
     }
 
-    /// Takes a key in.
+    /// Processes a key.
     pub fn take(&mut self, key: KeyEvent) -> Reply {
         let Some(until) = self.until else { return Reply::Keys(vec![key]) };
-        // A late answer must not be typed into the interface, but Esc cannot wait for it forever; `Alt-]` can.
+        // A late reply must not be typed into the interface. Esc cannot wait for one forever, but `Alt-]` can.
         let late = Instant::now() >= until && self.held.is_empty();
         if late && !(key.code == KeyCode::Char(']') && key.modifiers.contains(KeyModifiers::ALT)) {
             return Reply::Keys(vec![key]);
@@ -102,7 +102,7 @@ impl Watch {
 
 const OPENING: &str = "\x1b]11;rgb";
 
-/// Returns how bright `…rgb:hhhh/hhhh/hhhh…` is, from 0 to 1.
+/// Returns the luminance of `…rgb:hhhh/hhhh/hhhh…`, from 0 to 1.
 fn luminance(text: &str) -> Option<f64> {
     let (_, color) = text.split_once(':')?;
     let color = color.trim_end_matches(['\x07', '\\', '\x1b']);

@@ -1,4 +1,5 @@
-//! Replies on disk: a place is painted with what was last known of it before the server answers, and without a server.
+//! The disk cache of replies: a page is first drawn with what was last known of it, before the server answers or
+//! without a server.
 
 use crate::api::client::Response;
 use crate::api::endpoint::Request;
@@ -13,17 +14,17 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
-/// Bytes of a reply that is kept; larger ones are quicker to ask for than to keep.
+/// Maximum size in bytes of a cached reply. Larger ones are faster to request than to cache.
 const LARGEST: usize = 4 << 20;
-/// Bytes that a folder may hold; what was written longest ago makes room.
+/// Maximum size in bytes of a cache folder. The oldest files are removed to make room.
 const ROOM: u64 = 256 << 20;
-/// Replies that wait for the disk; where it is slower than the server, some are not kept.
+/// Maximum number of replies waiting to be written. If the disk is slower than the server, some are not cached.
 const QUEUE: usize = 64;
 
-/// What stands before the body in a file.
+/// The header before the body in a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
-    /// The request line: a file is only as good as the name that it was found by.
+    /// The request line, which verifies that the file belongs to the request despite its hashed name.
     request: String,
     at: Timestamp,
     content_type: Option<String>,
@@ -31,40 +32,40 @@ struct Head {
     total: Option<u64>,
 }
 
-/// A file to be written.
+/// A file to write.
 type Job = (PathBuf, Head, Bytes);
 
-/// A reply as it was kept.
+/// A cached reply.
 #[derive(Debug)]
 pub struct CachedReply {
-    /// The body, unpacked.
+    /// The decompressed body.
     pub body: Bytes,
-    /// `Content-Type`, if the server named one.
+    /// The `Content-Type`, if the server sent one.
     pub content_type: Option<String>,
-    /// The page after it, if any.
+    /// The next page, if any.
     pub next: Option<u32>,
-    /// Rows of the whole list, if the server counts them.
+    /// The total number of rows in the list, if the server counts them.
     pub total: Option<u64>,
-    /// When it came.
+    /// The time at which the reply arrived.
     pub at: Timestamp,
 }
 
-/// The replies of one server to one user: a file each, in a folder that only its owner can read.
+/// The cached replies of one server to one user: a file each, in a folder that only its owner can read.
 pub struct Cache {
     folder: PathBuf,
-    /// The thread that writes, once there is something to write.
+    /// The writing thread, once there is something to write.
     writer: Option<(SyncSender<Job>, JoinHandle<()>)>,
 }
 
 impl Cache {
-    /// The replies in `folder`, which need not be there yet.
+    /// Creates a cache in `folder`, which need not exist yet.
     pub fn new(folder: PathBuf) -> Cache {
         Cache { folder, writer: None }
     }
 
-    /// Returns where the reply to `request` is, or would be.
+    /// Returns the path of the cached reply to `request`, whether or not it exists.
     pub fn path(&self, request: &Request) -> PathBuf {
-        // What it is read as is no part of it: the bytes are the same.
+        // The output type is not part of the name, since the bytes are the same.
         let Request { host, method, path, fields, json, page, accept, .. } = request;
         let mut hasher = DefaultHasher::new();
         (host, method, path, fields, json, page, accept, "reply").hash(&mut hasher);
@@ -73,7 +74,7 @@ impl Cache {
         self.folder.join(format!("{first:016x}{:016x}", hasher.finish()))
     }
 
-    /// Keeps a reply, soon. One that names a token, or variables of a pipeline, is never kept.
+    /// Schedules a reply to be cached. Replies that contain a token, or variables of a pipeline, are never cached.
     pub fn put(&mut self, request: &Request, response: &Response, now: Timestamp) {
         let is_secret = request.route.ends_with("/variables") || names_a_token(&response.body);
         if response.body.len() > LARGEST || is_secret {
@@ -93,7 +94,7 @@ impl Cache {
             let thread = std::thread::spawn(move || {
                 let mut written = ROOM;
                 for (path, head, body) in inbox {
-                    // At first, and whenever a good part of the room was filled.
+                    // Checked at first, and then whenever an eighth of the room was written.
                     written += body.len() as u64;
                     if written > ROOM / 8 {
                         make_room(&folder, ROOM);
@@ -106,11 +107,11 @@ impl Cache {
             });
             (sender, thread)
         });
-        // What does not fit into the queue is asked for again another day.
+        // A reply that does not fit into the queue is not cached.
         let _ = sender.try_send((path, head, response.body.clone()));
     }
 
-    /// Waits until what was given is on disk.
+    /// Waits until all scheduled replies are on disk.
     pub fn finish(&mut self) {
         if let Some((sender, thread)) = self.writer.take() {
             drop(sender);
@@ -119,7 +120,7 @@ impl Cache {
     }
 }
 
-/// The reply to `request` in the file `path`, if it is there and whole.
+/// Reads the reply to `request` from the file `path`, if it exists and is valid.
 pub fn read(path: &Path, request: &Request) -> Option<CachedReply> {
     let bytes = Bytes::from(fs::read(path).ok()?);
     let end = bytes.iter().position(|b| *b == b'\n')?;
@@ -138,8 +139,8 @@ fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
-    // Written beside and renamed: whoever reads it in the meantime finds the old reply or the new one. It is of mode
-    // 0600.
+    // The file is written under another name and renamed, so that readers find either the old or the new reply. It has
+    // mode 0600.
     let mut file = tempfile::Builder::new().prefix(".reply-").tempfile_in(folder)?;
     serde_json::to_writer(&mut file, head)?;
     file.write_all(b"\n")?;
@@ -148,12 +149,13 @@ fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Tokens of runners and hooks come in replies to those who may see them, and belong on no disk.
+/// Returns whether a body contains a token. Tokens of runners and hooks are sent to users with access, and must not be
+/// written to disk.
 fn names_a_token(body: &[u8]) -> bool {
     memchr::memmem::find(body, b"token\":").is_some()
 }
 
-/// Removes what was written longest ago until `folder` holds three quarters of `room`, where it holds more than all.
+/// If `folder` is larger than `room`, removes the oldest files until it has at most three quarters of that size.
 fn make_room(folder: &Path, room: u64) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut files: Vec<(SystemTime, u64, PathBuf)> = entries

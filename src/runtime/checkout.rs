@@ -1,15 +1,15 @@
-//! Checks out a branch in a clone with git. Nothing changes unless all of it can be done.
+//! Checking out a branch in a clone with git. Nothing is changed unless everything can be done.
 
 use crate::app::checkout::{Checkout, CheckoutOutcome, CheckoutSource};
 use crate::system::programs;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Runs git in `folder`; the first line of its output, or of what it complained about.
+/// Runs git in `folder`. Returns the first line of its output or, as the error, of its error messages.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = programs::command("git");
     command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
-    // The terminal is ours: git and ssh must not ask there.
+    // Git and ssh must not prompt on our terminal.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
     if std::env::var_os("GIT_SSH_COMMAND").is_none() {
         command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
@@ -25,7 +25,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     Err(said.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned())
 }
 
-/// Carries out an order.
+/// Performs a checkout.
 pub fn run(order: &Checkout) -> CheckoutOutcome {
     match check_out(order) {
         Ok(outcome) => outcome,
@@ -43,7 +43,7 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
         CheckoutSource::Head(iid) => (format!("mr-{iid}"), format!("refs/merge-requests/{iid}/head")),
     };
     git(&["check-ref-format", "--branch", &branch]).map_err(|_| format!("{branch:?} is not the name of a branch"))?;
-    // A branch of the project is followed under the name that git gives it.
+    // A branch of the project tracks the remote branch under the name that git gives it.
     let upstream = match &order.source {
         CheckoutSource::Branch(name) => Some(format!("refs/remotes/{}/{name}", order.remote)),
         CheckoutSource::Head(_) => None,
@@ -71,7 +71,7 @@ fn check_out(order: &Checkout) -> Result<CheckoutOutcome, String> {
         (None, None) => git(&["switch", "--quiet", "--create", &branch, &head]),
         (Some(_), _) if behind => git(&["switch", "--quiet", &branch])
             .and_then(|_| git(&["merge", "--quiet", "--ff-only", &head]))
-            // An untracked file may be in the way of what is new in the branch.
+            // An untracked file may conflict with the new commits of the branch.
             .inspect_err(|_| _ = before.as_ref().map(|before| git(&["switch", "--quiet", before]))),
         (Some(_), _) => git(&["switch", "--quiet", &branch]),
     };
@@ -101,7 +101,7 @@ mod tests {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// A project with the branch `feature` and the head of !7, and a clone of it.
+    /// Creates a project with the branch `feature` and the head of !7, and a clone of it.
     fn world() -> (tempfile::TempDir, PathBuf) {
         let world = tempfile::tempdir().expect("a folder");
         sh(

@@ -1,4 +1,4 @@
-//! The clipboard where the terminal may not take what is copied: the programs of the desktop, or tmux.
+//! Copying to the clipboard with programs of the desktop, or with tmux, if the terminal may not support it.
 
 use super::terminal::takes_copies;
 use crate::system::programs;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
-/// How long a program may take to read the text. Some stay in the background to serve it.
+/// The time that a program gets to read the text. Some stay in the background to serve it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Returns the programs to try, in order, each with its arguments; none where the terminal is known to take copies.
+/// Returns the programs to try, in order, each with its arguments. Empty if the terminal is known to support copying.
 pub fn programs(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'static [&'static str]> {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let mut found: Vec<&'static [&'static str]> = Vec::new();
@@ -19,10 +19,10 @@ pub fn programs(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'stati
         return found;
     }
     if is_set("TMUX") {
-        // tmux hands on what its own command is given, and by default not what programs write.
+        // tmux passes on what its own command is given, but by default not what programs write.
         found.push(&["tmux", "load-buffer", "-w", "-"]);
     }
-    // Over SSH these would set the clipboard of the other machine.
+    // Over SSH, these would set the clipboard of the other machine.
     if !is_set("SSH_CONNECTION") {
         if is_set("WAYLAND_DISPLAY") {
             found.push(&["wl-copy"]);
@@ -40,10 +40,11 @@ pub fn programs(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'stati
     found
 }
 
-/// Gives `text` to the first of the programs that takes it; its name.
+/// Copies `text` with the first program that succeeds, and returns its name.
 ///
 /// # Errors
-/// Why none did.
+///
+/// Returns the reason if none succeeded.
 pub async fn copy(programs: &[&'static [&'static str]], text: &str) -> Result<&'static str, String> {
     let mut why = "no program for the clipboard was found".to_owned();
     for words in programs {
@@ -60,7 +61,7 @@ pub async fn copy(programs: &[&'static [&'static str]], text: &str) -> Result<&'
 async fn give(name: &str, arguments: &[&str], text: &str) -> io::Result<()> {
     let mut command = tokio::process::Command::from(programs::command(name));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // C-c in our terminal is not for it.
+    // A C-c typed in labscope must not reach the program.
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command.spawn()?;

@@ -1,4 +1,4 @@
-//! The ways to servers: one line to each, set up when something is first asked of it, and shared by all that ask.
+//! Connections to servers, one for each. They are set up by the first request and shared by all.
 
 use super::cache::Cache;
 use crate::api::client::Client;
@@ -11,13 +11,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Makes the client of a server. Called on a worker: it may read certificates, ask a keyring, start the server.
+/// A function that creates the client of a server. Called on a worker thread, because it may read certificates, query a
+/// keyring, or start the server.
 pub type Connect = Box<dyn FnOnce() -> Result<Client, Error> + Send>;
 
-/// Says how a server is reached.
+/// A function that returns how to connect to a server.
 pub type DialServer = Box<dyn Fn(&Host) -> Connection + Send>;
 
-/// Reaches no other server.
+/// Returns a function that connects to no other server.
 pub fn alone() -> DialServer {
     Box::new(|host| {
         let tried = format!("connect to {}", host.web_url());
@@ -26,31 +27,32 @@ pub fn alone() -> DialServer {
     })
 }
 
-/// How a server is reached, as long as nothing was asked of it.
+/// The way to connect to a server, before the first request.
 pub struct Connection {
-    /// Makes its client.
+    /// Creates the client.
     pub client: Connect,
-    /// Says where its replies are kept; `None` if nothing is to be left behind. Called on a worker, too: the folder
-    /// depends on the token.
+    /// Returns the folder for cached replies, or `None` if nothing may be stored. Called on a worker thread, too, since
+    /// the folder depends on the token.
     pub replies: Box<dyn FnOnce() -> Option<PathBuf> + Send>,
 }
 
 impl Connection {
-    /// A server whose replies are kept in a folder that is known.
+    /// Creates a connection whose folder for replies is known.
     pub fn new(client: Connect, replies: Option<PathBuf>) -> Connection {
         Connection { client, replies: Box::new(move || replies) }
     }
 }
 
-/// The line to a server: its client and its kept replies, each made when it is first needed and on a worker.
+/// The connection to a server: its client and its cache, each created on a worker thread when first needed.
 ///
-/// Shared, so that whoever waits goes on with it: a call that is canceled while the client is made must not take it
-/// from all others.
+/// Both are shared futures: a call that is canceled while the client is being created does not cancel it for others
+/// waiting for it.
 #[derive(Clone)]
 pub struct ServerConnection {
     client: Shared<BoxFuture<'static, Result<Client, Error>>>,
     cache: Shared<BoxFuture<'static, Option<Arc<Mutex<Cache>>>>>,
-    /// Milliseconds that the server's clock is ahead of ours, as was told; nothing where nobody is told.
+    /// The last reported difference in milliseconds by which the server's clock is ahead of ours, or `None` if it is
+    /// not reported.
     ahead: Option<Arc<AtomicI64>>,
 }
 
@@ -65,12 +67,12 @@ impl ServerConnection {
         ServerConnection { client: client.boxed().shared(), cache: cache.boxed().shared(), ahead: None }
     }
 
-    /// The same, whose clock is told to whoever keeps `ahead`.
+    /// Enables reporting the server's clock, with the last reported difference kept in `ahead`.
     pub fn with_clock(self, ahead: Arc<AtomicI64>) -> ServerConnection {
         ServerConnection { ahead: Some(ahead), ..self }
     }
 
-    /// Returns what was learnt of the server's clock since this was asked last.
+    /// Returns the difference to the server's clock if it changed since the last call.
     pub fn clock(&self) -> Option<Msg> {
         let reported = self.ahead.as_ref()?;
         let ahead = self.client.peek()?.as_ref().ok()?.clock().ahead();
@@ -78,12 +80,12 @@ impl ServerConnection {
         (reported.swap(millis, Ordering::Relaxed) != millis).then_some(Msg::Clock(ahead))
     }
 
-    /// Its client, as soon as there is one.
+    /// Returns the client, once it is created.
     pub async fn client(&self) -> Result<Client, Error> {
         self.client.clone().await
     }
 
-    /// Its replies from before, if they are kept.
+    /// Returns the cache, if replies are cached.
     pub async fn cache(&self) -> Option<Arc<Mutex<Cache>>> {
         self.cache.clone().await
     }
@@ -93,8 +95,8 @@ fn gone(tried: &str) -> Error {
     Error { tried: tried.to_owned(), fault: Fault::Offline("the connection could not be set up".into()) }
 }
 
-/// The lines to all servers that something was asked of; clones share them. A token belongs to a line, and goes to the
-/// server at its other end alone.
+/// The connections to all servers that were used; clones share them. A token belongs to one connection and is sent only
+/// to its server.
 #[derive(Clone)]
 pub struct Connections(Arc<Mutex<Book>>);
 
@@ -104,19 +106,19 @@ struct Book {
 }
 
 impl Connections {
-    /// Lines to the servers that `dial` knows.
+    /// Creates connections to the servers that `dial` knows.
     pub fn new(dial: DialServer) -> Connections {
         Connections(Arc::new(Mutex::new(Book { open: HashMap::new(), dial })))
     }
 
-    /// The same, with a line to `host` that is set up in its own way.
+    /// Adds a connection to `host` that is set up differently.
     pub fn with(self, host: Host, connection: Connection) -> Connections {
         let line = ServerConnection::new(connection);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).open.insert(host, line);
         self
     }
 
-    /// The line to `host`.
+    /// Returns the connection to `host`.
     pub fn to(&self, host: &Host) -> ServerConnection {
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = book.open.get(host) {
@@ -127,7 +129,7 @@ impl Connections {
         line
     }
 
-    /// Waits until replies that were to be kept are on disk.
+    /// Waits until all scheduled replies are on disk.
     pub async fn finish(&self) {
         let caches: Vec<_> = {
             let book = self.0.lock().unwrap_or_else(PoisonError::into_inner);

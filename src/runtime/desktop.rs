@@ -1,17 +1,18 @@
-//! Notices of the desktop: by the bus of a session on Linux, by the system's own means elsewhere.
+//! Desktop notifications, by D-Bus on Linux and by the system's own interface elsewhere.
 
 use super::terminal::notification_text;
 
-/// Shows a text; waits for the desktop, so it is for a worker.
+/// Shows a notification. Runs on a worker thread, because it waits for the desktop.
 ///
 /// # Errors
-/// Why there is nobody who shows it.
+///
+/// Returns the reason if the notification cannot be shown.
 pub fn show(text: &str) -> Result<(), String> {
     let shown = notify_rust::Notification::new().appname("labscope").summary("labscope").body(&body(text)).show();
     shown.map(drop).map_err(|error| error.to_string())
 }
 
-/// The text as a body, which desktops of the bus read as markup.
+/// Returns the body of a notification, escaped for D-Bus desktops, which interpret it as markup.
 fn body(text: &str) -> String {
     let text = notification_text(text);
     if cfg!(any(target_os = "macos", windows)) {

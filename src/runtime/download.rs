@@ -1,5 +1,5 @@
-//! Downloads to files: resumes interrupted ones, names a file only when it is complete, and never replaces an existing
-//! file unless the user said so. An archive can be unpacked into a new folder instead.
+//! Downloads to files. Interrupted ones are resumed, a file gets its name only when it is complete, and an existing
+//! file is replaced only with the user's consent. An archive can be unpacked into a new folder instead.
 
 use super::journal;
 use crate::api::client::{Client, OnProgress, Progress};
@@ -25,11 +25,11 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 pub struct PartNames(u64);
 
 impl PartNames {
-    /// Reads the secret from `folder`, or creates it there; without a folder, it is one of this process.
+    /// Reads the secret from `folder`, or creates it there. Without a folder, the secret is that of this process.
     pub fn load(folder: Option<&Path>) -> PartNames {
         static NUMBER: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("parts"));
         let Some(folder) = folder else { return PartNames(*NUMBER) };
-        // The dot tells it from saved texts in the same folder.
+        // The leading dot distinguishes it from saved texts in the same folder.
         let path = folder.join(".parts");
         let known = std::fs::read_to_string(&path).ok();
         if let Some(number) = known.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()) {
@@ -42,7 +42,8 @@ impl PartNames {
         PartNames(*NUMBER)
     }
 
-    /// Returns the part file beside `path`. Its name depends on the request, so that only the same download resumes.
+    /// Returns the part file next to `path`. Its name depends on the request, so that only the same download is
+    /// resumed.
     fn file(self, path: &Path, order: &SaveOrder) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (self.0, &order.save.request).hash(&mut hasher);
@@ -51,7 +52,7 @@ impl PartNames {
     }
 }
 
-/// Performs `order` and sends its events to `sender`, under the number of the transfer.
+/// Performs `order` and sends its events, with the number of the transfer, to `sender`.
 pub async fn save(client: &Client, number: u64, order: SaveOrder, part_names: PartNames, sender: &mpsc::Sender<Msg>) {
     let event = match Download::begin(&order, part_names).await {
         Ok(download) => download.run(client, number, sender).await,
@@ -60,14 +61,14 @@ pub async fn save(client: &Client, number: u64, order: SaveOrder, part_names: Pa
     let _ = sender.send(Msg::Transfer(number, event)).await;
 }
 
-/// A download whose target was checked.
+/// A download whose target has been checked.
 struct Download<'a> {
     order: &'a SaveOrder,
     path: PathBuf,
     part: PathBuf,
 }
 
-/// Returns the path of the target file: if the order names a folder, a file in it.
+/// Returns the path of the target file. If the order names a folder, it is a file in that folder.
 async fn target_path(order: &SaveOrder) -> PathBuf {
     let mut path = local_paths::path(&order.path);
     let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
@@ -81,7 +82,8 @@ impl<'a> Download<'a> {
     /// Checks the target.
     ///
     /// # Errors
-    /// The event to send: the target exists, or its folder cannot be used.
+    ///
+    /// Returns the event to send if the target exists or its folder cannot be used.
     async fn begin(order: &'a SaveOrder, part_names: PartNames) -> Result<Download<'a>, TransferEvent> {
         let path = target_path(order).await;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -146,7 +148,7 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Unpacks the archive to a hidden folder and renames that when it is complete; a failure leaves nothing behind.
+    /// Unpacks the archive to a hidden folder and renames that when complete. A failure leaves nothing behind.
     async fn unpack(&self, unpack: Unpack, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
         let guard = StopOnDrop(Cancel::default());
         let (stop, sender) = (guard.0.clone(), sender.clone());
@@ -171,7 +173,7 @@ impl<'a> Download<'a> {
                 return Err("it was stopped".into());
             }
             std::fs::rename(partial.path(), &path).map_err(|error| failed(&path, error))?;
-            // It was renamed, so it must not be removed on drop.
+            // After renaming, it must not be removed on drop.
             let _ = partial.keep();
             let _ = std::fs::remove_file(&part);
             Ok::<_, String>(unpacked)
@@ -185,12 +187,12 @@ impl<'a> Download<'a> {
     }
 }
 
-/// Reports progress to `sender` at intervals. If its queue is full, the next bytes report again.
+/// Reports progress to `sender` at intervals. If its queue is full, the report is repeated with the next bytes.
 fn report_progress(number: u64, sender: mpsc::Sender<Msg>) -> OnProgress {
     let last: Mutex<Option<(Instant, Progress)>> = Mutex::new(None);
     Arc::new(move |now| {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        // The first report, or the download started over because the server has another version.
+        // Either this is the first report, or the download started over because the server has another version.
         let began = last.is_none_or(|(_, before)| before.total != now.total || now.done < before.done);
         let event = match *last {
             Some((at, _)) if !began && at.elapsed() < REPORT_INTERVAL => return,
@@ -203,7 +205,7 @@ fn report_progress(number: u64, sender: mpsc::Sender<Msg>) -> OnProgress {
     })
 }
 
-/// Creates a hidden folder beside `path` that is removed on drop.
+/// Creates a hidden folder next to `path` that is removed on drop.
 fn hidden_folder(path: &Path) -> std::io::Result<tempfile::TempDir> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{name}.");
@@ -212,13 +214,13 @@ fn hidden_folder(path: &Path) -> std::io::Result<tempfile::TempDir> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The permissions of any new folder, as the umask limits them.
+        // The permissions of an ordinary new folder, limited by the umask.
         builder.permissions(std::fs::Permissions::from_mode(0o777));
     }
     builder.tempdir_in(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
-/// Stops a worker when its future is dropped.
+/// A guard that stops a worker when its future is dropped.
 struct StopOnDrop(Cancel);
 
 impl Drop for StopOnDrop {
@@ -404,7 +406,7 @@ mod tests {
         assert_eq!((path, unpacked.files), (folder.path().join("out").display().to_string(), 1));
         assert_eq!(std::fs::read_to_string(folder.path().join("out/inner")).unwrap(), "text");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the archive itself is gone");
-        // In a folder that is there, it is a new one.
+        // In an existing folder, a new one is created.
         std::fs::create_dir(folder.path().join("out/a.bin")).unwrap();
         let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
             panic!("nothing is put into a folder")

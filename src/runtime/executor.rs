@@ -1,4 +1,4 @@
-//! Does what the app asks for in the background, and brings back what came of it.
+//! Runs the effects that the app requests in the background, and reports their outcomes.
 
 use super::cache::{self, Cache};
 use super::checkout;
@@ -34,15 +34,15 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 
-/// Bodies above this size are read on a worker.
+/// The size in bytes above which a body is parsed on a worker thread.
 const LARGE: usize = 64 * 1024;
-/// How long a frame waits for what was typed to be written.
+/// Maximum time for which a frame waits for typed text to be written.
 const UNWRITTEN: Duration = Duration::from_millis(200);
 
 struct Task {
     abort: AbortHandle,
     stop: Cancel,
-    /// Whether a stream is to read no more for the moment.
+    /// Whether a stream should pause reading.
     hold: watch::Sender<bool>,
 }
 
@@ -53,23 +53,23 @@ impl Task {
     }
 }
 
-/// Sends the messages of a task to the app.
+/// A sender of a task's messages to the app.
 pub(super) struct MsgSender {
     pub(super) sender: mpsc::Sender<Msg>,
     pub(super) stop: Cancel,
 }
 
 impl MsgSender {
-    /// Sends a message; waits while the queue is full.
+    /// Sends a message. Waits while the queue is full.
     pub async fn tell(&self, msg: Msg) {
         let _ = self.sender.send(Msg::Of(self.stop.clone(), Box::new(msg))).await;
     }
 }
 
-/// Puts a section of the user's own, by its name, into the configuration, or takes it out.
+/// A function that adds a custom section to the configuration, or removes it, by its name.
 pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + Send + Sync>;
 
-/// Runs effects. Dropping it cancels everything in flight.
+/// The executor of effects. Dropping it cancels everything in flight.
 pub struct Executor {
     lines: Connections,
     /// The current server.
@@ -78,16 +78,16 @@ pub struct Executor {
     tasks: HashMap<Ticket, Task>,
     writes: Vec<JoinHandle<()>>,
     saves: HashMap<u64, AbortHandle>,
-    /// Commands of the configuration that run.
+    /// The running commands of the configuration.
     runs: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
     keeper: Option<JournalWriter>,
-    /// Resolves when the latest text is written.
+    /// A receiver that resolves when the latest text is written.
     unwritten: Option<oneshot::Receiver<()>>,
     configure: Option<Configure>,
-    /// The bytes streams may still send before the app handles some.
+    /// The number of bytes that streams may still send before the app handles some.
     unheard: Arc<Semaphore>,
-    /// Milliseconds that the clock of the current server is ahead of ours, as was told.
+    /// The last reported difference in milliseconds by which the server's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
 }
 
@@ -125,7 +125,7 @@ impl Executor {
         }
     }
 
-    /// The line to a server; the clock of the one at hand is told.
+    /// Returns the connection to a server. For the current server, its clock is reported.
     fn line(&self, host: Option<&Host>) -> ServerConnection {
         match host {
             Some(host) => self.lines.to(host),
@@ -133,13 +133,13 @@ impl Executor {
         }
     }
 
-    /// Sections of one's own are written by `configure`.
+    /// Sets the function that writes custom sections.
     pub fn configured(mut self, configure: Option<Configure>) -> Executor {
         self.configure = configure;
         self
     }
 
-    /// Runs an effect; returns it if it concerns the terminal, another server or the end of the program.
+    /// Runs an effect. Returns it if it concerns the terminal, another server, or quitting.
     pub fn take(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
             Effect::Start(ticket, want, held) => self.start(ticket, want, held),
@@ -158,7 +158,7 @@ impl Executor {
                 let (line, sender) = (self.line(write.request.host.as_ref()), self.sender.clone());
                 let kept = self.keeper.as_ref().map(JournalWriter::reached);
                 self.writes.push(tokio::spawn(async move {
-                    // Typed text, and the fact that it is being sent, are on disk before it is sent.
+                    // Typed text, and the fact that it is being sent, must be on disk before it is sent.
                     if let Some(kept) = kept {
                         let _ = kept.await;
                     }
@@ -206,7 +206,7 @@ impl Executor {
                 let claim = self.keeper().map(|keeper| keeper.claim(on_disk));
                 let sender = self.sender.clone();
                 tokio::spawn(async move {
-                    // Where nothing is kept nobody else can have it.
+                    // If nothing is saved, no other program can have claimed it.
                     let claim = match claim {
                         Some(claim) => claim.await.unwrap_or(Claim::Ours(None)),
                         None => Claim::Ours(None),
@@ -252,15 +252,15 @@ impl Executor {
         None
     }
 
-    /// Waits until typed text is written, so that nothing is shown that a crash would lose. Waits only a moment for a
-    /// slow disk or one that refuses.
+    /// Waits until typed text is written, so that nothing is shown that a crash would lose. Waits only a moment if the
+    /// disk is slow or fails.
     pub async fn written(&mut self) {
         if let Some(written) = self.unwritten.take() {
             let _ = tokio::time::timeout(UNWRITTEN, written).await;
         }
     }
 
-    /// Waits briefly until texts are on disk and writes have been answered.
+    /// Waits until texts are on disk, and briefly for writes to be answered.
     pub async fn finish(&mut self) {
         if let Some(keeper) = self.keeper.take() {
             let _ = tokio::task::spawn_blocking(move || keeper.finish()).await;
@@ -272,11 +272,11 @@ impl Executor {
     }
 
     fn start(&mut self, ticket: Ticket, want: Want, held: HeldState) {
-        // Tasks that ended by themselves are only remembered by name.
+        // Tasks that ended by themselves remain in the map only by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
         let (line, stop) = (self.line(want.host()), Cancel::default());
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
-        // The store is newer than the disk cache.
+        // The store's data is newer than the disk cache.
         let recall = held.amount == 0;
         let (hold, held_up) = watch::channel(false);
         let flow = Flow { held_up, unheard: self.unheard.clone() };
@@ -306,9 +306,9 @@ impl Executor {
                     Want::Parts(reader) => range_reader::read_ranges(&line.client().await?, &reader, to).await,
                 }
             };
-            // Every task reports an outcome, even if it panics; the app would wait forever otherwise.
+            // Every task reports an outcome, even if it panics; otherwise the app would wait forever.
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
-            // What it holds is read by that clock.
+            // The clock is sent first, because times in the outcome are interpreted by it.
             if let Some(clock) = line.clock() {
                 let _ = sender.sender.send(clock).await;
             }
@@ -317,7 +317,7 @@ impl Executor {
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop, hold });
     }
 
-    /// Writes a section to the configuration, if any: a small file, whole and rarely.
+    /// Writes a section to the configuration, if possible. This is a small file that is rarely written.
     fn configure(&self, name: String, section: Option<Section>) {
         let Some(configure) = self.configure.clone() else { return };
         let sender = self.sender.clone();
@@ -334,15 +334,15 @@ impl Executor {
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
             if let Err(why) = desktop::show(&text) {
-                // It replaces the message in the last line, so it repeats that message.
+                // This replaces the message in the last line, so it repeats that message.
                 let words = format!("{text}. The desktop notification failed: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Warning, words));
             }
         });
     }
 
-    /// Copies a text by a program of the desktop, off the loop, unless the terminal is known to have taken it; says
-    /// what became of it, and without any means only once.
+    /// Copies a text with a program of the desktop, off the loop, unless the terminal is known to support copying.
+    /// Reports the outcome, but only once if there is no way to copy.
     pub fn copy(&self, text: String) {
         static IS_TOLD: AtomicBool = AtomicBool::new(false);
         let variable = |name: &str| std::env::var(name).ok();
@@ -364,7 +364,7 @@ impl Executor {
         });
     }
 
-    /// Opens a page in the browser, off the loop: a missing browser is reported late.
+    /// Opens a page in the browser, off the loop, because a missing browser is reported late.
     pub fn browse(&self, url: String) {
         let sender = self.sender.clone();
         tokio::spawn(async move {
@@ -374,7 +374,7 @@ impl Executor {
         });
     }
 
-    /// Returns who keeps texts, if they are kept.
+    /// Returns the journal writer, if texts are saved.
     fn keeper(&mut self) -> Option<&JournalWriter> {
         let folder = self.drafts.clone()?;
         let sender = self.sender.clone();
@@ -383,13 +383,13 @@ impl Executor {
     }
 }
 
-/// Returns what the server is asked: to it, no other one is meant.
+/// Returns the request for a page, without its host: the connection determines the server.
 fn at_page(load: &Load, page: u32) -> Request {
     let request = load.request.clone().at(None);
     if page == 0 { request } else { request.at_page(page, PER_PAGE) }
 }
 
-/// The reply as it was kept on disk, and when it came. One that cannot be read is none.
+/// Returns the reply from the disk cache and the time at which it arrived, or `None` if it cannot be read.
 async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(Arrival, Timestamp)> {
     let path = cache.lock().unwrap_or_else(PoisonError::into_inner).path(request);
     let (request, reader, has_parts) = (request.clone(), load.read, load.has_parts);
@@ -403,7 +403,7 @@ async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(A
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
-/// The reply to `request`, a page of `load`.
+/// Sends `request`, a page of `load`, and returns the reply.
 pub(super) async fn reply(
     line: &ServerConnection,
     load: &Load,
@@ -453,7 +453,7 @@ async fn send(line: &ServerConnection, write: &Write) -> Result<crate::store::Va
     read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, ..)| value)
 }
 
-/// Runs a computation on a worker. A canceled one is aborted before its result is used.
+/// Runs a computation on a worker thread. A canceled one is aborted before its result is used.
 async fn make(work: Work, stop: Cancel) -> Result<Outcome, Error> {
     let name = Ticket::Work(work.key.clone());
     let made = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
@@ -505,7 +505,7 @@ mod tests {
         let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
         assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));
         assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));
-        // The second time memory knows.
+        // The second time, the store already has the data.
         let Effect::Start(ticket, want, _) = start else { panic!("a start") };
         executor.take(Effect::Start(ticket, want, 1.into()));
         assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));

@@ -1,4 +1,4 @@
-//! Reads a document that grows on the server, and holds back where it comes faster than it can be taken in.
+//! Following a document that grows on the server, with backpressure when it grows faster than it can be processed.
 
 use super::executor::{self, MsgSender};
 use crate::api::client::{Client, Download};
@@ -11,28 +11,31 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// How long a stream rests after new bytes, at first.
+/// The initial pause of a stream after new bytes.
 const QUICK: Duration = Duration::from_millis(400);
-/// How long it rests at most while nothing comes.
+/// The maximum pause while no new bytes arrive.
 const SLOW: Duration = Duration::from_secs(5);
-/// How long it rests at most where a server sends everything each time.
+/// The maximum pause for a server that sends the whole document each time.
 const SELDOM: Duration = Duration::from_secs(30);
-/// How much of the end of a document is kept to tell whether a server that sends everything sends the same.
+/// The number of bytes kept of the end of a document, to detect whether a server that sends everything sends the same
+/// document.
 const TAIL: usize = 4096;
-/// How much of that is asked for again where a server sends parts: another document has other bytes there.
+/// The number of these bytes requested again from a server that supports ranges: another document has other bytes
+/// there.
 const OVERLAP: usize = 512;
-/// Bytes of all streams that are told and not heard yet: what waits takes memory, too.
+/// Maximum number of bytes of all streams that were sent to the app but not handled yet, since queued bytes take
+/// memory, too.
 pub(super) const UNHEARD: usize = 8 << 20;
 
-/// What a stream waits for before it says more.
+/// The conditions that a stream waits for before it sends more.
 pub(super) struct Flow {
-    /// Whether what came has no room at the moment.
+    /// Whether the stream is paused because there is no room for more bytes.
     pub held_up: watch::Receiver<bool>,
-    /// What may be told before some of it is heard, in bytes.
+    /// The number of bytes that may be sent before the app handles some.
     pub unheard: Arc<Semaphore>,
 }
 
-/// Bytes on their way; when nobody has them any more, others may follow.
+/// Bytes on their way to the app. Dropping them makes room for others.
 struct Delivered {
     bytes: Bytes,
     _room: Option<OwnedSemaphorePermit>,
@@ -45,9 +48,9 @@ impl AsRef<[u8]> for Delivered {
 }
 
 impl Flow {
-    /// Waits until there is room for `bytes`, and takes it.
+    /// Waits until there is room for `bytes`, and reserves it.
     async fn take(&mut self, bytes: Bytes) -> Bytes {
-        // Whoever could hold it up is gone with the executor, and this task with both.
+        // This fails only if the executor is gone, and then this task is, too.
         let _ = self.held_up.wait_for(|hold| !hold).await;
         let size = u32::try_from(bytes.len().min(UNHEARD)).unwrap_or(u32::MAX);
         let room = self.unheard.clone().acquire_many_owned(size).await.ok();
@@ -55,7 +58,7 @@ impl Flow {
     }
 }
 
-/// Reads a growing document until its status says that nothing more will come.
+/// Reads a growing document until its status says that it is complete.
 pub(super) async fn stream(
     line: &ServerConnection,
     follow: &Follow,
@@ -67,7 +70,8 @@ pub(super) async fn stream(
     let mut at = Position { follow, sender, flow, held: held.amount, tail: held.tail, resent: false };
     let mut rest = QUICK;
     loop {
-        // The status first: if it says that all is written, the bytes read after it are all there are.
+        // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
+        // are.
         let status = executor::reply(line, &follow.status, &follow.status.request, None).await;
         let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
         let failed = status.as_ref().err().cloned();
@@ -85,17 +89,18 @@ pub(super) async fn stream(
             Ok(grown) => {
                 rest = if grown { QUICK } else { (rest * 3 / 2).min(SLOW) };
                 if at.resent {
-                    // Megabytes for a few new lines: most of the time neither server nor network works for this.
+                    // Resending megabytes for a few new lines is expensive, so most of the time neither server nor
+                    // network should be busy with it.
                     rest = rest.max((began.elapsed() * 4).min(SELDOM));
                 }
                 if over {
                     return Ok(());
                 }
             }
-            // A trace that is not there yet is an empty one.
+            // A missing trace is treated as empty.
             Err(error) if error.is_passing() || error.is_missing() && !over => {
                 asked = asked.max(asked_for(&error));
-                // What broke off after it brought something is taken up soon.
+                // A transfer that was interrupted after some bytes is resumed soon.
                 rest = if at.held > before { QUICK } else { (rest * 2).min(SLOW) };
             }
             Err(error) => return Err(error),
@@ -104,42 +109,42 @@ pub(super) async fn stream(
     }
 }
 
-/// The pause that a server asks for.
+/// Returns the pause that the server requests.
 fn asked_for(error: &Error) -> Duration {
     if let Fault::Limited(Some(pause)) = error.fault { pause } else { Duration::ZERO }
 }
 
-/// How much of a document is known, and how it ends.
+/// The known length of a document and its last bytes.
 struct Position<'a> {
     follow: &'a Follow,
     sender: &'a MsgSender,
     flow: Flow,
     held: u64,
-    /// The last bytes that are held, as far as they are known.
+    /// The last known bytes.
     tail: Vec<u8>,
-    /// Whether the server sent everything again, the last time.
+    /// Whether the server sent the whole document the last time.
     resent: bool,
 }
 
 impl Position<'_> {
-    /// Brings what is new; whether anything was.
+    /// Reads the new bytes, and returns whether there were any.
     async fn catch_up(&mut self, client: &Client) -> Result<bool, Error> {
         let known = self.held;
-        // The last bytes once more: a document that was written again, and is longer by now, has others there.
+        // The last bytes are requested again: a document that was rewritten, and is longer by now, has others there.
         let from = known.saturating_sub(self.tail.len().min(OVERLAP) as u64);
         let mut download = client.stream(&self.follow.request, from).await?;
         if download.start > known || download.is_nothing() && from < known {
-            // Something between is missing, or what was there is not: all of it tells.
+            // Either bytes in between are missing, or the known ones no longer exist. Reading everything shows which.
             download = client.stream(&self.follow.request, 0).await?;
         }
         self.resent = download.start < from;
-        // What is known must be the beginning of what comes, and is skipped.
+        // The known bytes must be a prefix of the document, and are skipped.
         let check_from = known.saturating_sub(self.tail.len() as u64);
         let mut seen = download.start;
         let mut compared: Vec<u8> = Vec::new();
         while seen < known {
             let Some(chunk) = download.chunk().await? else {
-                // Shorter than what is held: it was written again.
+                // The document is shorter than the known part, so it was rewritten.
                 return self.restart(client).await;
             };
             let end = seen + chunk.len() as u64;
@@ -148,7 +153,7 @@ impl Position<'_> {
             compared.extend(chunk.get(from..to.max(from)).unwrap_or_default());
             seen = end;
             if end >= known {
-                // A server may have begun in the middle of the tail.
+                // The server's reply may start in the middle of the tail.
                 if !self.tail.ends_with(&compared) {
                     return self.restart(client).await;
                 }
@@ -182,13 +187,13 @@ impl Position<'_> {
         if bytes.is_empty() && !restart {
             return;
         }
-        // Before they are counted: what is never told is not held.
+        // Waits before counting, because bytes that are never sent must not be counted.
         let bytes = self.flow.take(bytes).await;
         self.held += bytes.len() as u64;
         self.tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default());
         let surplus = self.tail.len().saturating_sub(TAIL);
         self.tail.drain(..surplus);
-        // A full channel holds the reading up, and with it the server.
+        // A full channel pauses reading, and thereby the server.
         self.sender.tell(Msg::Bytes { request: self.follow.request.clone(), bytes, restart }).await;
     }
 }

@@ -1,10 +1,11 @@
-//! Texts that the user typed, on disk until the server has them: one file each, written whole, then synced.
+//! The journal: texts that the user typed, on disk until the server has them. Each is a file of its own, written
+//! completely and then synced.
 //!
-//! A thread of its own writes them in the order in which they were typed: from then on they outlive the program,
-//! however it ends. The files of the state are written in the same way. Of several states of one text that wait, only
-//! the last is written. What the disk refuses stays in memory and is tried again. A second thread syncs what was
-//! written, so that a slow disk does not hold up the next letter; until a file is synced, a link keeps the state of it
-//! that was, for a power cut.
+//! A dedicated thread writes them in the order in which they were typed; from then on, they survive the program however
+//! it ends. State files are written in the same way. If several versions of one text are waiting, only the last is
+//! written. A text that cannot be written stays in memory and is retried. A second thread syncs the written files, so
+//! that a slow disk does not delay the next key. Until a file is synced, a hard link keeps its previous version, in
+//! case of a power failure.
 
 use super::state_files;
 use crate::app::outbox::Claim;
@@ -19,45 +20,45 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How long to wait before what could not be written is tried again.
+/// The delay before retrying a failed write.
 const AGAIN: Duration = Duration::from_secs(3);
-/// What the first line of a saved text begins with.
+/// The start of the first line of a saved text.
 const MAGIC: &str = "labscope-kept-1";
 
-/// What the thread is told.
+/// A request to the writing thread.
 enum Job {
     Keep(String, Option<String>),
-    /// A file of the state of an account.
+    /// A state file of an account.
     State(String, StateFile),
-    /// Answered when everything before it was written, or refused by the disk.
+    /// Answered when everything before it was written or failed to be.
     Written(oneshot::Sender<()>),
-    /// Answered when everything before it was synced, or refused by the disk.
+    /// Answered when everything before it was synced or failed to be.
     Reached(oneshot::Sender<()>),
-    /// Answered with whose the text is to send.
+    /// Answered with who may send the text.
     Claim(String, oneshot::Sender<Claim>),
 }
 
-/// What the thread that syncs is told.
+/// A request to the syncing thread.
 enum Written {
-    /// The file of that name is another now, or gone.
+    /// The file with this name was changed or removed.
     File(String),
-    /// Answered when everything before it was tried.
+    /// Answered when syncing everything before it was attempted.
     Reached(oneshot::Sender<()>),
 }
 
-/// Texts that no other program may send while this one runs: the locked files that say so, by the names of the texts'
+/// The texts that no other program may send while this one runs: the locked claim files, by the names of the texts'
 /// files.
 type ClaimedTexts = HashMap<String, fs::File>;
 
-/// Writes texts, on a thread of its own: a slow disk holds up nobody.
+/// A writer of texts on a dedicated thread, so that a slow disk blocks nothing else.
 pub struct JournalWriter {
     jobs: Sender<Job>,
     threads: [JoinHandle<()>; 2],
 }
 
 impl JournalWriter {
-    /// Begins; `told` hears why the disk refuses a text, and that it takes them again. It says whether it could be
-    /// told.
+    /// Starts the threads. `on_change` is called with the error when texts can no longer be written, and again when
+    /// they can. It returns whether the report was delivered.
     pub fn start(
         folder: PathBuf,
         on_change: impl Fn(Result<(), String>) -> bool + Clone + Send + 'static,
@@ -71,40 +72,39 @@ impl JournalWriter {
         JournalWriter { jobs, threads: [writing, syncing] }
     }
 
-    /// Keeps `text` under `key`; `None` drops it.
+    /// Saves `text` under `key`, or drops the saved text if it is `None`.
     pub fn keep(&self, key: String, text: Option<String>) {
         let _ = self.jobs.send(Job::Keep(key, text));
     }
 
-    /// Writes a file of the state of an account.
+    /// Writes a state file of an account.
     pub fn keep_state(&self, account: &str, file: StateFile) {
         let _ = self.jobs.send(Job::State(account.to_owned(), file));
     }
 
-    /// Resolves when all that was to be kept until now is written, so that it outlives the program, or was refused.
+    /// Resolves when everything saved so far is written, so that it survives the program, or has failed.
     pub fn written(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
         let _ = self.jobs.send(Job::Written(sender));
         receiver
     }
 
-    /// Resolves when all that was to be kept until now is on disk, or was refused by it.
+    /// Resolves when everything saved so far is synced to disk, or has failed.
     pub fn reached(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
         let _ = self.jobs.send(Job::Reached(sender));
         receiver
     }
 
-    /// Returns whether the text `key` is ours to send, once all that was to be kept until now was tried. It stays ours
-    /// until it is dropped, or the program ends: a lock on a file says so, which goes with the program, whatever ends
-    /// it.
+    /// Claims the text `key` for sending, once everything saved so far was attempted. The claim lasts until the text is
+    /// dropped or the program ends: it is a file lock, which the system releases however the program ends.
     pub fn claim(&self, key: String) -> oneshot::Receiver<Claim> {
         let (sender, receiver) = oneshot::channel();
         let _ = self.jobs.send(Job::Claim(key, sender));
         receiver
     }
 
-    /// Ends it, when all is written or was refused once more. Blocks.
+    /// Stops the threads when everything is written or has failed once more. Blocks.
     pub fn finish(self) {
         drop(self.jobs);
         for thread in self.threads {
@@ -113,7 +113,7 @@ impl JournalWriter {
     }
 }
 
-/// What the user was told last: whether the disk takes texts.
+/// The last status reported to the user: whether texts can be written.
 struct News<'a, T> {
     folder: &'a Path,
     on_change: &'a T,
@@ -125,7 +125,7 @@ impl<'a, T: Fn(Result<(), String>) -> bool> News<'a, T> {
         News { folder, on_change, refuses: false }
     }
 
-    /// Tells it where it is news.
+    /// Reports the outcome if it changed.
     fn tell(&mut self, outcome: io::Result<()>) {
         let news = outcome.map_err(|error| format!("{}: {error}", self.folder.display()));
         let refuses = news.is_err();
@@ -135,7 +135,8 @@ impl<'a, T: Fn(Result<(), String>) -> bool> News<'a, T> {
     }
 }
 
-/// The next job; after a while none, where something waits to be tried again. An error where nobody gives any more.
+/// Returns the next job, or `None` after a timeout if something waits to be retried. Returns an error when all senders
+/// are gone.
 fn next<T>(inbox: &Receiver<T>, waits: bool) -> Result<Option<T>, RecvTimeoutError> {
     match waits {
         true => match inbox.recv_timeout(AGAIN) {
@@ -182,14 +183,14 @@ fn work(
             let _ = written.send(Written::Reached(sender));
         }
         for (key, sender) in claims {
-            // What the disk does not take says nothing of who has it.
+            // If the text could not be written, the files do not tell who may send it.
             let unwritten = queue.iter().any(|(waiting, _)| *waiting == key);
             let _ = sender.send(if unwritten { Claim::Ours(None) } else { claim(folder, &key, &mut held) });
         }
     }
 }
 
-/// Syncs what was written.
+/// Runs the syncing thread.
 fn sync(inbox: &Receiver<Written>, folder: &Path, on_change: &impl Fn(Result<(), String>) -> bool) {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut news = News::new(folder, on_change);
@@ -214,7 +215,7 @@ fn sync(inbox: &Receiver<Written>, folder: &Path, on_change: &impl Fn(Result<(),
     }
 }
 
-/// Syncs the files of these names, and their folder; those that are done are taken out.
+/// Syncs the files with these names and then their folder. Clears the names on success.
 pub(super) fn sync_all(names: &mut BTreeSet<String>, folder: &Path) -> io::Result<()> {
     if names.is_empty() {
         return Ok(());
@@ -222,7 +223,7 @@ pub(super) fn sync_all(names: &mut BTreeSet<String>, folder: &Path) -> io::Resul
     for name in &*names {
         match synced(folder, name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            // One that is gone is so when the folder is on disk.
+            // The removal of a missing file is on disk when the folder is synced.
             _ => {}
         }
     }
@@ -231,11 +232,11 @@ pub(super) fn sync_all(names: &mut BTreeSet<String>, folder: &Path) -> io::Resul
     Ok(())
 }
 
-/// Syncs a file, and keeps a link to what is on disk now, until a later state of it is.
+/// Syncs a file, and keeps a hard link to this version until a later version is synced.
 fn synced(folder: &Path, name: &str) -> io::Result<()> {
     let (path, last, link) = (folder.join(name), synced_of(folder, name), link_of(folder, name));
     let _ = fs::remove_file(&link);
-    // Of a disk that knows no links, the file itself has to do.
+    // On a file system without links, the file itself is synced.
     let linked = fs::hard_link(&path, &link).is_ok();
     let outcome = fs::File::open(if linked { &link } else { &path }).and_then(|file| file.sync_all());
     match (linked, &outcome) {
@@ -243,24 +244,25 @@ fn synced(folder: &Path, name: &str) -> io::Result<()> {
         (true, Err(_)) => _ = fs::remove_file(&link),
         (false, _) => {}
     }
-    // It may have been dropped in the middle.
+    // The text may have been dropped meanwhile.
     if !path.try_exists().unwrap_or(true) {
         let _ = fs::remove_file(&last);
     }
     outcome
 }
 
-/// The state of a text's file that is known to be on disk. It begins with a dot: it is no text itself.
+/// Returns the path of the last synced version of a text's file. Its name starts with a dot, since it is not a text
+/// itself.
 fn synced_of(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".synced-{name}"))
 }
 
-/// The state that is being synced.
+/// Returns the path of the version being synced.
 fn link_of(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".link-{name}"))
 }
 
-/// Puts a text in line; an older state of it is passed over where nothing was kept in between.
+/// Enqueues a text. It replaces an older version if nothing was enqueued in between.
 fn push(queue: &mut VecDeque<(String, Option<String>)>, key: String, text: Option<String>) {
     match queue.back_mut() {
         Some(last) if last.0 == key => last.1 = text,
@@ -268,7 +270,7 @@ fn push(queue: &mut VecDeque<(String, Option<String>)>, key: String, text: Optio
     }
 }
 
-/// Writes what waits, in order, until the disk refuses one: nothing behind it is written, or dropped, before it.
+/// Writes the queue in order until an error occurs. Later texts are neither written nor dropped before that one.
 fn write(
     queue: &mut VecDeque<(String, Option<String>)>,
     written: &Sender<Written>,
@@ -286,7 +288,7 @@ fn write(
     Ok(())
 }
 
-/// Takes the right to send the text `key`, where no other program has it, and reads what is there of it.
+/// Claims the text `key` for sending, unless another program has claimed it, and reads its content.
 fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
     let name = file_name(key);
     if !held.contains_key(&name) {
@@ -296,7 +298,7 @@ fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
             match file.try_lock() {
                 Ok(()) => _ = held.insert(name.clone(), file),
                 Err(fs::TryLockError::WouldBlock) => return Claim::Elsewhere,
-                // A disk that knows no locks holds nobody up.
+                // A file system without locks must not prevent sending.
                 Err(fs::TryLockError::Error(_)) => {}
             }
         }
@@ -311,12 +313,12 @@ fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
     }
 }
 
-/// How the name of a file begins that is being written.
+/// The prefix of the name of a file that is being written.
 const UNFINISHED: &str = ".draft-";
-/// How old such a file is before nobody can be writing it any more.
+/// The age at which no program can be writing such a file any more.
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Gives that right back. Whoever takes it then finds no text.
+/// Releases the claim. A program that claims the text afterwards finds that it is gone.
 fn release(folder: &Path, key: &str, held: &mut ClaimedTexts) {
     let name = file_name(key);
     if held.remove(&name).is_some() {
@@ -324,15 +326,16 @@ fn release(folder: &Path, key: &str, held: &mut ClaimedTexts) {
     }
 }
 
-/// The file whose lock says who has a text. It begins with a dot: it is no text itself.
+/// Returns the path of the file whose lock claims a text. Its name starts with a dot, since it is not a text itself.
 fn claim_of(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".claim-{name}"))
 }
 
-/// Keeps `text` under `key` in `folder`; `None` drops it. It is not synced yet.
+/// Saves `text` under `key` in `folder`, or drops the saved text if it is `None`. Does not sync.
 ///
 /// # Errors
-/// Those of the disk; what was kept under the key before is still there.
+///
+/// Returns the error of the file system. The text saved under the key before is then unchanged.
 pub(super) fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
     let name = file_name(key);
     let path = folder.join(&name);
@@ -348,14 +351,14 @@ pub(super) fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<(
     };
     private(folder)?;
     let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
-    // The first line tells the key, so that the file's name may be shortened, and what the text must add up to.
+    // The first line contains the key, since the file's name may be truncated, and a checksum.
     writeln!(file, "{MAGIC} {:016x} {}", sum(key, text), key.replace(['\n', '\r'], " "))?;
     file.write_all(text.as_bytes())?;
     file.persist(&path).map_err(|e| e.error)?;
     Ok(())
 }
 
-/// Makes the folder, for nobody else to look into.
+/// Creates the folder with access for its owner only.
 pub(super) fn private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -367,26 +370,27 @@ pub(super) fn private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// A file that was moved into its place, or removed, is so after a power cut only when the folder is on disk.
+/// Syncs the folder, without which a renamed or removed file may reappear after a power failure.
 fn synced_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// All that is kept in a folder.
+/// The texts saved in a folder.
 #[derive(Debug, Default)]
 pub struct SavedTexts {
-    /// What can be read.
+    /// The readable texts.
     pub kept: Kept,
-    /// Files that are not as they were written. They are left alone.
+    /// Files that are damaged. They are left alone.
     pub damaged: Vec<PathBuf>,
 }
 
-/// Reads all that is kept in `folder`.
+/// Reads all texts saved in `folder`.
 pub fn load(folder: &Path) -> SavedTexts {
     let (mut kept, mut damaged) = (Kept::default(), Vec::new());
     let Ok(entries) = fs::read_dir(folder) else { return SavedTexts::default() };
     for entry in entries.flatten() {
-        // What begins with a dot was cut off while it was written: the state before it is there whole.
+        // Files whose name starts with a dot are not texts; those being written when the program ended still have their
+        // complete previous version.
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with('.') {
@@ -395,7 +399,7 @@ pub fn load(folder: &Path) -> SavedTexts {
         }
         let is_state = state_files::is_state(&name);
         match whole(&entry.path()).or_else(|| whole(&synced_of(folder, &name))) {
-            // What was set aside has another name than its key says.
+            // The name of a file that was set aside differs from that of its key.
             Some((key, _)) if name.strip_suffix(state_files::BACKUP) == Some(&file_name(&key)) => {}
             Some((key, text)) if is_state => state_files::read(&mut kept, &key, &text, &entry.path()),
             Some((key, text)) if key.starts_with("account ") => kept.account = text,
@@ -410,7 +414,7 @@ pub fn load(folder: &Path) -> SavedTexts {
     SavedTexts { kept, damaged }
 }
 
-/// Removes what a killed program began to write, once it is too old for another program to be writing it now.
+/// Removes an unfinished file of a killed program, once it is too old for another program to be writing it.
 fn remove_leftover(entry: &fs::DirEntry) {
     let written = entry.metadata().and_then(|data| data.modified()).ok();
     let is_old = written.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > LEFTOVER_AGE);
@@ -419,34 +423,34 @@ fn remove_leftover(entry: &fs::DirEntry) {
     }
 }
 
-/// Key and text of the file at `path`, if it is as it was written.
+/// Returns the key and the text of the file at `path`, if it is undamaged.
 fn whole(path: &Path) -> Option<(String, String)> {
     let content = fs::read_to_string(path).ok()?;
     read(&content).map(|(key, text)| (key.to_owned(), text.to_owned()))
 }
 
-/// Key and text of a file, if they are what was written.
+/// Returns the key and the text of a file's content, if the checksum matches.
 fn read(content: &str) -> Option<(&str, &str)> {
     let (head, text) = content.split_once('\n')?;
     let (sum_said, key) = head.strip_prefix(MAGIC)?.strip_prefix(' ')?.split_once(' ')?;
     (u64::from_str_radix(sum_said, 16).ok()? == sum(key, text)).then_some((key, text))
 }
 
-/// The 64-bit FNV-1a sum of key and text: the same in every version of the program.
+/// Returns the 64-bit FNV-1a checksum of key and text, which is the same in every version of the program.
 fn sum(key: &str, text: &str) -> u64 {
     let bytes = key.bytes().chain([b'\n']).chain(text.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// The name of the file of the text `key`.
+/// Returns the name of the file of the text `key`.
 pub(super) fn file_name(key: &str) -> String {
     let mut name = crate::api::endpoint::encode(key);
-    // A dot in front would mean a file that was not finished.
+    // A leading dot marks unfinished files.
     if name.starts_with('.') {
         name.replace_range(..1, "%2E");
     }
     if name.len() > 180 {
-        // Long keys differ at their end; a sum of the whole keeps them apart.
+        // Long keys differ at their end; a checksum of the whole key keeps them apart.
         name.truncate(150);
         name.push_str(&format!("-{:016x}", sum(key, "")));
     }
@@ -514,7 +518,7 @@ mod tests {
         fs::write(at("a"), "").expect("written");
         let kept = load(folder.path());
         assert_eq!((kept.kept.texts["a"].as_str(), kept.damaged.len()), ("one", 0));
-        // What is dropped leaves nothing behind, whatever is synced when.
+        // Dropping a text leaves nothing behind, even if it is synced afterwards.
         keep(folder.path(), "a", None).expect("dropped");
         sync_all(&mut BTreeSet::from(["a".to_owned()]), folder.path()).expect("synced");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
@@ -541,7 +545,7 @@ mod tests {
         assert!(!file_name(".key").starts_with('.'));
     }
 
-    /// A folder that cannot be made, until the file in its place is taken away.
+    /// Uses a folder that cannot be created until the file in its place is removed.
     #[test]
     fn what_the_disk_refuses_is_tried_again_in_order_and_said_once() {
         let folder = tempfile::tempdir().expect("a folder for the test");
@@ -575,13 +579,13 @@ mod tests {
         assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
         assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
         assert_eq!(claim(&two), Claim::Elsewhere);
-        // Sent and dropped by the first, it is not there for the second.
+        // A text that was sent and dropped by the first is gone for the second.
         one.keep("draft".into(), None);
         one.reached().blocking_recv().expect("tried");
         assert_eq!(claim(&two), Claim::Gone);
         one.keep("draft".into(), Some("other words".into()));
         assert_eq!(claim(&one), Claim::Ours(Some("other words".into())));
-        // What ends one program, a kill too, gives it free.
+        // When a program ends, even by being killed, its claims are released.
         one.finish();
         assert_eq!(claim(&two), Claim::Ours(Some("other words".into())));
         two.finish();
@@ -601,7 +605,7 @@ mod tests {
         one.keep("draft".into(), Some("words".into()));
         one.reached().blocking_recv().expect("tried");
         assert_eq!(claim(&three), Claim::Elsewhere);
-        // Sent, it leaves nothing behind.
+        // Sending leaves nothing behind.
         one.keep("draft".into(), None);
         for keeper in [one, two, three] {
             keeper.finish();
@@ -609,7 +613,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 
-    /// A text whose file cannot be written, since a folder has its name.
+    /// Uses a text whose file cannot be written because a folder has its name.
     #[test]
     fn while_the_disk_refuses_one_text_what_is_on_it_of_others_still_holds() {
         let folder = tempfile::tempdir().expect("a folder for the test");
@@ -625,7 +629,7 @@ mod tests {
         assert_eq!(claim("written"), Claim::Ours(Some("words".into())));
         assert_eq!(claim("older"), Claim::Ours(None), "what is on disk of it says nothing");
         assert!(matches!(news.recv(), Ok(Err(_))));
-        // It is tried again without a word from anybody.
+        // Writing is retried without a further request.
         fs::remove_dir(folder.path().join("refused")).expect("out of the way");
         let again = news.recv_timeout(Duration::from_secs(60));
         assert!(matches!(again, Ok(Ok(()))), "the disk takes texts again, and nobody says so: {again:?}");

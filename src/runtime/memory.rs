@@ -1,14 +1,15 @@
-//! What is let go of goes back to the system at once.
+//! Returning freed memory to the system at once.
 
-/// Bytes from which on a piece of memory is the system's own, and goes back to it by itself.
+/// The size in bytes from which the allocator maps memory separately, which is returned to the system when freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE: libc::c_int = 256 * 1024;
 
-/// Asks the allocator to keep nothing large for later. The one of glibc would: blocks of a trace that went to disk
-/// would stay with the program, several times as much as it may hold. Call it before anything large is held.
+/// Configures the allocator not to keep large freed memory. By default glibc would keep it, so that the memory of
+/// spilled trace blocks would stay with the process, several times as much as it may use. Call this before allocating
+/// anything large.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it sets a number of the allocator; there is no other thread yet.
+    // SAFETY: The call sets a parameter of the allocator, and there is no other thread yet.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
     }

@@ -1,4 +1,5 @@
-//! The runtime: the loop between terminal, app and server. The only room beside the backend that spawns and sleeps.
+//! The runtime: the loop between terminal, app and server. Apart from the backend, only this module spawns tasks and
+//! sleeps.
 
 pub mod background;
 pub mod cache;
@@ -57,7 +58,7 @@ pub struct Options {
     pub connections: Connections,
     /// The first server.
     pub here: Host,
-    /// Opens other servers, if any.
+    /// A function that opens other servers, if any.
     pub open: Option<OpenServer>,
     /// Whether the mouse is used.
     pub mouse: bool,
@@ -65,15 +66,15 @@ pub struct Options {
     pub depth: Depth,
     /// Whether to query the terminal's background color.
     pub query_background: bool,
-    /// Where saved texts are written.
+    /// The folder for saved texts.
     pub drafts: Option<PathBuf>,
-    /// Writes the user's own sections to the configuration.
+    /// A function that writes custom sections to the configuration.
     pub configure: Option<executor::Configure>,
-    /// How the user is notified when a watched job finishes.
+    /// The way the user is notified when a watched job finishes.
     pub notify: terminal::Notify,
 }
 
-/// Runs the interface until it ends. Afterwards texts are on disk and the terminal is restored, whatever happened.
+/// Runs the interface until it ends. Afterwards, texts are on disk and the terminal is restored, even after an error.
 pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<()> {
     // From here on, signals are handled, so that the terminal is restored before the process ends.
     let signals = Signals::of_terminal(EndHeard::default())?;
@@ -84,7 +85,7 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
     let mut interface =
         Interface { sessions, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.query_background).await;
-    // A terminal that went away must not lose typed text.
+    // Typed text must not be lost when the terminal disappears.
     interface.sessions.finish().await;
     let released = terminal.release();
     outcome.and(released)
@@ -126,7 +127,7 @@ impl Interface<'_> {
             let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
             let mut dirty = self.sessions.app().take_dirty();
             if dirty && wait_for_frame.is_zero() {
-                // Text on the screen is on disk.
+                // Text is written to disk before it is shown.
                 self.sessions.written().await;
                 self.terminal.draw(self.sessions.app())?;
                 drawn = Instant::now();
@@ -173,7 +174,7 @@ impl Interface<'_> {
                     Err(_) => batch.push(Msg::Quit),
                 }
             }
-            // Keys that were held back are delivered in any case.
+            // Keys that were held back for too long are delivered.
             batch.extend(watch.expired().into_iter().map(Msg::Key));
             let now = Timestamp::now();
             for msg in std::iter::once(Msg::Now(now)).chain(batch) {
@@ -221,13 +222,13 @@ impl Interface<'_> {
                 if ends {
                     match outcome {
                         Ok(text) => self.tell(host, Msg::Interrupted(text)),
-                        // Nothing will overwrite it.
+                        // The text stays in its file, which is not overwritten.
                         Err(why) => _ = writeln!(io::stderr(), "{}", sanitize(&why)),
                     }
                     self.tell(host, Msg::Quit);
                     return Ok(());
                 }
-                // First, so that it is saved even if the terminal is lost.
+                // The text is reported first, so that it is saved even if the terminal is lost.
                 self.tell(host, Msg::Edited(outcome));
                 self.take_back(input)?;
             }
@@ -260,7 +261,7 @@ impl Interface<'_> {
         self.terminal.release()
     }
 
-    /// Goes on after another program, or quits where a signal said so while it ran.
+    /// Resumes after another program ended, or quits if a signal requested that meanwhile.
     fn after(&mut self, ended: Result<bool, String>, host: &Host, input: &mut Input) -> io::Result<()> {
         match ended {
             Ok(false) => {}
@@ -286,7 +287,7 @@ impl Interface<'_> {
         Ok(())
     }
 
-    /// Suspends the program; the window may have another size when it continues.
+    /// Suspends the program. The window may have another size when it continues.
     async fn suspend(&mut self, who: StopTarget, host: &Host, input: &mut Input) -> io::Result<()> {
         input.close().await;
         self.terminal.suspend(who)?;
@@ -316,8 +317,8 @@ impl Input {
         let (sender, events) = mpsc::channel(256);
         let task = tokio::spawn(async move {
             let mut stream = EventStream::new();
-            // The terminal is looked at each time: crossterm would read the end of one that was closed over and over,
-            // and never come back.
+            // Checks each time that the terminal still exists: crossterm would repeatedly read the end of file of a
+            // closed one and never return.
             while let Some(event) =
                 poll_fn(|cx| if terminal::is_there() { stream.poll_next_unpin(cx) } else { Poll::Ready(None) }).await
             {
@@ -329,7 +330,7 @@ impl Input {
         Input { events, task }
     }
 
-    /// Stops reading, so that another program can read; returns when reading has stopped.
+    /// Stops reading, so that another program can read. Returns when reading has stopped.
     async fn close(&mut self) {
         self.task.abort();
         let _ = (&mut self.task).await;

@@ -1,4 +1,4 @@
-//! Other programs: the browser, and the user's editor and pager, which have the terminal for a while.
+//! Running other programs: the browser, and the user's editor and pager, which use the terminal for a while.
 
 use super::Input;
 use super::run;
@@ -19,22 +19,23 @@ use tempfile::NamedTempFile;
 use tokio::time::timeout;
 use url::Url;
 
-/// How long a launcher of the browser is watched: one that fails does so at once.
+/// The time for which a browser launcher is watched. A launcher that fails does so at once.
 const LAUNCH: Duration = Duration::from_millis(250);
-/// How long a program that has the terminal may take to end when labscope is told to.
+/// The time that a program using the terminal gets to exit when labscope must quit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Opens a page in the browser, without waiting for it. Only web addresses are opened.
+/// Opens a page in the browser without waiting for it. Only web addresses are opened.
 ///
 /// # Errors
-/// What is no web address, and why there is no browser.
+///
+/// Returns a message if `url` is not a web address, or if no browser could be started.
 pub async fn browser(url: &str) -> Result<(), String> {
     let url = address(url)?;
     let mut why = "no program was found that opens web addresses".to_owned();
     for command in programs::browsers(url.as_str()) {
         let mut command = tokio::process::Command::from(command);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // C-c in our terminal is not for it.
+        // A C-c typed in labscope must not reach the browser.
         #[cfg(unix)]
         command.process_group(0);
         match command.spawn() {
@@ -49,14 +50,14 @@ pub async fn browser(url: &str) -> Result<(), String> {
     Err(format!("The browser could not be opened: {why}. y copies the address."))
 }
 
-/// The address as it is handed on: of the web, and with nothing in it that drives a terminal or a shell.
+/// Parses a web address that is safe to pass on: it contains nothing that controls a terminal or a shell.
 pub(super) fn address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.filter(|url| url.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
     url.ok_or_else(|| format!("{:?} is not a web address", sanitize(text)))
 }
 
-/// Prepares a program that may come with options, as in EDITOR="code --wait".
+/// Creates a command that may include options, as in EDITOR="code --wait".
 fn with_options(words: &str) -> programs::Command {
     let mut words = words.split_whitespace();
     let mut command = programs::command(words.next().unwrap_or_default());
@@ -71,16 +72,16 @@ async fn run_on(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io:
     wait_for(command.into(), signals).await
 }
 
-/// Runs a program that has the terminal until it ends; whether labscope is to end, too. It is told to end then, and has
-/// a moment for that.
+/// Runs a program that uses the terminal until it exits. Returns its status and whether labscope should quit; in that
+/// case, the program was told to exit and got a short time for that.
 async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
-    // C-z is for both, and the shell goes on when both have stopped.
+    // C-z applies to both programs, and the shell continues when both have stopped.
     let _by_system = StopsBySystem::begin();
     let mut child = command.spawn()?;
     loop {
         tokio::select! {
             status = child.wait() => return Ok((status?, false)),
-            // C-c is for the program in front.
+            // C-c is meant for the program in the foreground.
             signal = signals.next() => if signal == Signal::End { break },
         }
     }
@@ -92,16 +93,17 @@ async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -
             child.wait().await
         }
     };
-    // What is killed leaves the terminal as it had it.
+    // A killed program leaves the terminal in its own modes.
     terminal::reset();
     Ok((ended?, true))
 }
 
-/// Shows text in `$PAGER` or `less`; resolves when it ended, with whether labscope is to end, too. The text is cleaned:
-/// not every pager does that.
+/// Shows text in `$PAGER` or `less`. Resolves when the pager exits, and returns whether labscope should quit. The text
+/// is sanitized, since not every pager does that.
 ///
 /// # Errors
-/// Why it could not be run.
+///
+/// Returns a message if the pager could not be run.
 pub async fn pager(paper: &PagerText, signals: &mut Signals) -> Result<bool, String> {
     let command = std::env::var("PAGER").ok().filter(|v| !v.trim().is_empty()).unwrap_or_else(|| "less".into());
     let failed = |e: io::Error| format!("The pager {command:?} could not be run: {e}. Set PAGER.");
@@ -125,13 +127,13 @@ fn printed(paper: &PagerText) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Returns the user's own editor, with its options.
+/// Returns the user's editor command, including its options.
 fn editor_command() -> String {
     let set = |name: &&str| std::env::var(name).ok().filter(|v| !v.trim().is_empty());
     ["VISUAL", "EDITOR"].iter().find_map(set).unwrap_or_else(|| "vi".into())
 }
 
-/// Returns the arguments that open a file at a line in an editor, by its name.
+/// Returns the arguments for opening a file at a line, depending on the name of the editor.
 fn at_line(editor: &str, path: &Path, line: Option<u32>) -> Vec<OsString> {
     let name = editor.split_whitespace().next().and_then(|program| Path::new(program).file_stem()?.to_str());
     let file = path.as_os_str().to_owned();
@@ -150,16 +152,18 @@ fn at_line(editor: &str, path: &Path, line: Option<u32>) -> Vec<OsString> {
     }
 }
 
-/// Opens a file of the clone in the user's own editor; resolves when it ended, with whether labscope is to end, too.
+/// Opens a file of the clone in the user's editor. Resolves when the editor exits, and returns whether labscope should
+/// quit.
 ///
 /// # Errors
-/// A file that is not there or leads out of the clone, and why the editor could not be run.
+///
+/// Returns a message if the file does not exist or is outside the clone, or if the editor could not be run.
 pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<bool, String> {
     let FileOfClone { folder, path, line } = file;
     let shown = sanitize(&path.display().to_string()).into_owned();
     let missing = |_| format!("{shown} is not in the clone at {}; another branch may have it.", folder.display());
     let whole = folder.join(path).canonicalize().map_err(missing)?;
-    // A link of the repository may lead anywhere.
+    // A symbolic link in the repository may lead anywhere.
     if !folder.canonicalize().is_ok_and(|folder| whole.starts_with(folder)) {
         return Err(format!("{shown} leads out of the clone."));
     }
@@ -173,7 +177,7 @@ pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<
     }
 }
 
-/// Runs a command of the configuration, which has the terminal; how it ended, and whether labscope is to end, too.
+/// Runs a command of the configuration that uses the terminal. Returns its outcome and whether labscope should quit.
 pub(super) async fn in_terminal(
     order: &RunOrder,
     signals: &mut Signals,
@@ -194,10 +198,10 @@ pub(super) async fn in_terminal(
     }
 }
 
-/// Lets the user read what a program printed, until Enter; whether labscope is to end, too. The input stays open: what
-/// is typed after Enter is for the interface.
+/// Lets the user read a program's output until Enter is pressed. Returns whether labscope should quit. The input stays
+/// open, since keys typed after Enter are for the interface.
 async fn pause(how: &str, signals: &mut Signals, input: &mut Input) -> bool {
-    // A terminal that refuses it is gone: the loop finds that out.
+    // If this fails, the terminal is gone, which the loop detects.
     let _ = crossterm::terminal::enable_raw_mode();
     let mut out = io::stdout();
     let _ = write!(out, "\r\n{how}Press Enter to return to labscope").and_then(|()| out.flush());
@@ -227,8 +231,8 @@ fn returns(key: Key) -> bool {
     )
 }
 
-/// Lets the user write `text` in `$VISUAL`, `$EDITOR` or `vi`, in a file whose name ends with `suffix`; gives back
-/// every byte that the editor wrote, and whether labscope is to end, too.
+/// Lets the user edit `text` in `$VISUAL`, `$EDITOR` or `vi`, in a file whose name ends with `suffix`. Returns exactly
+/// what the editor wrote, and whether labscope should quit.
 pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<String, String>, bool) {
     let command = editor_command();
     let failed = |e: io::Error| format!("The editor {command:?} could not be run: {e}. Set EDITOR.");
@@ -240,7 +244,7 @@ pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<
         Ok(ended) => ended,
         Err(error) => return (Err(failed(error)), false),
     };
-    // One that was told to end cannot end well; what it wrote until then is the user's.
+    // An editor that was told to exit cannot succeed; what it wrote until then is kept.
     if !status.success() && !ends {
         let kept = file.keep().map(|(_, path)| format!(" Your text is in {}.", path.display())).unwrap_or_default();
         return (Err(format!("The editor {command:?} exited with {status}; the text is unchanged.{kept}")), false);
@@ -264,10 +268,10 @@ fn filled(text: &str, suffix: &str) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Returns what is in the file now.
+/// Returns the current content of the file.
 fn written(file: &mut NamedTempFile) -> io::Result<Vec<u8>> {
     let mut written = Vec::new();
-    // Editors that write by rename leave the old file behind our handle: read what stands at the path.
+    // Editors that save by renaming leave the old file behind our handle, so the path is read again.
     match std::fs::File::open(file.path()) {
         Ok(mut fresh) => fresh.read_to_end(&mut written)?,
         Err(_) => {

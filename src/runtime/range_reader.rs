@@ -1,5 +1,5 @@
-//! Brings parts of large things of the server to whoever reads them: of a server that gives parts those alone, of
-//! another everything, into a file without a name.
+//! Reading parts of large remote files. If the server supports ranges, only those are requested; otherwise everything
+//! is downloaded, large files to an unnamed temporary file.
 
 use super::executor::MsgSender;
 use crate::api::client::{Client, Download, Progress, Slice};
@@ -10,14 +10,14 @@ use crate::store::{AnyRangeRead, Parts, Step};
 use std::io::{Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
-/// What is larger goes to disk.
+/// The size in bytes above which a download is stored on disk.
 const IN_MEMORY: u64 = 8 * 1024 * 1024;
-/// The most requests of one reader; one that asks for more would never end.
+/// Maximum number of requests of one reader. One that needs more would never finish.
 const LOOKS: usize = 16;
-/// Between two words on how far it got.
+/// The time between two progress reports.
 const PULSE: Duration = Duration::from_millis(200);
 
-/// What came of a download.
+/// The result of a download.
 enum Fetched {
     Parts(Parts),
     TooLarge(u64),
@@ -63,7 +63,7 @@ fn unreadable(range_read: &AnyRangeRead, why: &str) -> Error {
     Error { tried: range_read.request.line(), fault }
 }
 
-/// Takes the bytes of a reply in, beside those that are `held`.
+/// Downloads the bytes of a reply and adds them to the parts in `held`.
 async fn bring(
     mut download: Download,
     held: Option<Parts>,
@@ -112,7 +112,7 @@ async fn bring(
     }))
 }
 
-/// Writes behind what is in the file, on a thread that may wait; makes the file where there is none.
+/// Appends to the file on a blocking thread, and creates the file if there is none.
 async fn append(file: Option<std::fs::File>, bytes: Vec<u8>) -> std::io::Result<std::fs::File> {
     let write = move || {
         let mut file = file.map_or_else(tempfile::tempfile, Ok)?;
@@ -133,7 +133,7 @@ mod tests {
     use crate::store::{Canceled, RangeRead};
     use tokio::sync::mpsc;
 
-    /// Reads the last byte, then the first.
+    /// A reader that reads the last byte and then the first.
     struct ReadEnds {
         most: u64,
     }

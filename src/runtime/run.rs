@@ -1,4 +1,4 @@
-//! Starts the commands of the configuration, and brings back what they print and how they end.
+//! Running the commands of the configuration, and reporting their output and exit status.
 
 use super::signals;
 use crate::app::action::Msg;
@@ -11,10 +11,10 @@ use tokio::process::Child;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// How long output is awaited that a command left behind with another program.
+/// The time to wait for the last output of a command that ended but left another program running.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
-/// The process group of a command, which is told to end when nobody waits for it any more.
+/// The process group of a command, which is told to exit when this is dropped.
 struct Group(Option<u32>);
 
 impl Drop for Group {
@@ -23,12 +23,12 @@ impl Drop for Group {
     }
 }
 
-/// Prepares the program of an order.
+/// Creates the command of an order.
 pub fn command(order: &RunOrder) -> tokio::process::Command {
     let mut words = order.program.iter();
     let mut command = programs::command(words.next().map(String::as_str).unwrap_or_default());
     command.args(words);
-    // No value of another labscope around this one is taken for one of this.
+    // Variables of an outer labscope must not be taken for values of this one.
     for value in VALUES {
         command.env_remove(variable(value));
     }
@@ -39,12 +39,12 @@ pub fn command(order: &RunOrder) -> tokio::process::Command {
     tokio::process::Command::from(command)
 }
 
-/// Says how a program ended.
+/// Converts an exit status to an outcome.
 pub fn outcome(status: ExitStatus) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("failed with {status}")) }
 }
 
-/// Runs an order to its end.
+/// Runs an order to completion.
 pub async fn run(number: u64, order: RunOrder, sender: mpsc::Sender<Msg>) {
     let mut command = command(&order);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -67,18 +67,18 @@ async fn follow(number: u64, mut child: Child, sender: &mpsc::Sender<Msg>) -> Re
     tokio::pin!(pumps);
     let status = tokio::select! {
         status = child.wait() => {
-            // What it printed last may still be on its way; another program that it left behind may print for ever.
+            // The last output may still be on its way, but a program that the command left running may print forever.
             let _ = timeout(AFTERWARDS, &mut pumps).await;
             status
         }
         _ = &mut pumps => child.wait().await,
     };
-    // What it left running on purpose goes on.
+    // A program that was left running on purpose is not stopped.
     group.0 = None;
     status.map_err(|error| format!("failed: {error}")).and_then(outcome)
 }
 
-/// Sends what a program prints.
+/// Sends the output of a program.
 async fn pump(number: u64, from: Option<impl AsyncRead + Unpin>, sender: &mpsc::Sender<Msg>) {
     let Some(mut from) = from else { return };
     let mut bytes = vec![0; 8 * 1024];

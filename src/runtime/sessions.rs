@@ -1,4 +1,4 @@
-//! The open servers: an app and an executor each, and which of them is current.
+//! The open servers, each with an app and an executor, and which of them is current.
 
 use super::executor::{Configure, Executor};
 use super::terminal;
@@ -21,27 +21,27 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// The state another server is opened with.
+/// The state with which another server is opened.
 pub struct ServerContext {
     pub session: Session,
     /// The folder of saved texts.
     pub drafts: Option<PathBuf>,
-    /// The saved texts, and the state beside them.
+    /// The saved texts, and the state stored with them.
     pub kept: Kept,
-    /// A warning about them.
+    /// A warning about loading them.
     pub warning: Option<String>,
 }
 
-/// Loads the state a server is opened with. Called on a worker: it reads files.
+/// A function that loads the state of a server to open. Called on a worker thread, because it reads files.
 pub type OpenServer = Arc<dyn Fn(&Host) -> ServerContext + Send + Sync>;
 
-/// What all sessions share.
+/// The state shared by all sessions.
 pub(super) struct SharedContext {
     /// The connections to servers.
     pub lines: Connections,
-    /// Opens other servers, if any.
+    /// A function that opens other servers, if any.
     pub open: Option<OpenServer>,
-    /// Writes the user's own sections.
+    /// A function that writes custom sections.
     pub configure: Option<Configure>,
 }
 
@@ -61,14 +61,15 @@ impl ServerSession {
         ServerSession { host, app, executor: executor.configured(shared.configure.clone()), inbox }
     }
 
-    /// Starts or ends background work at once, so that its messages are recognized; returns the effects for the loop.
+    /// Starts or cancels background work immediately, so that its messages are recognized. Returns the effects for the
+    /// loop.
     fn hand_over(&mut self, effects: Vec<Effect>) -> Vec<Task> {
         let left = effects.into_iter().filter_map(|effect| self.executor.take(effect));
         left.map(|effect| (self.host.clone(), effect)).collect()
     }
 }
 
-/// An effect for the loop, and the server whose app asked for it.
+/// An effect for the loop, and the server whose app requested it.
 pub(super) type Task = (Host, Effect);
 
 /// A message from the background.
@@ -90,7 +91,7 @@ struct OpeningSession {
 pub(super) struct Sessions {
     front: ServerSession,
     away: Vec<ServerSession>,
-    /// The servers visited before this one, the latest last.
+    /// The previously visited servers, most recent last.
     way: Vec<Host>,
     arriving: Option<OpeningSession>,
     shared: SharedContext,
@@ -103,17 +104,17 @@ impl Sessions {
         Sessions { front, away: Vec::new(), way: Vec::new(), arriving: None, shared }
     }
 
-    /// The current app.
+    /// Returns the current app.
     pub fn app(&mut self) -> &mut App {
         &mut self.front.app
     }
 
-    /// The current server.
+    /// Returns the current server.
     pub fn host(&self) -> Host {
         self.front.host.clone()
     }
 
-    /// Returns when the next app is due.
+    /// Returns the time at which the next app is due.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.away.iter().fold(self.front.app.wake_at(), |wake, seat| earliest(wake, seat.app.wake_at()))
     }
@@ -127,13 +128,13 @@ impl Sessions {
         self.front.app.is_quitting() || self.away.iter().any(|seat| seat.app.is_quitting())
     }
 
-    /// Runs the effects of the app of `host`; returns those for the loop.
+    /// Runs the effects of the app of `host`. Returns those for the loop.
     pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<Task> {
         let tasks = self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default();
         self.moved(tasks)
     }
 
-    /// Switches servers at once, so that keys typed after that go to the new app; returns the remaining tasks.
+    /// Switches servers immediately, so that keys typed afterwards go to the new app. Returns the remaining tasks.
     fn moved(&mut self, tasks: Vec<Task>) -> Vec<Task> {
         let mut left = Vec::new();
         let mut queue = VecDeque::from(tasks);
@@ -154,7 +155,7 @@ impl Sessions {
         }
     }
 
-    /// Copies a text by other means than the terminal, where it may not take it, for the app of `host`.
+    /// Copies a text by other means than the terminal, which may not support it, for the app of `host`.
     pub fn copy(&mut self, host: &Host, text: String) {
         if let Some(seat) = self.seat(host) {
             seat.executor.copy(text);
@@ -168,7 +169,7 @@ impl Sessions {
         }
     }
 
-    /// Delivers a message to the app of `host`; call [`rest`](Sessions::rest) after the last one.
+    /// Delivers a message to the app of `host`. Call [`rest`](Sessions::rest) after the last one.
     pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
         let Some(seat) = self.seat(host) else { return Vec::new() };
         let effects = seat.app.receive(msg);
@@ -176,7 +177,7 @@ impl Sessions {
         self.moved(tasks)
     }
 
-    /// Settles all apps that received messages, and runs what is due in the background.
+    /// Settles all apps that received messages, and runs what is due in background sessions.
     pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
         let mut tasks = Vec::new();
         let mut told = Vec::new();
@@ -205,7 +206,7 @@ impl Sessions {
         self.front.hand_over(effects)
     }
 
-    /// Returns what comes next from the background.
+    /// Waits for the next message from the background.
     pub async fn heard(&mut self) -> Incoming {
         poll_fn(|cx| self.poll_heard(cx)).await
     }
@@ -232,9 +233,9 @@ impl Sessions {
         seats.into_iter().find_map(|seat| Some((seat.host.clone(), seat.inbox.try_recv().ok()?)))
     }
 
-    /// Switches to `host`, at `place` or as it was: at once if it is open.
+    /// Switches to `host`, at `place` or where it was left. This is immediate if the server is already open.
     fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
-        // Switching again before a server has opened cancels that server.
+        // Switching again before a server has opened cancels opening it.
         self.arriving = None;
         if host == self.front.host {
             return Vec::new();
@@ -269,7 +270,7 @@ impl Sessions {
         self.moved(tasks)
     }
 
-    /// Returns to the previous server, as it was.
+    /// Returns to the previous server, where it was left.
     fn go_back(&mut self) -> Vec<Task> {
         self.arriving = None;
         let Some(host) = self.way.pop() else { return Vec::new() };
@@ -294,7 +295,7 @@ impl Sessions {
         self.front.executor.written().await;
     }
 
-    /// Waits briefly until texts are on disk and writes have been answered, on every server.
+    /// Waits until texts are on disk, and briefly for writes to be answered, on every server.
     pub async fn finish(&mut self) {
         let seats = std::iter::once(&mut self.front).chain(&mut self.away);
         join_all(seats.map(|seat| seat.executor.finish())).await;

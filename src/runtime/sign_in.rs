@@ -1,4 +1,4 @@
-//! Signing in at another device: waits until somebody did, and renews the token that came of it.
+//! Signing in on another device: waits until the user has done so, and renews the resulting token.
 
 use crate::api::client::{Client, DeviceCode, Grant, Poll, TokenSource};
 use crate::api::{Error, Fault};
@@ -7,13 +7,14 @@ use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much longer the pause gets when the server is asked too often.
+/// The increase of the pause when the server is polled too often.
 const SLOWER: Duration = Duration::from_secs(5);
 
-/// Waits until somebody has signed in for `code`.
+/// Waits until the user has signed in for `code`.
 ///
 /// # Errors
-/// Nobody did in time, somebody refused, or the server failed.
+///
+/// Returns an error if the code expires, the request is denied, or the server fails.
 pub async fn wait(client: &Client, client_id: &str, code: &DeviceCode) -> Result<Grant, Error> {
     let end = Instant::now() + code.lifetime();
     let mut pause = code.interval();
@@ -33,7 +34,8 @@ pub async fn wait(client: &Client, client_id: &str, code: &DeviceCode) -> Result
     Err(refused("nobody signed in in time"))
 }
 
-/// Makes a source of tokens; `renew` runs on a worker, to its end even if whoever wanted the token goes away.
+/// Creates a source of tokens. `renew` runs on a worker thread, and to completion even if the caller that needs the
+/// token is canceled.
 pub fn token_source(
     renew: impl Fn(Option<SecretString>) -> Result<SecretString, Error> + Send + Sync + 'static,
 ) -> TokenSource {

@@ -1,4 +1,4 @@
-//! Signals: those that end the interface, stop it, wake it, and the one of a crash, which gives the terminal back.
+//! Signals that end, stop or continue the interface, and the abort handler that restores the terminal.
 
 use std::future::Future;
 use std::io;
@@ -6,37 +6,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long the loop may take to hear that it is to end: it is busy, but it comes back.
+/// The time after which the loop is considered stuck: it may be busy, but must handle the signal by then.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What a signal asks for.
+/// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// End cleanly.
+    /// Exit cleanly.
     End,
-    /// The same, as C-c says it: to the program that has the terminal.
+    /// Exit cleanly, as requested by C-c. While another program uses the terminal, it is meant for that program.
     Interrupt,
-    /// Give the terminal back, and stop.
+    /// Release the terminal and stop.
     Stop,
-    /// Back from a stop: the screen is not ours any more.
+    /// Continued after a stop. The content of the screen is unknown.
     Continued,
 }
 
-/// The signals that end, stop or wake the program.
+/// The signals that end, stop or continue the program.
 pub struct Signals {
     #[cfg(unix)]
     ends: [tokio::signal::unix::Signal; 4],
     #[cfg(unix)]
     continued: tokio::signal::unix::Signal,
-    /// A program that draws nothing is stopped by the system alone.
+    /// `SIGTSTP`. `None` for a program that does not draw, which the system stops by default.
     #[cfg(unix)]
     stop: Option<tokio::signal::unix::Signal>,
-    /// Whether one came that ends it.
+    /// A flag that is set when a signal to exit is received.
     pub heard: EndHeard,
 }
 
 impl Signals {
-    /// Listens for those that end it.
+    /// Listens for the signals that end the program.
     pub fn new() -> io::Result<Signals> {
         #[cfg(unix)]
         {
@@ -57,7 +57,7 @@ impl Signals {
         Ok(Signals { heard: EndHeard::default() })
     }
 
-    /// Listens for the one that stops it, too, which does nothing by itself from then on.
+    /// Listens for `SIGTSTP`, too, which has no effect of its own from then on.
     pub fn of_terminal(heard: EndHeard) -> io::Result<Signals> {
         #[cfg(unix)]
         {
@@ -69,7 +69,7 @@ impl Signals {
         Ok(Signals { heard })
     }
 
-    /// The next one.
+    /// Waits for the next signal.
     #[cfg(unix)]
     pub async fn next(&mut self) -> Signal {
         let Signals { ends: [term, hup, quit, int], continued, stop, heard } = self;
@@ -93,7 +93,7 @@ impl Signals {
         signal
     }
 
-    /// The next one.
+    /// Waits for the next signal.
     #[cfg(not(unix))]
     pub async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
@@ -103,18 +103,17 @@ impl Signals {
     }
 }
 
-/// Whether the loop has heard that it is to end.
+/// A shared flag that tells whether the loop has received a signal to exit.
 #[derive(Clone, Debug, Default)]
 pub struct EndHeard(Arc<AtomicBool>);
 
 impl EndHeard {
-    /// It has, and ends by itself.
+    /// Records that the loop has received the signal and will exit.
     pub fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Returns once `asked` was followed by `grace` and the loop heard nothing: it is stuck. `grace` begins with
-    /// `asked`.
+    /// Returns if the loop has not received the signal when `grace`, which starts after `asked`, is over: it is stuck.
     async fn missed(&self, asked: impl Future, grace: impl AsyncFnOnce()) {
         asked.await;
         grace().await;
@@ -124,8 +123,8 @@ impl EndHeard {
     }
 }
 
-/// Ends the process by `end` where it is told to (SIGTERM, SIGHUP) and the loop is too busy to hear it. It runs on
-/// another thread than the loop; texts are on disk already, because another thread than the loop's writes them.
+/// Calls `end` if the process is told to exit (SIGTERM, SIGHUP) and the loop is too busy to notice. This runs on
+/// another thread than the loop. Texts are on disk already, because they are written by another thread, too.
 pub fn enforce_end(heard: EndHeard, end: impl FnOnce() + Send + 'static) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -144,17 +143,18 @@ pub fn enforce_end(heard: EndHeard, end: impl FnOnce() + Send + 'static) -> io::
     Ok(())
 }
 
-/// As long as this is there, the system stops the program as any other: with the editor that has its terminal, say.
+/// A guard during which the system stops the program like any other, for example together with an editor that uses its
+/// terminal.
 pub struct StopsBySystem {
     #[cfg(unix)]
     before: libc::sigaction,
 }
 
 impl StopsBySystem {
-    /// From now on.
+    /// Restores the default action of `SIGTSTP` until dropped.
     pub fn begin() -> StopsBySystem {
         #[cfg(unix)]
-        // SAFETY: a structure of numbers, of which none means the default, and a call that copies it.
+        // SAFETY: The structure is plain data, for which zero is valid, and the call copies it.
         unsafe {
             let mut before: libc::sigaction = std::mem::zeroed();
             let mut usual: libc::sigaction = std::mem::zeroed();
@@ -170,27 +170,27 @@ impl StopsBySystem {
 #[cfg(unix)]
 impl Drop for StopsBySystem {
     fn drop(&mut self) {
-        // SAFETY: what was there before is put back as it came.
+        // SAFETY: This restores the previous action unchanged.
         unsafe {
             libc::sigaction(libc::SIGTSTP, &raw const self.before, std::ptr::null_mut());
         }
     }
 }
 
-/// Who is stopped.
+/// The target of a stop signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopTarget {
-    /// This process: the signal came for it.
+    /// This process, because it received the signal.
     Us,
-    /// The process group, as C-z of a terminal does it: the shell waits for the first of a pipeline.
+    /// The process group, as with C-z in a terminal: the shell waits for the first process of a pipeline.
     Group,
 }
 
-/// Stops; returns when it is continued, and at once where nobody could do that.
+/// Stops the program. Returns when it is continued, or at once if no shell could continue it.
 pub fn stop(who: StopTarget) {
     let _by_system = StopsBySystem::begin();
     #[cfg(unix)]
-    // SAFETY: both send a signal, to this thread and to the own group.
+    // SAFETY: Both calls only send a signal, to this thread or to its own process group.
     unsafe {
         match who {
             StopTarget::Us => libc::raise(libc::SIGTSTP),
@@ -201,11 +201,11 @@ pub fn stop(who: StopTarget) {
     let _ = who;
 }
 
-/// Tells the process group of a program that was started here that it is to end.
+/// Tells the process group of a child program to exit.
 pub fn end_group(program: Option<u32>) {
     #[cfg(unix)]
     if let Some(group) = program.and_then(|number| libc::pid_t::try_from(number).ok()).filter(|group| *group > 1) {
-        // SAFETY: it sends a signal.
+        // SAFETY: The call only sends a signal.
         unsafe {
             libc::kill(-group, libc::SIGTERM);
         }
@@ -214,11 +214,11 @@ pub fn end_group(program: Option<u32>) {
     let _ = program;
 }
 
-/// Tells a program that was started here, and not waited for to its end, that it is to end.
+/// Tells a child program that has not been waited for yet to exit.
 pub fn end(program: Option<u32>) {
     #[cfg(unix)]
     if let Some(process) = program.and_then(|number| libc::pid_t::try_from(number).ok()) {
-        // SAFETY: it sends a signal.
+        // SAFETY: The call only sends a signal.
         unsafe {
             libc::kill(process, libc::SIGTERM);
         }
@@ -227,13 +227,14 @@ pub fn end(program: Option<u32>) {
     let _ = program;
 }
 
-/// Calls `what` before a crash that nothing is unwound for ends the process: no memory, no stack, a panic in a panic.
+/// Calls `what` before the process ends by an abort without unwinding: out of memory, stack overflow, or a panic during
+/// a panic.
 ///
-/// `what` may do only what a signal handler may: look at atomics, and call the system.
+/// `what` may only do what is allowed in a signal handler: read atomics and make async-signal-safe system calls.
 #[cfg(unix)]
 pub fn on_abort(what: extern "C" fn(libc::c_int)) {
-    // SAFETY: as above; the handler does what handlers may, and the system's own follows it, because it stands for
-    // once.
+    // SAFETY: See above; the handler is async-signal-safe. It is called only once, and then the system's default action
+    // follows.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = what as *const () as libc::sighandler_t;

@@ -1,5 +1,5 @@
-//! State files among the saved texts: read at the start, set aside where they cannot be read, and made once of the
-//! texts that held the same in earlier versions.
+//! State files among the saved texts. They are read at startup and set aside if unreadable; texts in which earlier
+//! versions stored the same data are migrated once.
 
 use super::journal;
 use crate::app::place::Place;
@@ -13,15 +13,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What files that were set aside end on.
+/// The suffix of files that were set aside.
 pub(super) const BACKUP: &str = ".bak";
 
-/// Returns whether a file of that name holds state, or did.
+/// Returns whether a file with this name contains state, or did.
 pub(super) fn is_state(name: &str) -> bool {
     StateFile::NAMES.iter().any(|state| name.starts_with(&journal::file_name(&StateFile::key(state, ""))))
 }
 
-/// Reads a state file with that key; a copy of what is not understood is set aside.
+/// Reads the state file with this key. If it is not fully understood, a copy is set aside.
 pub(super) fn read(kept: &mut Kept, key: &str, text: &str, path: &Path) {
     let Some((name, account)) = StateFile::parse_key(key) else { return };
     if !kept.states.entry(account.to_owned()).or_default().read(name, text) {
@@ -29,7 +29,7 @@ pub(super) fn read(kept: &mut Kept, key: &str, text: &str, path: &Path) {
     }
 }
 
-/// Sets a file aside that cannot be read.
+/// Sets an unreadable file aside.
 pub(super) fn set_aside(path: &Path) {
     let _ = fs::rename(path, backup_of(path));
 }
@@ -40,8 +40,8 @@ fn backup_of(path: &Path) -> std::path::PathBuf {
     name.into()
 }
 
-/// Moves what earlier versions kept as texts into the state. The texts are dropped once the state is on disk; those
-/// that cannot be read are set aside.
+/// Migrates texts of earlier versions to the state. The texts are dropped once the state is on disk; unreadable ones
+/// are set aside.
 pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
     let mut moved: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut keys: Vec<&String> = kept.texts.keys().collect();
@@ -64,7 +64,7 @@ pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
     for (account, keys) in moved {
         kept.texts.retain(|key, _| !keys.contains(key));
         let files = kept.states.get(&account).map(|state| state.changed_since(&State::default())).unwrap_or_default();
-        // Where the disk refuses, the texts stay for another time.
+        // If writing fails, the texts are kept for the next attempt.
         let _ = write(folder, &account, &files).map(|()| {
             for key in keys {
                 let _ = journal::keep(folder, &key, None);
@@ -83,7 +83,7 @@ fn write(folder: &Path, account: &str, files: &[StateFile]) -> io::Result<()> {
     journal::sync_all(&mut names, folder)
 }
 
-/// The changes that a text of an earlier version amounts to; `None` if the user typed it.
+/// Converts a text of an earlier version to changes of the state. Returns `None` if the text was typed by the user.
 fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
     let settings = |change| Some(Ok(vec![Change::Settings(change)]));
     let lines = || text.lines().filter(|line| !line.is_empty()).map(str::to_owned);
@@ -93,7 +93,7 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
             .into_iter()
             .find_map(|kind| Some((kind, key.strip_prefix(kind)?)))?,
     };
-    // An empty text hid that of another account.
+    // An empty text was used to hide that of another account.
     if text.is_empty() {
         return Some(Ok(Vec::new()));
     }
@@ -129,7 +129,7 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
             id.map(|id| Change::Seen(SeenChange::MergeRequest(id, seen))).into_iter().collect()
         })),
         "seen " => {
-            // The newest stands first; the server stood in the key.
+            // The newest comes first. The key used to include the server.
             let merge_request = of.split_once(' ').map_or(of, |(_, rest)| rest);
             let mut heads: Vec<&str> = text.split_whitespace().collect();
             heads.reverse();
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!((head.last.as_str(), head.before.as_deref()), ("two", Some("one")));
         let viewed = seen.viewed.get("a/b!1 since one").expect("viewed files");
         assert_eq!(viewed, &ViewedFiles::from([("src/a file.rs".to_owned(), 42)]));
-        // The next start reads the state, and nothing is left of the texts but the one that could not be read.
+        // The next start reads the state. Of the texts, only the unreadable one is left.
         assert_eq!(load(folder.path()).kept, kept);
         let names = || fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
         let visible: Vec<String> = names().filter_map(|name| name.into_string().ok()).collect();
@@ -247,7 +247,7 @@ mod tests {
         let kept = load(folder.path());
         assert_eq!((kept.kept.states.len(), kept.damaged.len()), (0, 0));
         assert!(!path.exists() && backup_of(&path).exists());
-        // What is set aside is not read again, and no state of its own.
+        // A file that was set aside is neither read again nor a state of its own.
         assert_eq!(load(folder.path()).kept.states.len(), 0);
     }
 

@@ -1,4 +1,4 @@
-//! The terminal: the only place that writes escape codes. Restores it on every way out.
+//! The terminal. Only this module writes escape codes, and it restores the terminal however the program ends.
 
 use super::open;
 use super::signals::{self, StopTarget};
@@ -25,14 +25,14 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
-/// How the terminal is used.
+/// Options of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalOptions {
     /// Whether the mouse is captured.
     pub mouse: bool,
 }
 
-/// How the user is notified that something watched has ended.
+/// The way the user is notified that something watched has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notify {
     /// No notification.
@@ -49,10 +49,11 @@ pub enum Notify {
 }
 
 impl Notify {
-    /// Parses the name that the configuration uses.
+    /// Parses the name used in the configuration.
     ///
     /// # Errors
-    /// The names that exist, if it is none of them.
+    ///
+    /// Returns the list of valid names if `name` is not one of them.
     pub fn named(name: &str) -> Result<Notify, String> {
         match name {
             "off" => Ok(Notify::Off),
@@ -77,7 +78,7 @@ impl Notify {
     }
 }
 
-/// The most characters of a notification.
+/// Maximum number of characters in a notification.
 const MAX_NOTIFICATION: usize = 200;
 
 /// Returns the text of a notification: truncated, with a space for each control or invisible character.
@@ -86,26 +87,27 @@ pub(super) fn notification_text(text: &str) -> String {
     text.chars().map(|c| if plain(c) { c } else { ' ' }).take(MAX_NOTIFICATION).collect()
 }
 
-/// Removes control characters except line feeds and tabs, because pasted into a shell they act as key presses.
+/// Removes control characters except line feeds and tabs, because they would act as key presses when pasted into a
+/// shell.
 pub(super) fn without_controls(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 /// The terminal while the interface draws on it.
 pub struct Terminal {
-    /// Never dropped: ratatui would write to the terminal again, and panic if it cannot report a failure. [`restore`]
-    /// alone puts the terminal back.
+    /// The ratatui terminal. It is never dropped: ratatui would write to the terminal again, and panic if it cannot
+    /// report a failure. Only [`restore`] restores the terminal.
     inner: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     options: TerminalOptions,
     /// The pictures on the screen.
     placed: Vec<Placed>,
-    /// The pictures that kitty keeps, oldest first, with the ID under which each was sent.
+    /// The pictures that kitty keeps, oldest first, with the IDs under which they were sent.
     sent: VecDeque<(u32, Arc<Fitted>)>,
-    /// The last picture ID that was used.
+    /// The last used picture ID.
     last_picture_id: u32,
-    /// The hyperlinks on the screen; `None` if the terminal is not known to pass over them.
+    /// The hyperlinks on the screen, or `None` if the terminal is not known to ignore them safely.
     linked: Option<Vec<LinkedCells>>,
-    /// The cells of the hyperlinks of the frame before, as they are now, if the links have changed.
+    /// The current cells at the positions of the previous frame's hyperlinks, if the links have changed.
     unlinked: Option<Vec<(u16, u16, Cell)>>,
 }
 
@@ -114,19 +116,19 @@ pub struct Terminal {
 struct LinkedCells {
     area: Rect,
     cells: Vec<(u16, u16, Cell)>,
-    /// Made of printable ASCII.
+    /// The address, in printable ASCII.
     address: String,
 }
 
 impl LinkedCells {
-    /// Reads the cells of `link` from a frame; `None` if its target is no address.
+    /// Reads the cells of `link` from a frame. Returns `None` if its target is not a web address.
     fn of(link: &Hyperlink, frame: &Buffer) -> Option<LinkedCells> {
         let address = open::address(&link.target).ok()?.into();
         Some(LinkedCells { area: link.area, cells: cells_of(frame, link.area), address })
     }
 }
 
-/// Returns the cells of an area of one row, without those that a wide character covers.
+/// Returns the cells of an area of one row, except those covered by a wide character.
 fn cells_of(frame: &Buffer, area: Rect) -> Vec<(u16, u16, Cell)> {
     let mut cells = Vec::new();
     let mut x = area.x;
@@ -138,23 +140,24 @@ fn cells_of(frame: &Buffer, area: Rect) -> Vec<(u16, u16, Cell)> {
     cells
 }
 
-/// The most pictures that kitty is asked to keep.
+/// Maximum number of pictures that kitty is asked to keep.
 const MAX_SENT_PICTURES: usize = 16;
 
-/// Whether the terminal has to be restored; the panic hook and signal handlers read it.
+/// Whether the terminal has to be restored. It is read by the panic hook and signal handlers.
 static NEEDS_RESTORE: AtomicBool = AtomicBool::new(false);
 
 /// Whether flags of kitty's keyboard protocol are set.
 static TELLS_KEYS: AtomicBool = AtomicBool::new(false);
 
-/// Takes the flags of kitty's keyboard protocol back. Terminals without it may read it as another command.
+/// The sequence that resets the flags of kitty's keyboard protocol. Terminals without the protocol may interpret it as
+/// another command.
 const KEYS_RESET: &[u8] = b"\x1b[<1u";
 
 impl Terminal {
     /// Sets the terminal up for the interface.
     pub fn open(options: TerminalOptions) -> io::Result<Terminal> {
         restore_on_crash();
-        // The theme decides which colors are used; crossterm must not drop them on its own.
+        // The theme decides which colors are used; crossterm must not drop them.
         crossterm::style::force_color_output(true);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
         set_up(options)?;
@@ -222,7 +225,7 @@ impl Terminal {
         if let Some(before) = &mut self.linked {
             let links = found.iter().filter_map(|link| LinkedCells::of(link, drawn.buffer)).collect();
             let gone = std::mem::replace(before, links);
-            // What ratatui drew again has lost its link, and what it left alone has kept it.
+            // Cells that ratatui redrew have lost their link, and others have kept it.
             self.unlinked = if gone == *before {
                 None
             } else {
@@ -232,7 +235,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Draws the cells of hyperlinks once more, with their addresses (OSC 8), where anything about them is new.
+    /// Redraws the cells of hyperlinks with their addresses (OSC 8) if anything about them changed.
     fn draw_links(&mut self) -> io::Result<()> {
         let (Some(links), Some(plain)) = (&self.linked, self.unlinked.take()) else { return Ok(()) };
         let out = self.inner.backend_mut();
@@ -278,7 +281,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Sends a picture to kitty unless it has it already; returns the picture's ID.
+    /// Sends a picture to kitty, unless kitty has it already. Returns the ID of the picture.
     fn send_picture(&mut self, picture: &Arc<Fitted>) -> io::Result<u32> {
         if let Some((id, _)) = self.sent.iter().find(|(_, sent)| Arc::ptr_eq(sent, picture)) {
             return Ok(*id);
@@ -308,7 +311,7 @@ impl Terminal {
 
     /// Sets the terminal up again and makes the next frame draw every cell.
     pub fn redraw(&mut self) -> io::Result<()> {
-        // The shell has reset the terminal's flags, and crossterm does not know it.
+        // The shell has reset the terminal's flags, which crossterm does not know.
         disable_raw_mode()?;
         set_up(self.options)?;
         self.invalidate()
@@ -328,15 +331,15 @@ impl Terminal {
         self.inner.size().map_or((80, 24), |s| (s.width, s.height))
     }
 
-    /// Queries the background color (OSC 11); the reply arrives among the keys.
+    /// Queries the background color (OSC 11). The reply arrives among the keys.
     pub fn query_background(&mut self) -> io::Result<()> {
         let out = self.inner.backend_mut();
         out.write_all(b"\x1b]11;?\x1b\\")?;
         out.flush()
     }
 
-    /// Copies `text` to the clipboard by the terminal (OSC 52, which also works over SSH). GNU screen hands on only
-    /// what is wrapped for it, in pieces.
+    /// Copies `text` to the clipboard through the terminal (OSC 52, which also works over SSH). GNU screen only passes
+    /// on sequences that are wrapped for it, in pieces.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         let out = self.inner.backend_mut();
         if !is_set(environment, "STY") {
@@ -385,7 +388,7 @@ impl Terminal {
     }
 }
 
-/// Detects the picture protocol, from the environment, and the size of a cell in pixels.
+/// Detects the picture protocol from the environment, and the size of a cell in pixels.
 pub fn screen() -> Screen {
     let cell = crossterm::terminal::window_size().ok().and_then(|size| {
         let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
@@ -394,7 +397,7 @@ pub fn screen() -> Screen {
     Screen { protocol: protocol(environment), cell: cell.unwrap_or(Screen::default().cell) }
 }
 
-/// A variable of the environment.
+/// Returns an environment variable.
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
@@ -403,17 +406,17 @@ fn is_set(variable: impl Fn(&str) -> Option<String>, name: &str) -> bool {
     variable(name).is_some_and(|value| !value.is_empty())
 }
 
-/// Returns whether a variable holds one of some words.
+/// Returns whether a variable contains one of some words.
 fn names(variable: impl Fn(&str) -> Option<String>, name: &str, words: &[&str]) -> bool {
     variable(name).is_some_and(|value| words.iter().any(|word| value.to_lowercase().contains(word)))
 }
 
-/// Returns whether a multiplexer stands between labscope and the terminal.
+/// Returns whether there is a multiplexer between labscope and the terminal.
 fn is_inside(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     ["TMUX", "STY", "ZELLIJ"].into_iter().any(|name| is_set(variable, name))
 }
 
-/// Returns whether the terminal draws hyperlinks, or passes over what it does not know: all but a few do.
+/// Returns whether the terminal draws hyperlinks or ignores unknown sequences, as all but a few do.
 fn passes_links(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     let term = variable("TERM").unwrap_or_default();
     let prints = ["linux", "vt", "dumb", "eterm", "cons", "sun", "cygwin"].iter().any(|name| term.starts_with(name));
@@ -422,8 +425,8 @@ fn passes_links(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     !(term.is_empty() || prints || crashes || is_set(variable, "INSIDE_EMACS"))
 }
 
-/// Returns whether the terminal speaks kitty's keyboard protocol, which tells C-i from Tab and Esc from what begins
-/// with it.
+/// Returns whether the terminal supports kitty's keyboard protocol, which distinguishes C-i from Tab, and Esc from
+/// sequences that start with it.
 fn tells_keys(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     !is_inside(variable)
         && (is_set(variable, "KITTY_WINDOW_ID")
@@ -431,7 +434,7 @@ fn tells_keys(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
             || names(variable, "TERM_PROGRAM", &["ghostty", "wezterm", "rio", "iterm"]))
 }
 
-/// Returns whether the terminal is known to take what is copied by OSC 52. xterm and VTE say the same TERM, and do not.
+/// Returns whether the terminal is known to support copying by OSC 52. xterm and VTE, which may not, use the same TERM.
 pub fn takes_copies(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     !is_set(variable, "TMUX")
         && !is_set(variable, "STY")
@@ -444,7 +447,7 @@ pub fn takes_copies(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
 fn protocol(variable: impl Fn(&str) -> Option<String> + Copy) -> Protocol {
     let is = |name: &str, words: &[&str]| names(variable, name, words);
     match () {
-        // A multiplexer passes only cells on, whatever the terminal around it supports.
+        // A multiplexer passes on only cells, whatever the outer terminal supports.
         () if is_inside(variable) => Protocol::Blocks,
         () if is_set(variable, "KITTY_WINDOW_ID")
             || is("TERM", &["kitty", "ghostty"])
@@ -469,11 +472,11 @@ impl Drop for Terminal {
     }
 }
 
-/// Enables reports of presses, the wheel, and moves while a button is down, in SGR coordinates. crossterm's own command
-/// also enables every other move, and each would wake an idle screen.
+/// The sequence that enables reports of presses, the wheel, and moves while a button is down, in SGR coordinates.
+/// crossterm's own command also enables all other moves, and each would wake an idle screen.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
-/// Disables every mode that is enabled here; harmless where none is.
+/// The sequence that disables every mode enabled here. It is harmless if none is.
 const RESET: &[u8] =
     b"\x1b]8;;\x1b\\\x1b[?2026l\x1b[?1004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m";
 
@@ -484,7 +487,7 @@ fn set_up(options: TerminalOptions) -> io::Result<()> {
     let mut out = io::stdout();
     execute!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, Hide, SetTitle("labscope"))?;
     if tells_keys(environment) {
-        // Each screen of the terminal has flags of its own: they go with the alternate one.
+        // Each screen of the terminal has its own flags, so they are reset with the alternate screen.
         TELLS_KEYS.store(true, Ordering::SeqCst);
         let flags =
             KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES | KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS;
@@ -497,7 +500,7 @@ fn set_up(options: TerminalOptions) -> io::Result<()> {
     Ok(())
 }
 
-/// Restores the terminal as it was; harmless when done twice.
+/// Restores the terminal. Calling it twice is harmless.
 fn restore() {
     if !NEEDS_RESTORE.swap(false, Ordering::SeqCst) {
         return;
@@ -509,7 +512,7 @@ fn restore() {
     let _ = disable_raw_mode();
 }
 
-/// Restores the terminal and ends the process, from a thread that does not draw.
+/// Restores the terminal and exits, from a thread that does not draw.
 pub(super) fn restore_and_exit() {
     if NEEDS_RESTORE.swap(false, Ordering::SeqCst) {
         reset();
@@ -537,7 +540,7 @@ fn save_flags() {
     }
 }
 
-/// Resets the terminal's modes and flags, without a lock and without allocating: signal handlers may call it.
+/// Resets the terminal's modes and flags without locking or allocating, so that signal handlers may call it.
 pub(super) fn reset() {
     #[cfg(unix)]
     // SAFETY: both calls are async-signal-safe and only read their arguments.
@@ -564,14 +567,14 @@ pub(super) fn reset() {
 extern "C" fn restore_on_abort(_: libc::c_int) {
     if NEEDS_RESTORE.swap(false, Ordering::SeqCst) {
         reset();
-        // SAFETY: as above.
+        // SAFETY: As above.
         unsafe {
             libc::write(libc::STDERR_FILENO, ABORT_MESSAGE.as_ptr().cast(), ABORT_MESSAGE.len());
         }
     }
 }
 
-/// The message after an abort; the reason went to the alternate screen.
+/// The message after an abort. The reason was printed to the alternate screen.
 #[cfg(unix)]
 const ABORT_MESSAGE: &[u8] = b"labscope ran out of memory or crashed. Your drafts are saved.\n";
 
@@ -582,7 +585,7 @@ fn restore_on_crash() {
         signals::on_abort(restore_on_abort);
         let previous_hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            // A panic on a worker does not end the interface, so only the main thread restores.
+            // A panic on a worker does not end the interface, so the terminal is restored only for the main thread.
             if std::thread::current().name() == Some("main") {
                 restore();
                 previous_hook(info);
@@ -619,7 +622,7 @@ mod tests {
     fn what_a_terminal_can_do_is_read_from_its_environment() {
         type Pairs = &'static [(&'static str, &'static str)];
         let cases: &[(Pairs, bool, bool, bool)] = &[
-            // The variables; hyperlinks, kitty's keyboard protocol, OSC 52.
+            // The variables, followed by support for hyperlinks, kitty's keyboard protocol, and OSC 52.
             (&[("TERM", "xterm-256color")], true, false, false),
             (&[("TERM", "xterm-kitty")], true, true, true),
             (&[("TERM", "foot")], true, true, true),

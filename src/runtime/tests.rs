@@ -1,11 +1,11 @@
-//! What tests of the runtime share: a server that answers with prepared bytes.
+//! A server with prepared replies, shared by the tests of the runtime.
 
 use crate::api::client::{Client, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Answers each request with the next of `replies`; the task gives back the heads of the requests, in lower case.
+/// Answers each request with the next of `replies`. The task returns the heads of the requests in lower case.
 pub async fn serve<R: AsRef<[u8]> + Send + 'static>(replies: Vec<R>) -> (Client, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -18,7 +18,7 @@ pub async fn serve<R: AsRef<[u8]> + Send + 'static>(replies: Vec<R>) -> (Client,
                 request.push(stream.read_u8().await.unwrap());
             }
             heard.push(String::from_utf8_lossy(&request).to_lowercase());
-            // A client that has enough may be gone already.
+            // A client that has received enough may have closed the connection.
             let _ = stream.write_all(reply.as_ref()).await;
         }
         heard

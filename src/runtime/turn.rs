@@ -1,13 +1,13 @@
-//! One turn of the loop: how much of what waits is taken in before the next key and frame.
+//! A turn of the loop: the limit on the messages handled before the next key and frame.
 
 use std::time::{Duration, Instant};
 
-/// Messages that are taken in at most.
+/// Maximum number of messages per turn.
 const MESSAGES: usize = 512;
-/// The time in which another message is begun.
+/// The time within which another message may be started.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// A turn in which a bounded part of what waits is taken in, so that a key never waits for all of it.
+/// A turn in which a limited number of waiting messages is handled, so that a key never waits for all of them.
 pub struct Turn {
     end: Instant,
 }
@@ -18,7 +18,7 @@ impl Turn {
         Turn { end: Instant::now() + SLICE }
     }
 
-    /// Returns whether another message is taken in after so many.
+    /// Returns whether another message may be handled after `messages` of them.
     pub fn has_room(&self, messages: usize) -> bool {
         messages == 0 || messages < MESSAGES && Instant::now() < self.end
     }

@@ -1,4 +1,4 @@
-//! One choice of a few, on a screen of its own, before there is a server and an app.
+//! A full-screen choice, used before there is a server and an app.
 
 use super::Input;
 use super::signals::{EndHeard, Signal, Signals, StopTarget};
@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io;
 
-/// What a key does.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Stay(usize),
@@ -17,10 +17,12 @@ enum Step {
     Quit,
 }
 
-/// Lets the user choose one of `len` rows; `draw` draws them with the selected one, and says where the cursor stands.
-/// Returns the row, or `None` if the user left. Afterwards the terminal is as it was.
+/// Lets the user choose one of `len` rows. `draw` draws them with the selected one, and returns the position of the
+/// cursor. Returns the row, or `None` if the user quit. Afterwards, the terminal is restored.
 ///
 /// # Errors
+///
+/// Returns an error if the terminal cannot be used.
 /// A terminal that cannot be used.
 pub async fn choose(
     len: usize,
