@@ -1,6 +1,6 @@
-//! labscope: a terminal front end to source-hosting servers that speak the REST API v4.
+//! labscope: a terminal client for source-hosting servers that speak the GitLab REST API v4.
 
-// What bad input can reach must not give up; tests may (clippy.toml).
+// Code that handles external input must not panic; tests may (see clippy.toml).
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::dbg_macro)]
 
 pub mod api;

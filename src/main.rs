@@ -1,4 +1,4 @@
-//! The program; everything is in the library.
+//! The binary's entry point; all code is in the library.
 
 fn main() -> std::process::ExitCode {
     labscope::cli::main()

@@ -1,4 +1,5 @@
-//! Reactions: emoji given to merge requests, issues, and notes. Not in the specification; servers of its age have them.
+//! Reactions: emoji on merge requests, issues, and notes. Not in the specification, but supported by servers of that
+//! version.
 
 use crate::api::issues::{GetIssue, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListProjectMergeRequests};
@@ -6,10 +7,10 @@ use crate::api::users::User;
 use crate::api::{Id, Nothing, Time};
 
 crate::resource! {
-    /// An emoji that somebody gave.
+    /// An emoji reaction of a user.
     pub struct AwardEmoji {
         id: u64,
-        /// Without colons, as in `thumbsup`.
+        /// The name without colons, as in `thumbsup`.
         name: String,
         user: Option<User>,
         created_at: Option<Time>,
@@ -20,7 +21,7 @@ crate::resource! {
         awardable_type: String,
     }
     newer {
-        /// The picture of an emoji that a group made.
+        /// The image of a custom emoji of a group.
         url: String,
     }
 }
@@ -32,12 +33,12 @@ crate::endpoints! {
     GET "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji" => Vec<AwardEmoji>;
     struct ListMergeRequestAwards { id: Id, merge_request_iid: u64 }
 
-    /// Reacts to a merge request. 404 says in words why it is refused.
+    /// Reacts to a merge request. A 404 carries the reason if the reaction is refused.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji" => AwardEmoji,
     touches [ListMergeRequestAwards, GetMergeRequest, ListProjectMergeRequests];
     struct CreateMergeRequestAward { id: Id, merge_request_iid: u64, name: String }
 
-    /// Removes a reaction to a merge request. 401 says that it is somebody else's.
+    /// Removes a reaction to a merge request. A 401 means that the reaction belongs to another user.
     DELETE "/projects/{id}/merge_requests/{merge_request_iid}/award_emoji/{award_id}" => Nothing,
     touches [ListMergeRequestAwards, GetMergeRequest, ListProjectMergeRequests];
     struct DeleteMergeRequestAward { id: Id, merge_request_iid: u64, award_id: u64 }

@@ -8,7 +8,7 @@ crate::resource! {
     /// A branch and the commit at its head.
     pub struct Branch {
         name: String,
-        /// Whether the default branch holds it whole.
+        /// Whether the branch is completely merged into the default branch.
         merged: bool,
         protected: bool,
         developers_can_push: bool,
@@ -30,11 +30,11 @@ crate::endpoints! {
     views ["commit": COMMIT_OF_BRANCH];
     struct ListBranches {
         id: Id,
-        /// Part of the name, in any case.
+        /// Part of the name, case-insensitive.
         search: Option<String>,
     }
 
-    /// Reads one branch.
+    /// Gets a single branch.
     GET "/projects/{id}/repository/branches/{branch}" => Branch,
     views ["commit": COMMIT_OF_BRANCH];
     struct GetBranch { id: Id, branch: String }
@@ -50,7 +50,7 @@ crate::endpoints! {
         developers_can_merge: Option<bool>,
     }
 
-    /// Ends the protection of a branch; doing it again changes nothing.
+    /// Removes the protection of a branch; doing it again changes nothing.
     PUT "/projects/{id}/repository/branches/{branch}/unprotect" => Branch,
     touches [ListBranches, GetBranch],
     views ["commit": COMMIT_OF_BRANCH];
@@ -62,9 +62,9 @@ crate::endpoints! {
     views ["commit": COMMIT_OF_BRANCH];
     struct CreateBranch {
         id: Id,
-        /// Its name.
+        /// The name of the new branch.
         branch: String,
-        /// Where it starts: a branch or a commit's hash.
+        /// The starting point: a branch or a commit SHA.
         r#ref: String,
     }
 
@@ -73,7 +73,7 @@ crate::endpoints! {
     touches [ListBranches, GetBranch];
     struct DeleteBranch { id: Id, branch: String }
 
-    /// Deletes every branch that the default branch holds, except protected ones.
+    /// Deletes all branches that are merged into the default branch, except protected ones.
     DELETE "/projects/{id}/repository/merged_branches" => Nothing,
     touches [ListBranches, GetBranch];
     struct DeleteMergedBranches { id: Id }

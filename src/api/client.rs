@@ -1,4 +1,4 @@
-//! The HTTP client of one server: sends requests, retries where that is safe, and describes failures.
+//! The HTTP client of one server: sends requests, retries them where that is safe, and describes failures.
 
 mod clock;
 mod exchange;
@@ -27,15 +27,15 @@ use url::{Url, form_urlencoded};
 /// A server and the settings of its connection.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// The root of its web pages, `https://host` or `https://host/gitlab`; `/api/v4` is appended.
+    /// The URL of the web interface, `https://host` or `https://host/gitlab`; `/api/v4` is appended.
     pub base_url: Url,
-    /// Sent with every request to this server, and to no other.
+    /// The token, sent with every request to this server, and never to another.
     pub token: Option<SecretString>,
     /// Whether `token` is an OAuth token, which servers accept only as `Authorization: Bearer`.
     pub oauth: bool,
-    /// Where tokens come from that are renewed, instead of `token`.
+    /// The source of tokens that are renewed; used instead of `token`.
     pub renewal: Option<TokenSource>,
-    /// A PEM file of certificate authorities to trust in addition to the system's.
+    /// A PEM file with certificate authorities to trust in addition to the system's.
     pub ca_cert: Option<PathBuf>,
     /// Whether writes are refused before they are sent.
     pub read_only: bool,
@@ -58,14 +58,14 @@ impl Server {
     }
 }
 
-/// How long to wait for a server.
+/// The timeouts of requests, and the delay before retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For connecting.
+    /// The timeout for connecting.
     pub connect: Duration,
-    /// For the next bytes of a reply.
+    /// The timeout for the next bytes of a reply.
     pub read: Duration,
-    /// Before the first retry; it doubles with each further one.
+    /// The delay before the first retry; it doubles with each further retry.
     pub retry: Duration,
 }
 
@@ -75,7 +75,7 @@ impl Default for Timeouts {
     }
 }
 
-/// A client of one server; cheap to clone, and dropping a call's future cancels the call.
+/// A client of one server. Cheap to clone. Dropping the future of a call cancels the call.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
@@ -86,21 +86,21 @@ pub struct Client {
 /// A complete reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
-    /// The HTTP status.
+    /// The HTTP status code.
     pub status: u16,
-    /// The body, decompressed.
+    /// The decompressed body.
     pub body: Bytes,
-    /// The value of `Content-Type`.
+    /// The `Content-Type` header.
     pub content_type: Option<String>,
     /// The pagination headers.
     pub page: PageInfo,
 }
 
 impl Client {
-    /// Creates a client of `server` without connecting. This reads the system's certificates, which takes some
+    /// Creates a client of `server` without connecting. This loads the system's certificates, which takes some
     /// milliseconds.
     pub fn new(server: Server) -> Result<Client, Error> {
-        // Fails if a provider is installed already, and any will do.
+        // Fails if a provider is already installed; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("labscope/", env!("CARGO_PKG_VERSION")))
@@ -124,7 +124,7 @@ impl Client {
         }
         let tried = format!("connect to {}", server.base_url);
         let http = builder.build().map_err(|e| {
-            // The first of them only says that the builder failed.
+            // The outer errors only say that the builder failed.
             let causes = std::iter::successors(Some(&e as &dyn std::error::Error), |e| e.source());
             let cause = causes.last().map_or_else(String::new, ToString::to_string);
             Error { tried, fault: Fault::Tls(cause) }
@@ -137,13 +137,13 @@ impl Client {
         &self.server
     }
 
-    /// Returns the server's clock, which clones of the client share.
+    /// Returns the server's clock, which is shared by clones of the client.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Sends a request; a status that is not a success is an error. If newer servers have moved the endpoint, the
-    /// request is sent there.
+    /// Sends a request; a status other than success is an error. If the server has the endpoint at another path, the
+    /// request is repeated there.
     pub async fn send(&self, request: &Request) -> Result<Response, Error> {
         let error = match self.fetch(&self.call_of(request)?).await {
             Ok(response) => return Ok(response),
@@ -156,23 +156,23 @@ impl Client {
         }
     }
 
-    /// Performs an operation and reads its output.
+    /// Sends the request of an endpoint and parses its output.
     pub async fn call<E: Endpoint>(&self, endpoint: &E) -> Result<E::Output, Error> {
         let request = endpoint.request();
         let response = self.send(&request).await?;
         read::<E::Output>(response, request.line()).await
     }
 
-    /// Sends a request that the user typed; an error of the server is returned as its reply.
+    /// Sends a request that the user typed; an error status of the server is returned as its reply.
     ///
-    /// `target` is a path below `/api/v4`, with or without a query; `form` goes into the query of a `GET` and into the
-    /// form of anything else.
+    /// `target` is a path below `/api/v4`, with or without a query; `form` is sent in the query of a `GET` or `HEAD`
+    /// request, and in the form of any other.
     pub async fn raw(&self, method: Method, target: &str, form: &[(String, String)]) -> Result<Response, Error> {
         self.fetch_any(&self.raw_call(method, target, form)?).await
     }
 
-    /// Like [`Client::raw`], but streams the body of a successful reply to the file `path`, which is created or
-    /// replaced when the body is complete. An error of the disk is [`Fault::Disk`].
+    /// Sends a request like [`Client::raw`], but streams the body of a successful reply to the file `path`, which is
+    /// created or replaced when the body is complete. I/O errors are returned as [`Fault::Disk`].
     pub async fn raw_into(
         &self,
         method: Method,
@@ -185,7 +185,7 @@ impl Client {
         if reply.status().is_success() { self.keep(reply, &call, path).await } else { self.whole(reply, &call).await }
     }
 
-    /// Builds the call of a request that the user typed.
+    /// Builds the call for a request that the user typed.
     fn raw_call(&self, method: Method, target: &str, form: &[(String, String)]) -> Result<Call, Error> {
         let below = target.trim_start_matches('/');
         let below = below.strip_prefix("api/v4/").unwrap_or(below);
@@ -216,7 +216,7 @@ impl Client {
         };
         let call = Call { method, target: request.target(), accept: request.accept, payload, part: Wanted::default() };
         self.permit(&call)?;
-        // URL parsing removes `.` and `..`, and the request would go to another path.
+        // URL parsing removes `.` and `..` segments, so the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {
             return Err(call.failed(Fault::Refused(400, "a name of only dots cannot be requested".into())));
         }
@@ -224,7 +224,7 @@ impl Client {
     }
 }
 
-/// Returns whether the host is this machine, which no proxy can reach.
+/// Returns whether the URL's host is this machine, which must not be accessed through a proxy.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

@@ -1,4 +1,5 @@
-//! Commits, what people and machines said of them, and their making (specification, "Commits and commit statuses").
+//! Commits, their comments, statuses and signatures, and the creation of commits (specification, "Commits and commit
+//! statuses").
 
 pub mod resources;
 
@@ -14,7 +15,7 @@ pub use resources::{Commit, CommitSignature, DiffEntry, Stats};
 use serde::{Deserialize, Serialize};
 
 crate::resource! {
-    /// What the user said of a commit, or of a line of its diff.
+    /// A comment on a commit, or on a line of its diff.
     pub struct CommitComment {
         note: String,
         author: Option<User>,
@@ -27,7 +28,7 @@ crate::resource! {
 }
 
 crate::open_enum! {
-    /// The states of a commit status.
+    /// The state of a commit status.
     pub enum StatusState {
         Pending = "pending",
         Running = "running",
@@ -38,7 +39,7 @@ crate::open_enum! {
 }
 
 crate::resource! {
-    /// What a machine said of a commit.
+    /// A status of a commit, reported by CI or another service.
     pub struct CommitStatus {
         id: u64,
         sha: String,
@@ -60,7 +61,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A branch or tag that holds a commit.
+    /// A branch or tag that contains a commit.
     pub struct CommitRef {
         /// `branch` or `tag`.
         r#type: String,
@@ -68,23 +69,23 @@ crate::resource! {
     }
 }
 
-/// One change of a file in a commit to be made.
+/// A change of one file, as part of a new commit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommitAction {
     /// `create`, `delete`, `move` or `update`.
     pub action: String,
-    /// The file, where the commit leaves it.
+    /// The path of the file after the commit.
     pub file_path: String,
-    /// Where a moved file was.
+    /// The path of a moved file before the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_path: Option<String>,
-    /// The text, or its base64; all but `delete` need it.
+    /// The text, or its base64; required for all actions but `delete`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// `text` (where absent) or `base64`.
+    /// `text` (default) or `base64`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// The last commit that the author knows of the file: a newer one makes the server refuse.
+    /// The last known commit of the file: the server refuses the change if there is a newer one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_commit_id: Option<String>,
 }
@@ -96,23 +97,23 @@ impl InputType for Vec<CommitAction> {
 crate::endpoints! {
     section "Commits and commit statuses";
 
-    /// Lists the commits that a branch or tag holds, newest first.
+    /// Lists the commits of a branch or tag, newest first.
     GET "/projects/{id}/repository/commits" => Vec<Commit>;
     struct ListCommits {
         id: Id,
-        /// A branch or tag; the default branch where absent.
+        /// Branch or tag; the default branch if absent.
         ref_name: Option<String>,
         since: Option<Time>,
         until: Option<Time>,
-        /// Only those that changed this file or folder.
+        /// Only commits that changed this file or folder.
         path: Option<String>,
-        /// Every commit of the repository.
+        /// Include all commits of the repository.
         all: Option<bool>,
-        /// Servers of today: a part of the author's name or address. Others do not look at it.
+        /// Part of the author's name or email address; older servers ignore it.
         author: Option<String>,
     }
 
-    /// Makes a commit of several changes.
+    /// Creates a commit with several changes.
     JSON POST "/projects/{id}/repository/commits" => Commit,
     touches [
         ListCommits, ListTree, ListBranches, GetBranch, ListContributors, Compare, GetProject, GetMergeRequest,
@@ -122,18 +123,18 @@ crate::endpoints! {
         id: Id,
         branch: String,
         commit_message: String,
-        /// Where a new branch starts.
+        /// The starting point of a new branch.
         start_branch: Option<String>,
         actions: Vec<CommitAction>,
         author_email: Option<String>,
         author_name: Option<String>,
     }
 
-    /// Reads the commit of a hash, branch or tag.
+    /// Gets a commit by SHA, branch or tag.
     GET "/projects/{id}/repository/commits/{sha}" => Commit;
     struct GetCommit { id: Id, sha: String, stats: Option<bool> }
 
-    /// Lists branches and tags that hold a commit.
+    /// Lists the branches and tags that contain a commit.
     GET "/projects/{id}/repository/commits/{sha}/refs" => Vec<CommitRef>;
     struct ListCommitRefs {
         id: Id,
@@ -142,7 +143,7 @@ crate::endpoints! {
         r#type: Option<String>,
     }
 
-    /// Applies a commit to another branch.
+    /// Cherry-picks a commit to a branch.
     POST "/projects/{id}/repository/commits/{sha}/cherry_pick" => Commit,
     touches [
         ListCommits, ListTree, ListBranches, GetBranch, ListContributors, Compare, GetProject, GetMergeRequest,
@@ -150,19 +151,19 @@ crate::endpoints! {
     ];
     struct CherryPick { id: Id, sha: String, branch: String }
 
-    /// Reads what a commit changed.
+    /// Gets the diff of a commit.
     GET "/projects/{id}/repository/commits/{sha}/diff" => Vec<DiffEntry>, immutable by sha;
     struct GetCommitDiff { id: Id, sha: String }
 
-    /// Lists the merge requests that brought a commit; since 10.7.
+    /// Lists the merge requests that introduced a commit (since 10.7).
     NEWER GET "/projects/{id}/repository/commits/{sha}/merge_requests" => Vec<MergeRequest>;
     struct ListCommitMergeRequests { id: Id, sha: String }
 
-    /// Reads the signature of a commit; since 11.9. One that is not signed has none: 404.
+    /// Gets the signature of a commit (since 11.9); 404 if it is not signed.
     NEWER GET "/projects/{id}/repository/commits/{sha}/signature" => CommitSignature;
     struct GetCommitSignature { id: Id, sha: String }
 
-    /// Lists what people said of a commit.
+    /// Lists the comments on a commit.
     GET "/projects/{id}/repository/commits/{sha}/comments" => Vec<CommitComment>,
     views ["author": COMMENT_AUTHOR];
     struct ListCommitComments { id: Id, sha: String }
@@ -172,7 +173,7 @@ crate::endpoints! {
     touches [ListCommitComments];
     struct CreateCommitComment {
         id: Id,
-        /// The whole hash, where a line is meant.
+        /// The commit; for a comment on a line, its full SHA.
         sha: String,
         note: String,
         path: Option<String>,
@@ -181,7 +182,7 @@ crate::endpoints! {
         line_type: Option<String>,
     }
 
-    /// Lists what machines said of a commit.
+    /// Lists the statuses of a commit.
     GET "/projects/{id}/repository/commits/{sha}/statuses" => Vec<CommitStatus>;
     struct ListCommitStatuses {
         id: Id,
@@ -189,21 +190,21 @@ crate::endpoints! {
         r#ref: Option<String>,
         stage: Option<String>,
         name: Option<String>,
-        /// All, not only the latest of each name.
+        /// Include all statuses, not only the latest of each name.
         all: Option<bool>,
     }
 
-    /// Adds the status of a commit under a name, or updates it.
+    /// Sets the status of a commit under a name.
     POST "/projects/{id}/statuses/{sha}" => CommitStatus,
     touches [ListCommitStatuses, GetCommit];
     struct SetCommitStatus {
         id: Id,
         sha: String,
-        /// A word of [`StatusState`].
+        /// `pending`, `running`, `success`, `failed` or `canceled`.
         state: String,
         r#ref: Option<String>,
         name: Option<String>,
-        /// Another word for `name`.
+        /// Alias of `name`.
         context: Option<String>,
         target_url: Option<String>,
         description: Option<String>,

@@ -1,5 +1,5 @@
-//! Deciding on merge requests: approving, merging, rebasing. Not in the specification; today's servers have them, and
-//! those of its age have some.
+//! Decisions on merge requests: approving, merging, rebasing. Not in the specification, but current servers have them,
+//! and servers of that version have some.
 
 use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::commits::ListCommits;
@@ -13,7 +13,7 @@ use crate::api::users::User;
 use crate::api::{Id, Nothing, Time};
 
 crate::resource! {
-    /// One person's approval.
+    /// An approval by a user.
     pub struct Approval {
         user: User,
     }
@@ -23,13 +23,15 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// Who approved a merge request, and who may. Enterprise servers say how many approvals are missing.
+    /// The approvals of a merge request, and whether the caller can approve. Enterprise servers also send the number of
+    /// approvals that are missing.
     pub struct Approvals {}
     newer {
         approved_by: Vec<Approval>,
         user_has_approved: bool,
         user_can_approve: bool,
-        /// Not whether somebody approved it: enterprise servers say that all rules are met, also where there are none.
+        /// Whether all approval rules are met, on enterprise servers. That includes having no rules, so it does not
+        /// mean that anybody approved.
         approved: bool,
         approvals_required: u64,
         approvals_left: u64,
@@ -37,7 +39,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What has to be approved by whom. Only enterprise servers have rules.
+    /// The approval rules of a merge request. Only enterprise servers have rules.
     pub struct ApprovalState {}
     newer {
         rules: Vec<ApprovalRule>,
@@ -45,7 +47,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// Approvals that are needed.
+    /// A rule for required approvals.
     pub struct ApprovalRule {
         id: u64,
         name: String,
@@ -56,26 +58,26 @@ crate::resource! {
         approved_by: Vec<User>,
     }
     newer {
-        /// The part of the file of code owners that it comes from.
+        /// The section of the CODEOWNERS file that the rule comes from.
         section: String,
         eligible_approvers: Vec<User>,
     }
 }
 
 impl Approvals {
-    /// Who approved it.
+    /// Returns the users who approved.
     pub fn by(&self) -> impl Iterator<Item = &User> {
         self.approved_by.iter().flatten().map(|approval| &approval.user)
     }
 
-    /// Returns whether the caller has approved it.
+    /// Returns whether the caller has approved.
     pub fn is_mine(&self) -> bool {
         self.user_has_approved == Some(true)
     }
 }
 
 crate::resource! {
-    /// Someone whose review is requested, and how far it is.
+    /// A requested reviewer, and the state of the review.
     pub struct Reviewer {
         user: User,
         /// `unreviewed`, `review_started`, `reviewed`, `requested_changes`, `approved` or `unapproved`.
@@ -85,19 +87,19 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What became of an auto-merge that was canceled. A server that cannot cancel it says so in a successful reply.
+    /// The result of canceling auto-merge. A failure is reported in a successful reply.
     pub struct AutoMergeCanceled {}
     newer {
         /// `success` or `error`.
         status: String,
         message: String,
-        /// The status that the refusal would have had.
+        /// The HTTP status that matches the failure.
         http_status: u64,
     }
 }
 
 crate::resource! {
-    /// A rebase that runs.
+    /// The state of a rebase.
     pub struct Rebase {}
     newer {
         rebase_in_progress: bool,
@@ -107,34 +109,35 @@ crate::resource! {
 crate::endpoints! {
     newer section "Merge requests";
 
-    /// Reads who approved a merge request.
+    /// Gets the approvals of a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/approvals" => Approvals;
     struct GetApprovals { id: Id, merge_request_iid: u64 }
 
-    /// Reads what has to be approved by whom; enterprise servers, since 12.3.
+    /// Gets the approval rules of a merge request; enterprise servers only, since 12.3.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/approval_state" => ApprovalState;
     struct GetApprovalState { id: Id, merge_request_iid: u64 }
 
-    /// Lists whose review is requested; since 15.3.
+    /// Lists the requested reviewers (since 15.3).
     GET "/projects/{id}/merge_requests/{merge_request_iid}/reviewers" => Vec<Reviewer>;
     struct ListReviewers { id: Id, merge_request_iid: u64 }
 
-    /// Approves a merge request. 401 also says that the caller may not, or has done so already.
+    /// Approves a merge request. A 401 can also mean that the caller may not approve, or has already approved.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/approve" => Approvals,
     touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants];
     struct Approve {
         id: Id,
         merge_request_iid: u64,
-        /// The head that was read; 409 where it is another one now.
+        /// The SHA of the reviewed head; 409 if the head is different now.
         sha: Option<String>,
     }
 
-    /// Takes the caller's approval back; 404 where there is none.
+    /// Revokes the caller's approval; 404 if there is none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/unapprove" => Nothing,
     touches [GetApprovals, GetApprovalState, ListReviewers, GetMergeRequest, ListMergeRequestDiscussions, ListMergeRequestNotes];
     struct Unapprove { id: Id, merge_request_iid: u64 }
 
-    /// Merges, or sets auto-merge. 401 says that the caller may not merge; 405, 406 and 422 that it cannot be merged.
+    /// Merges, or sets auto-merge. A 401 means that the caller may not merge; 405, 406 and 422 that the merge request
+    /// cannot be merged.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/merge" => MergeRequest,
     touches [
         GetMergeRequest, GetChanges, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes, ListBranches,
@@ -147,11 +150,11 @@ crate::endpoints! {
         squash_commit_message: Option<String>,
         squash: Option<bool>,
         should_remove_source_branch: Option<bool>,
-        /// The head that was read; 409 where it is another one now.
+        /// The SHA of the reviewed head; 409 if the head is different now.
         sha: Option<String>,
-        /// Once the pipeline has succeeded, as servers before 17.11 call it.
+        /// Merge when the pipeline succeeds; the name on servers before 17.11.
         merge_when_pipeline_succeeds: Option<bool>,
-        /// The same, as later servers call it.
+        /// Merge when the pipeline succeeds; the name on later servers.
         auto_merge: Option<bool>,
     }
 
@@ -160,7 +163,7 @@ crate::endpoints! {
     touches [GetMergeRequest, ListMergeRequests, ListProjectMergeRequests, ListMergeRequestDiscussions, ListMergeRequestNotes];
     struct CancelAutoMerge { id: Id, merge_request_iid: u64 }
 
-    /// Begins to rebase the source branch onto the target branch.
+    /// Starts to rebase the source branch onto the target branch.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/rebase" => Rebase,
     touches [GetMergeRequest, GetChanges, ListMergeRequestCommits, ListMergeRequestPipelines, ListBranches, GetBranch];
     struct RebaseMergeRequest { id: Id, merge_request_iid: u64 }

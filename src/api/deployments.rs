@@ -1,4 +1,4 @@
-//! Deployments: which commit runs where (specification, "Deployments").
+//! Deployments of commits to environments (specification, "Deployments").
 
 use crate::api::jobs::Job;
 use crate::api::users::User;
@@ -6,7 +6,7 @@ use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Time};
 
 crate::resource! {
-    /// A place to which a project is deployed.
+    /// An environment to which a project is deployed.
     pub struct Environment {
         id: u64,
         name: String,
@@ -18,7 +18,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// One deployment of a commit to an environment.
+    /// A deployment of a commit to an environment.
     pub struct Deployment {
         id: u64,
         iid: u64,
@@ -27,7 +27,7 @@ crate::resource! {
         created_at: Option<Time>,
         user: Option<User>,
         environment: Option<Environment>,
-        /// The job that deployed it.
+        /// The job that performed the deployment.
         deployable: Option<Box<Job>>,
     }
     newer {
@@ -44,13 +44,13 @@ crate::endpoints! {
     views ["deployable.commit": COMMIT_WITH_MESSAGE];
     struct ListDeployments {
         id: Id,
-        /// `id` (where absent), `iid`, `created_at` or `ref`.
+        /// `id` (default), `iid`, `created_at` or `ref`.
         order_by: Option<String>,
-        /// `asc` (where absent) or `desc`.
+        /// `asc` (default) or `desc`.
         sort: Option<String>,
     }
 
-    /// Reads one deployment.
+    /// Gets a single deployment.
     GET "/projects/{id}/deployments/{deployment_id}" => Deployment,
     views ["deployable.commit": COMMIT_WITH_MESSAGE];
     struct GetDeployment { id: Id, deployment_id: u64 }

@@ -1,5 +1,5 @@
-//! Discussions: the threads of merge requests, issues and snippets. Not in the specification; issues and snippets have
-//! them since 10.6, merge requests since 10.8. Those of snippets cannot be resolved.
+//! Discussions: threads on merge requests, issues and snippets. Not in the specification; available for issues and
+//! snippets since 10.6, and for merge requests since 10.8. Threads on snippets cannot be resolved.
 
 use crate::api::Id;
 use crate::api::merge_requests::{
@@ -8,13 +8,13 @@ use crate::api::merge_requests::{
 use crate::api::notes::{ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, NewPosition, Note, Suggestion};
 
 crate::resource! {
-    /// A note with its replies.
+    /// A thread: a note with its replies.
     pub struct Discussion {
-        /// 40 hexadecimal digits.
+        /// The ID: 40 hexadecimal digits.
         id: String,
-        /// Whether it is a single comment; a reply makes it a thread.
+        /// Whether the thread is a single comment; a reply turns it into a thread.
         individual_note: bool,
-        /// Oldest first.
+        /// The notes, oldest first.
         notes: Vec<Note>,
     }
 }
@@ -32,11 +32,11 @@ impl From<Discussion> for Vec<Note> {
 crate::endpoints! {
     newer section "Discussions";
 
-    /// Lists the threads of a merge request, oldest first; single comments and system notes are among them.
+    /// Lists the threads on a merge request, oldest first, including single comments and system notes.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Vec<Discussion>;
     struct ListMergeRequestDiscussions { id: Id, merge_request_iid: u64 }
 
-    /// Starts a thread on a merge request, or on lines of its changes.
+    /// Starts a thread on a merge request, or on lines of its diff.
     JSON POST "/projects/{id}/merge_requests/{merge_request_iid}/discussions" => Discussion,
     touches [
         ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests,
@@ -46,29 +46,29 @@ crate::endpoints! {
         merge_request_iid: u64,
         body: String,
         position: Option<NewPosition>,
-        /// The commit that the position is of, where a single commit is discussed.
+        /// The SHA of the commit that the position refers to, for threads on a single commit.
         commit_id: Option<String>,
     }
 
-    /// Replies in a thread of a merge request.
+    /// Replies to a thread on a merge request.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes" => Note,
     touches [
         ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests,
     ];
     struct ReplyToMergeRequestDiscussion { id: Id, merge_request_iid: u64, discussion_id: String, body: String }
 
-    /// Resolves a thread of a merge request, or reopens it.
+    /// Resolves or reopens a thread on a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/discussions/{discussion_id}" => Discussion,
     touches [ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, ListMergeRequests, ListProjectMergeRequests];
     struct ResolveMergeRequestDiscussion {
         id: Id,
         merge_request_iid: u64,
         discussion_id: String,
-        /// `false` reopens it.
+        /// `true` resolves the thread, `false` reopens it.
         resolved: bool,
     }
 
-    /// Lists the threads of an issue, oldest first.
+    /// Lists the threads on an issue, oldest first.
     GET "/projects/{id}/issues/{issue_iid}/discussions" => Vec<Discussion>;
     struct ListIssueDiscussions { id: Id, issue_iid: u64 }
 
@@ -77,23 +77,23 @@ crate::endpoints! {
     touches [ListIssueDiscussions, ListIssueNotes];
     struct CreateIssueDiscussion { id: Id, issue_iid: u64, body: String }
 
-    /// Replies in a thread of an issue.
+    /// Replies to a thread on an issue.
     POST "/projects/{id}/issues/{issue_iid}/discussions/{discussion_id}/notes" => Note,
     touches [ListIssueDiscussions, ListIssueNotes];
     struct ReplyToIssueDiscussion { id: Id, issue_iid: u64, discussion_id: String, body: String }
 
-    /// Resolves a thread of an issue, or reopens it; since 16.4.
+    /// Resolves or reopens a thread on an issue (since 16.4).
     PUT "/projects/{id}/issues/{issue_iid}/discussions/{discussion_id}" => Discussion,
     touches [ListIssueDiscussions, ListIssueNotes];
     struct ResolveIssueDiscussion {
         id: Id,
         issue_iid: u64,
         discussion_id: String,
-        /// `false` reopens it.
+        /// `true` resolves the thread, `false` reopens it.
         resolved: bool,
     }
 
-    /// Lists the threads of a snippet, oldest first.
+    /// Lists the threads on a snippet, oldest first.
     GET "/projects/{id}/snippets/{snippet_id}/discussions" => Vec<Discussion>;
     struct ListSnippetDiscussions { id: Id, snippet_id: u64 }
 
@@ -102,12 +102,12 @@ crate::endpoints! {
     touches [ListSnippetDiscussions, ListSnippetNotes];
     struct CreateSnippetDiscussion { id: Id, snippet_id: u64, body: String }
 
-    /// Replies in a thread of a snippet.
+    /// Replies to a thread on a snippet.
     POST "/projects/{id}/snippets/{snippet_id}/discussions/{discussion_id}/notes" => Note,
     touches [ListSnippetDiscussions, ListSnippetNotes];
     struct ReplyToSnippetDiscussion { id: Id, snippet_id: u64, discussion_id: String, body: String }
 
-    /// Commits a suggestion to the source branch. 400 says why it does not apply.
+    /// Commits a suggestion to the source branch. A 400 carries the reason why it does not apply.
     PUT "/suggestions/{id}/apply" => Suggestion,
     touches [
         ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequest, GetChanges, ListMergeRequestCommits,

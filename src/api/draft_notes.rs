@@ -1,5 +1,5 @@
-//! Draft notes: the comments of a review that only their author sees until they are published. Not in the
-//! specification; since 15.9, with positions since 16.3.
+//! Draft notes: the comments of a review, visible only to their author until they are published. Not in the
+//! specification; available since 15.9, with positions since 16.3.
 
 use crate::api::decisions::GetApprovals;
 use crate::api::discussions::ListMergeRequestDiscussions;
@@ -8,20 +8,20 @@ use crate::api::notes::{ListMergeRequestNotes, NewPosition, Position};
 use crate::api::{Id, Nothing};
 
 crate::resource! {
-    /// A comment of the caller's review.
+    /// A comment of the caller's unpublished review.
     pub struct DraftNote {
         id: u64,
         author_id: u64,
         merge_request_id: u64,
-        /// Whether publishing it resolves its thread; otherwise it reopens it.
+        /// Whether publishing the note resolves its thread; otherwise it reopens it.
         resolve_discussion: bool,
-        /// The thread that it replies to.
+        /// The ID of the thread that the note replies to.
         discussion_id: Option<String>,
-        /// Markdown.
+        /// The text in Markdown.
         note: String,
         commit_id: Option<String>,
         line_code: Option<String>,
-        /// All fields are null for a general comment.
+        /// The position in the diff; all its fields are null for a general comment.
         position: Option<Position>,
     }
 }
@@ -29,11 +29,11 @@ crate::resource! {
 crate::endpoints! {
     newer section "Draft notes";
 
-    /// Lists the caller's draft notes, all at once.
+    /// Lists the caller's draft notes, without pagination.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes" => Vec<DraftNote>;
     struct ListDraftNotes { id: Id, merge_request_iid: u64 }
 
-    /// Adds a comment to the caller's review. The server does not check whether the line is in the changes.
+    /// Adds a comment to the caller's review. The server does not check whether the line is in the diff.
     JSON POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes" => DraftNote,
     touches [ListDraftNotes];
     struct CreateDraftNote {
@@ -41,14 +41,14 @@ crate::endpoints! {
         merge_request_iid: u64,
         note: String,
         position: Option<NewPosition>,
-        /// The commit that the position is of, where a single commit is discussed.
+        /// The SHA of the commit that the position refers to, for comments on a single commit.
         commit_id: Option<String>,
         in_reply_to_discussion_id: Option<String>,
-        /// Whether publishing it resolves the thread.
+        /// Whether publishing the note resolves the thread.
         resolve_discussion: Option<bool>,
     }
 
-    /// Changes a draft note; without its position it loses it.
+    /// Updates a draft note; omitting the position removes it.
     JSON PUT "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}" => DraftNote,
     touches [ListDraftNotes];
     struct UpdateDraftNote {
@@ -72,7 +72,7 @@ crate::endpoints! {
     ];
     struct PublishDraftNote { id: Id, merge_request_iid: u64, draft_note_id: u64 }
 
-    /// Publishes all of the caller's draft notes; a success also where there are none.
+    /// Publishes all draft notes of the caller; succeeds even if there are none.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/draft_notes/bulk_publish" => Nothing,
     touches [
         ListDraftNotes, ListMergeRequestDiscussions, ListMergeRequestNotes, ListParticipants, GetMergeRequest,

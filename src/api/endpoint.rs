@@ -1,4 +1,4 @@
-//! An endpoint is a value: one struct says method, route, inputs and output of an operation, once.
+//! Endpoints as values: a struct defines the method, route, inputs and output of an operation in one place.
 
 use crate::api::Host;
 use crate::api::error::{Unreadable, words_of};
@@ -11,65 +11,66 @@ use serde_json::{Map, Value};
 use std::any::TypeId;
 use std::fmt::Debug;
 
-/// How the inputs that are not in the path travel.
+/// The encoding of the inputs that are not in the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Body {
     /// In the query string: reads and deletions.
     Query,
-    /// As form fields: writes.
+    /// As a form: writes.
     Form,
-    /// As a JSON object: writes whose inputs are objects.
+    /// As a JSON object: writes whose inputs include objects.
     Json,
 }
 
-/// One operation of the interface: a struct whose fields are its inputs, those in the path among them.
+/// An operation of the API: a struct whose fields are its inputs, including those in the path.
 ///
-/// A slot `{name}` of [`Endpoint::ROUTE`] takes its value from the field of that name; `{*name}` takes a path whose
-/// slashes stay. What is left travels as [`Endpoint::BODY`] says. Declared with [`endpoints!`](crate::endpoints).
+/// A slot `{name}` of [`Endpoint::ROUTE`] is replaced by the field of that name; `{*name}` is replaced by a path whose
+/// slashes are kept. The other fields are sent as [`Endpoint::BODY`] specifies. Declared with
+/// [`endpoints!`](crate::endpoints).
 pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync + 'static {
-    /// The name of the struct, as documentation and tests list it.
+    /// The name of the struct, for documentation and tests.
     const NAME: &'static str;
     /// The HTTP method.
     const METHOD: Method;
     /// The path below `/api/v4`, with its slots.
     const ROUTE: &'static str;
-    /// How the inputs outside the path travel.
+    /// The encoding of the inputs that are not in the path.
     const BODY: Body;
-    /// The section of the specification that it comes from.
+    /// The section of the specification that contains the operation.
     const SECTION: &'static str;
-    /// The routes whose replies a success of this write makes stale.
+    /// The routes whose replies become stale when this write succeeds.
     const TOUCHES: &'static [&'static str];
-    /// What an answer has less of the things in it.
+    /// The nested resources that a reply contains with fewer fields.
     const VIEWS: Views;
-    /// The slot of the route whose value settles the answer for good where it is a full hash.
+    /// The slot of the route that makes the reply immutable if its value is a full hash.
     const IMMUTABLE_BY: Option<&'static str>;
-    /// All inputs, those of the path among them, in the order of the declaration.
+    /// All inputs, including those in the path, in the order of declaration.
     const INPUTS: &'static [Input];
-    /// Whether servers of today have it and the specification does not.
+    /// Whether the operation is missing from the specification and only newer servers have it.
     const IS_NEWER: bool;
-    /// What the server answers.
+    /// The reply.
     type Output: Reply;
 
-    /// The call as data, for page 1 of a list too.
+    /// Returns the request as data; for a list, without a page.
     fn request(&self) -> Request {
         Request::new(self)
     }
 }
 
-/// What is known of an input: enough to make a field of a form, or a key of a query, from it.
+/// The description of an input: enough to create a form field or a query key from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: &'static str,
-    /// What kind of value it takes.
+    /// The kind of value.
     pub kind: InputKind,
-    /// Whether the operation cannot do without it.
+    /// Whether the operation requires the input.
     pub required: bool,
-    /// Its documentation.
+    /// The help text: the doc comment of the field.
     pub help: &'static str,
 }
 
-/// The kinds of values that inputs take.
+/// The kinds of input values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     Text,
@@ -79,17 +80,17 @@ pub enum InputKind {
     Time,
     /// Several texts or numbers.
     List,
-    /// A file, which goes as a part of its own.
+    /// A file, which is sent as a separate part.
     File,
-    /// Pairs, actions: nothing that a line of text could be.
+    /// Pairs or objects: a value that cannot be a line of text.
     Other,
 }
 
-/// A type that an input may have.
+/// A type that an input can have.
 pub trait InputType {
-    /// Its kind.
+    /// The kind of value.
     const KIND: InputKind;
-    /// Whether it must be given.
+    /// Whether the input is required.
     const REQUIRED: bool = true;
 }
 
@@ -117,7 +118,7 @@ impl<T: InputType> InputType for Option<T> {
     const REQUIRED: bool = false;
 }
 
-/// What the tables of the documentation and the tests know of an endpoint.
+/// The description of an endpoint, for generated documentation and tests.
 #[derive(Clone, Debug)]
 pub struct Description {
     /// [`Endpoint::NAME`].
@@ -136,14 +137,14 @@ pub struct Description {
     pub is_newer: bool,
 }
 
-/// The `Accept` header of replies in JSON.
+/// The `Accept` header for JSON replies.
 pub const JSON: &str = "application/json";
 
-/// A body that an endpoint may answer with.
+/// A body that an endpoint can return.
 pub trait Reply: Sized + Send + Sync + 'static {
-    /// The `Accept` header that asks for it.
+    /// The `Accept` header that requests this body.
     const ACCEPT: &'static str;
-    /// Reads it from a successful reply; the error says which field could not be read.
+    /// Parses a successful reply; the error names the field that could not be parsed.
     fn read(body: &[u8], content_type: Option<&str>) -> Result<Self, Unreadable>;
 }
 
@@ -157,7 +158,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
     }
 }
 
-/// Says what the body is where it is nothing that the interface answers with.
+/// Describes a body that is not the expected JSON, such as a web page.
 fn explain(body: &[u8], error: Unreadable) -> Unreadable {
     let start = body.trim_ascii_start();
     let reason = match start.first() {
@@ -176,9 +177,9 @@ fn explain(body: &[u8], error: Unreadable) -> Unreadable {
 /// Raw content: a blob, an archive, a trace, an artifact, the text of a snippet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Raw {
-    /// The bytes as they came.
+    /// The bytes as received.
     pub bytes: Vec<u8>,
-    /// `Content-Type`, if the server named one.
+    /// The `Content-Type` header, if the server sent one.
     pub content_type: Option<String>,
 }
 
@@ -189,7 +190,7 @@ impl Reply for Raw {
     }
 }
 
-/// A reply whose body says nothing (204, or words of no use to a program).
+/// A reply without a useful body: 204, or a message that is not meant for programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nothing;
 
@@ -200,48 +201,50 @@ impl Reply for Nothing {
     }
 }
 
-/// One call as data: comparable, so that the interface can tell whether it is in flight, known or stale.
+/// A request as data. It can be compared, so that the interface knows whether it is in flight, cached or stale.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
-    /// The server that is meant, if it is another than the one at hand.
+    /// The server, if it is not the current one.
     pub host: Option<Host>,
     /// `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
     pub method: &'static str,
-    /// The route it was made from, with its slots.
+    /// The route that the path was created from, with its slots.
     pub route: &'static str,
-    /// The path below `/api/v4`, slots filled and encoded.
+    /// The path below `/api/v4`, with the slots filled in and encoded.
     pub path: String,
-    /// Inputs outside the path; arrays as `name[]`, one pair an element.
+    /// The inputs that are not in the path; arrays as `name[]`, one pair per element.
     pub fields: Vec<(String, String)>,
-    /// The JSON body, where the operation takes one.
+    /// The JSON body, if the operation has one.
     pub json: Option<String>,
-    /// How `fields` travel.
+    /// Whether `fields` are sent as a form instead of in the query.
     pub form: bool,
-    /// Page (from 1) and entries a page, where one page of a list is meant.
+    /// The page (from 1) and the number of entries per page, for one page of a list.
     pub page: Option<(u32, u32)>,
     /// The `Accept` header.
     pub accept: &'static str,
-    /// What the reply is read as: two readers of one call do not share what is known of it.
+    /// The type that the reply is parsed as: two requests that differ only in it do not share a cached reply.
     pub output: TypeId,
 }
 
-/// Everything but the unreserved characters of RFC 3986 is encoded: ids hold slashes, refs hold anything.
+/// The characters to encode in a path segment: everything but the unreserved characters of RFC 3986: IDs contain
+/// slashes, and refs may contain anything.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Encodes one segment of a path, slashes too.
+/// Percent-encodes a path segment, including slashes.
 pub fn encode(segment: &str) -> String {
     utf8_percent_encode(segment, SEGMENT).to_string()
 }
 
-/// Decodes a segment; bytes that are not UTF-8 become replacement characters.
+/// Decodes a percent-encoded segment; invalid UTF-8 becomes replacement characters.
 pub fn decode(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
 impl Request {
-    /// The request that `endpoint` stands for.
+    /// Creates the request for `endpoint`.
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
-        // A struct of plain fields always serializes to an object; anything else would be a mistake in its declaration.
+        // A struct with named fields always serializes to an object; anything else would be a mistake in its
+        // declaration.
         let inputs = match serde_json::to_value(endpoint) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
@@ -250,7 +253,7 @@ impl Request {
         Request::of(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, inputs)
     }
 
-    /// The part of [`Request::new`] that is the same for all endpoints.
+    /// Implements the part of [`Request::new`] that does not depend on the endpoint type.
     fn of(
         method: &'static str,
         route: &'static str,
@@ -268,29 +271,29 @@ impl Request {
         Request { host: None, method, route, path, fields, json, form: body == Body::Form, page: None, accept, output }
     }
 
-    /// The same call to another server.
+    /// Directs the request to a server.
     pub fn at(mut self, host: Option<&Host>) -> Request {
         self.host = host.cloned();
         self
     }
 
-    /// The same call, its reply read as a `T`.
+    /// Changes the type that the reply is parsed as.
     pub fn read_as<T: 'static>(self) -> Request {
         Request { output: TypeId::of::<T>(), ..self }
     }
 
-    /// The same list, one page of it.
+    /// Requests one page of the list.
     pub fn at_page(mut self, page: u32, per_page: u32) -> Request {
         self.page = Some((page, per_page));
         self
     }
 
-    /// Returns whether it only reads, so that it may be sent again without harm.
+    /// Returns whether this is a read, which may be repeated without harm.
     pub fn is_read(&self) -> bool {
         self.method == "GET"
     }
 
-    /// Path and query, with the page; never the fields of a form, which may hold secrets.
+    /// Returns the path and the query, including the page, but never the fields of a form, which may contain secrets.
     pub fn target(&self) -> String {
         let mut query: Vec<String> = Vec::new();
         if !self.form {
@@ -303,16 +306,16 @@ impl Request {
         if query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, query.join("&")) }
     }
 
-    /// `GET /projects/1?page=2`: what errors and the log say, without secrets.
+    /// Returns the request line for errors and the log, without secrets: `GET /projects/1?page=2`.
     pub fn line(&self) -> String {
         mask(&format!("{} {}", self.method, self.target()))
     }
 }
 
-/// Inputs whose values nobody may read in an error or a log.
+/// Inputs whose values must not appear in errors or logs.
 const SECRETS: [&str; 6] = ["private_token", "job_token", "job-token", "access_token", "token", "password"];
 
-/// Replaces the values of secret inputs in the query of a request line.
+/// Masks the values of secret inputs in the query of a request line.
 pub fn mask(line: &str) -> String {
     let Some((path, query)) = line.split_once('?') else { return line.to_owned() };
     let shown = |pair: &str| match pair.split_once('=') {
@@ -323,7 +326,7 @@ pub fn mask(line: &str) -> String {
 }
 
 fn encode_key(key: &str) -> String {
-    // Brackets are part of the interface's names and stay readable in the request line.
+    // Brackets are part of parameter names and stay readable in the request line.
     encode(key).replace("%5B", "[").replace("%5D", "]")
 }
 
@@ -337,7 +340,7 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// Takes the values of the slots of `route` out of `inputs` and puts them into the path.
+/// Builds the path from `route`, and moves the values of its slots out of `inputs`.
 fn fill(route: &str, inputs: &mut Map<String, Value>) -> String {
     let mut path = String::with_capacity(route.len() + 16);
     for segment in route.split('/').skip(1) {
@@ -374,7 +377,7 @@ fn pairs(inputs: &Map<String, Value>) -> Vec<(String, String)> {
     for (name, value) in inputs {
         match value {
             Value::Array(items) => out.extend(items.iter().flat_map(|item| match item {
-                // A key that comes again begins the next object.
+                // A repeated key starts the next object.
                 Value::Object(map) => {
                     map.iter().map(|(key, item)| (format!("{name}[][{key}]"), scalar(item))).collect()
                 }
@@ -387,7 +390,7 @@ fn pairs(inputs: &Map<String, Value>) -> Vec<(String, String)> {
     out
 }
 
-/// The name of an input on the wire: a raw identifier (`r#ref`) without its mark.
+/// Returns the name of an input on the wire: the field name without the `r#` of raw identifiers.
 pub const fn input_name(field: &'static str) -> &'static str {
     match field.as_bytes() {
         [b'r', b'#', ..] => field.split_at(2).1,
@@ -410,23 +413,22 @@ pub const fn input_name(field: &'static str) -> &'static str {
 ///     }
 /// }
 /// ```
-/// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST`, `JSON PUT` and `JSON PATCH`
-/// as JSON.
-/// `touches` names the reads that a success makes stale, `views` which fields the things inside the answer have, and
-/// `immutable by sha` says that the answer stays the same forever where that slot holds a full hash.
-/// Operations that the specification does not have are in a `newer section`, or have `NEWER` before their method.
-/// Every input that is not required is an `Option`; structs with only optional inputs derive nothing special: write
-/// `..Default::default()` at the call.
+/// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST`, `JSON PUT` and
+/// `JSON PATCH` as JSON. `touches` lists the reads that become stale when the operation succeeds, `views` the fields of
+/// nested resources in the reply, and `immutable by sha` marks the reply as immutable if that slot contains a full
+/// hash. Operations that are not in the specification are in a `newer section`, or have `NEWER` before their method.
+/// Every input that is not required is an `Option`; all endpoints implement `Default`, so callers can use
+/// `..Default::default()`.
 ///
-/// Inputs that several operations of an area share are written once, before the first operation, and stand where a
-/// struct ends in `..`:
+/// Inputs that several operations of an area share are declared once, before the first operation, and are included in
+/// every struct that ends in `..`:
 ///
 /// ```text
 ///     common { description: Option<String>, visibility: Option<String> }
 ///     struct CreateProject { name: String, .. }
 /// ```
 ///
-/// They are a struct of their own as well, `Common`, that each endpoint which has them can be turned into.
+/// They also form a struct of their own, `Common`, into which each endpoint that has them can be converted.
 #[macro_export]
 macro_rules! endpoints {
     (section $($rest:tt)*) => {
@@ -440,7 +442,7 @@ macro_rules! endpoints {
         common { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
         $($rest:tt)*
     ) => {
-        /// The inputs that several endpoints of the area have.
+        /// The inputs that several endpoints of the area share.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Common { $($(#[doc = $doc])* pub $field: $type),* }
 

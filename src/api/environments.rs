@@ -1,10 +1,10 @@
-//! Environments: where a project is deployed to. Not in the specification; since 11.11.
+//! Environments: deployment targets of a project. Not in the specification; available since 11.11.
 
 use crate::api::deployments::{Deployment, ListDeployments};
 use crate::api::{Id, Time};
 
 crate::resource! {
-    /// Where a project is deployed to.
+    /// An environment to which a project is deployed.
     pub struct ProjectEnvironment {
         id: u64,
         name: String,
@@ -19,9 +19,9 @@ crate::resource! {
         tier: String,
         created_at: Time,
         updated_at: Time,
-        /// When it is stopped by itself.
+        /// The time at which the environment is stopped automatically.
         auto_stop_at: Time,
-        /// Absent in lists.
+        /// The latest deployment; absent in lists.
         last_deployment: Box<Deployment>,
     }
 }
@@ -33,17 +33,17 @@ crate::endpoints! {
     GET "/projects/{id}/environments" => Vec<ProjectEnvironment>;
     struct ListEnvironments {
         id: Id,
-        /// Three characters at least.
+        /// Part of the name, at least three characters.
         search: Option<String>,
         /// `available`, `stopping` or `stopped`.
         states: Option<String>,
     }
 
-    /// Reads one environment.
+    /// Gets a single environment.
     GET "/projects/{id}/environments/{environment_id}" => ProjectEnvironment;
     struct GetEnvironment { id: Id, environment_id: u64 }
 
-    /// Stops an environment; refused where it is stopped.
+    /// Stops an environment; refused if it is already stopped.
     POST "/projects/{id}/environments/{environment_id}/stop" => ProjectEnvironment,
     touches [ListEnvironments, GetEnvironment, ListDeployments];
     struct StopEnvironment { id: Id, environment_id: u64 }

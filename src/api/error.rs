@@ -1,4 +1,4 @@
-//! What can go wrong with a call, in the terms of the user who made it.
+//! The errors of calls, described in terms of the user.
 
 use reqwest::StatusCode;
 use serde_json::Value;
@@ -8,64 +8,64 @@ use std::io::ErrorKind;
 use std::time::Duration;
 use url::Url;
 
-/// A call that failed: what was tried, and what came of it.
+/// A failed call: the request, and the reason why it failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
-    /// `GET /projects/1`; never a token, never the fields of a form.
+    /// The request line, such as `GET /projects/1`; never contains a token or the fields of a form.
     pub tried: String,
-    /// What came of it.
+    /// The reason.
     pub fault: Fault,
 }
 
-/// The kinds of failure that look different to the user.
+/// The kinds of failure that the user can tell apart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// No connection: the host does not resolve, refuses, or went away. The text says which.
+    /// No connection: the host cannot be resolved, refuses the connection, or closed it. The text says which.
     Offline(String),
-    /// The connection is not trusted: certificate or protocol.
+    /// The connection is not trusted: a certificate or protocol error.
     Tls(String),
-    /// No answer in time.
+    /// No reply within this time.
     Timeout(Duration),
-    /// 401: the token is missing, wrong, expired or revoked. What the server said.
+    /// 401: the token is missing, wrong, expired or revoked. Contains the server's message.
     Unauthorized(String),
-    /// 403: the caller may not.
+    /// 403: the caller lacks permission. Contains the server's message.
     Denied(String),
-    /// 403: the token has none of these scopes, any of which would do.
+    /// 403: the token has none of these scopes, any of which would be sufficient.
     Scope(Vec<String>),
-    /// 404: it does not exist, or the caller may not know of it.
+    /// 404: the resource does not exist, or is hidden from the caller. Contains the server's message.
     Missing(String),
-    /// 404 for a route that the server does not know: it is older, or another edition. What the server said.
+    /// 404 for a route that the server does not know, because of its version or edition. Contains the server's message.
     Unsupported(String),
-    /// 429: too many requests; wait that long, if the server said.
+    /// 429: too many requests. Contains the time to wait, if the server sent it.
     Limited(Option<Duration>),
-    /// Another 4xx: the input was refused. Status and what the server said.
+    /// Any other 4xx: the input was refused. Contains the status and the server's message.
     Refused(u16, String),
-    /// 5xx: the server failed. Status and what it said.
+    /// 5xx: the server failed. Contains the status and the server's message.
     Server(u16, String),
-    /// The reply could not be read.
+    /// The reply could not be parsed.
     Unreadable(Unreadable),
-    /// The reply ended before it was whole.
+    /// The reply ended before it was complete.
     Cut(String),
-    /// The reply holds more than is read. The text says what.
+    /// The reply exceeds a size limit. The text says which.
     TooLarge(String),
-    /// A file of ours could not be read or written. The text says which.
+    /// A local file could not be read or written. The text says which.
     Disk(String),
     /// A write under `--read-only`: nothing was sent.
     ReadOnly,
 }
 
-/// Which field of a reply could not be read, and why.
+/// A field of a reply that could not be parsed, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Path to the field, `[0].author.id`; `.` for the whole.
+    /// The path of the field, `[0].author.id`; `.` for the whole reply.
     pub field: String,
-    /// What the reader found there.
+    /// The message of the parser.
     pub reason: String,
 }
 
 impl Error {
-    /// The fault that a reply with an error status stands for; `said` is the server's message, and where it is empty
-    /// the status speaks.
+    /// Creates the error for a reply with an error status; `said` is the server's message, and if it is empty, the
+    /// status is used instead.
     pub fn from_status(tried: String, status: u16, mut said: String, retry_after: Option<Duration>) -> Error {
         if said.is_empty() {
             let name = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
@@ -82,7 +82,7 @@ impl Error {
         Error { tried, fault }
     }
 
-    /// One line: what kind of failure it is.
+    /// Returns the kind of failure, as a title.
     pub fn title(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Server unreachable",
@@ -104,8 +104,8 @@ impl Error {
         }
     }
 
-    /// Returns what came back, in the server's words where it had any; without a full stop, so that a sentence can end
-    /// on it.
+    /// Returns the reason, with the server's message if it sent one; without a final period, so that it can be part of
+    /// a sentence.
     pub fn message(&self) -> String {
         let words = self.words();
         words.trim_end_matches('.').to_owned()
@@ -133,14 +133,14 @@ impl Error {
         }
     }
 
-    /// Returns what to do next.
+    /// Returns what the user can do about a failed read.
     pub fn advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then press r to retry.",
             Fault::Tls(_) => "Check the host's certificate; use --ca-cert FILE to trust a private CA.",
             Fault::Timeout(_) | Fault::Cut(_) => "Press r to retry.",
             Fault::Unauthorized(_) => "Set a valid token: LABSCOPE_TOKEN, --token-file, or labscope auth login.",
-            // `GET /projects/1/hooks`: what is of no project and no group is the server's own.
+            // Requests below neither projects nor groups concern the server itself.
             Fault::Denied(_) => match self.tried.split_once(' ').map_or("", |(_, path)| path) {
                 path if path.starts_with("/projects/") => "You don't have permission; ask an owner of the project.",
                 path if path.starts_with("/groups/") => "You don't have permission; ask an owner of the group.",
@@ -159,7 +159,7 @@ impl Error {
         }
     }
 
-    /// Returns what to do next about a change that was asked for.
+    /// Returns what the user can do about a failed write.
     pub fn next(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host name, then send it again.",
@@ -167,7 +167,7 @@ impl Error {
                 "It may have succeeded: check before you send it again."
             }
             Fault::Limited(_) => "It was not done: send it again after that.",
-            // These answer so although the token is good.
+            // For these requests, a 401 does not mean that the token is invalid.
             Fault::Unauthorized(said) if said == "401 Unauthorized" && self.is_decision() => {
                 "You may not do this here, or it is done already: r shows the current state."
             }
@@ -182,7 +182,7 @@ impl Error {
         }
     }
 
-    /// Returns whether a decision on a merge request was tried, or taking back a reaction.
+    /// Returns whether the request was a decision on a merge request, or the removal of a reaction.
     fn is_decision(&self) -> bool {
         if self.tried.starts_with("DELETE ") && self.tried.contains("/award_emoji/") {
             return true;
@@ -192,7 +192,7 @@ impl Error {
             .any(|end| self.tried.contains("/merge_requests/") && self.tried.ends_with(end))
     }
 
-    /// Returns whether a read may be sent again with hope.
+    /// Returns whether the error is temporary, so that a read may be retried.
     pub fn is_passing(&self) -> bool {
         matches!(
             self.fault,
@@ -200,7 +200,7 @@ impl Error {
         )
     }
 
-    /// Returns whether the thing is not there, or hidden.
+    /// Returns whether the resource does not exist or is hidden.
     pub fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing(_))
     }
@@ -214,16 +214,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Returns whether the body of a 404 says that the route is not there, rather than something of that name.
+/// Returns whether the body of a 404 means that the route does not exist, rather than the resource.
 ///
-/// Servers name what they did not find under `message`; the router, which knows no such thing, speaks under `error`.
+/// Servers report a missing resource under `message`; the router reports an unknown route under `error`.
 pub fn is_unknown_route(body: &[u8]) -> bool {
     let text = body.get(..LONGEST_ERROR).unwrap_or(body);
     serde_json::from_slice::<Value>(text)
         .is_ok_and(|value| value.get("error").is_some_and(|said| said == "404 Not Found"))
 }
 
-/// Returns the scopes of which the token has none, if the body of a 403 says so.
+/// Returns the scopes of which the token needs one, if the body of a 403 says so.
 pub fn missing_scopes(body: &[u8]) -> Option<Vec<String>> {
     let value: Value = serde_json::from_slice(body.get(..LONGEST_ERROR).unwrap_or(body)).ok()?;
     if value.get("error")? != "insufficient_scope" {
@@ -233,19 +233,19 @@ pub fn missing_scopes(body: &[u8]) -> Option<Vec<String>> {
     Some(scopes.map(|scope| words_of(scope.as_bytes())).collect()).filter(|scopes: &Vec<String>| !scopes.is_empty())
 }
 
-/// How many scopes are named.
+/// The maximum number of scopes to report.
 const MOST_SCOPES: usize = 5;
-/// Bytes of an error that are looked at for words.
+/// The maximum number of bytes of an error body that are searched for a message.
 const LONGEST_ERROR: usize = 64 * 1024;
-/// How much of a server's words is kept.
+/// The maximum length of a server's message, in characters.
 const LONGEST_WORDS: usize = 300;
 
-/// Returns what the body of an error says, in one line without control characters.
+/// Extracts the message from the body of an error, as one line without control characters.
 ///
-/// Servers put it under `message` or `error`, as text, as a list, or as lists by field, at any depth; proxies answer
-/// with text or with a web page, whose title is taken.
+/// Servers put it under `message` or `error`, as text, as a list, or as lists by field, at any depth; proxies send text
+/// or a web page, whose title is used.
 pub fn words_of(body: &[u8]) -> String {
-    // A long text is no message; its beginning may still say what it is.
+    // A long text is not a message, but its beginning may still say what it is.
     let text = String::from_utf8_lossy(body.get(..LONGEST_ERROR).unwrap_or(body));
     let words = match serde_json::from_str::<Value>(&text) {
         Ok(value) => words_of_json(&value),
@@ -271,7 +271,7 @@ fn words_of_json(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) => joined(items.iter().map(words_of_json), "; "),
         Value::Object(map) => {
-            // The words proper come first; what else is in the object says it again, or is of no use to the user.
+            // The message comes first; the other values of the object repeat it or do not help the user.
             for key in ["error_description", "message", "error"] {
                 if let Some(inner) = map.get(key).filter(|inner| !inner.is_null()) {
                     return words_of_json(inner);
@@ -283,7 +283,7 @@ fn words_of_json(value: &Value) -> String {
     }
 }
 
-/// `{"title": ["is too short", "is taken"]}` is said as `title is too short, is taken`.
+/// Formats the messages for a field: `{"title": ["is too short", "is taken"]}` becomes `title is too short, is taken`.
 fn by_field(field: &str, said: &Value) -> String {
     let words = match said {
         Value::Array(items) => joined(items.iter().map(words_of_json), ", "),
@@ -297,7 +297,7 @@ fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
 }
 
 fn title_of(page: &str) -> String {
-    // ASCII alone changes its case, so that places in the copy are places in the page.
+    // ASCII case conversion keeps byte offsets valid in both strings.
     let lower = page.to_ascii_lowercase();
     let inside = |tag: &str| {
         let open = lower.find(&format!("<{tag}"))?;
@@ -308,7 +308,7 @@ fn title_of(page: &str) -> String {
     inside("title").or_else(|| inside("h1")).unwrap_or_default().to_owned()
 }
 
-/// Returns what a failure to send, or to hear back, means to the user. `waited` is the timeout that applied.
+/// Describes a network error to the user. `waited` is the timeout that applied.
 pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration) -> Fault {
     if error.is_timeout() {
         return Fault::Timeout(waited);
@@ -341,7 +341,7 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
         if let Some(tls) = current.downcast_ref::<rustls::Error>() {
             return Fault::Tls(tls_words(tls, host));
         }
-        // The layers below have no types for these.
+        // The libraries have no types for these errors.
         if last.starts_with("dns error") {
             return Fault::Offline(format!("cannot resolve host {host}"));
         }
@@ -357,7 +357,7 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
     Fault::Offline(format!("no connection to {place}: {last}"))
 }
 
-/// An I/O error hides what it wraps from `source`, and may wrap another.
+/// Returns the TLS error inside an I/O error, which `source` does not expose and which may be nested.
 fn tls_inside(io: &std::io::Error) -> Option<&rustls::Error> {
     let inner = io.get_ref()?;
     inner.downcast_ref().or_else(|| tls_inside(inner.downcast_ref()?))
@@ -379,7 +379,7 @@ fn tls_words(error: &rustls::Error, host: &str) -> String {
             format!("the certificate is not for {host}")
         }
         Error::InvalidCertificate(Bad::Revoked) => format!("the certificate of {host} is revoked"),
-        // The verifier's own error has no type that can be named here.
+        // The verifier's error type is not public.
         Error::InvalidCertificate(Bad::Other(inner)) if inner.to_string().contains("CaUsedAsEndEntity") => {
             format!("the certificate of {host} is a self-signed CA certificate, which cannot be a host certificate")
         }

@@ -1,4 +1,4 @@
-//! Groups, their subgroups and projects, and their links to a directory (specification, "Groups").
+//! Groups, their subgroups and projects, and their LDAP links (specification, "Groups").
 
 use crate::api::projects::{GetProject, ListProjects, Project, Visibility};
 use crate::api::users::{CustomAttribute, ListUserProjects};
@@ -7,7 +7,7 @@ use crate::api::{Id, Nothing, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {
-    /// Bytes that a group's projects hold.
+    /// The storage used by a group's projects, in bytes.
     pub struct GroupStatistics {
         storage_size: u64,
         repository_size: u64,
@@ -17,7 +17,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A group; the detail adds its projects.
+    /// A group; the single view includes its projects.
     pub struct Group {
         id: u64,
         name: String,
@@ -43,17 +43,17 @@ crate::resource! {
         archived: bool,
         created_at: Time,
         ldap_cn: String,
-        /// Links to directories, shown to owners by servers that have some.
+        /// Links to LDAP groups, visible to owners on servers with LDAP.
         ldap_group_links: Vec<LdapGroupLink>,
         marked_for_deletion_on: Time,
     }
 }
 
 crate::resource! {
-    /// A link of a group to a group of a directory.
+    /// A link of a group to an LDAP group.
     pub struct LdapGroupLink {
         cn: Option<String>,
-        /// An access level.
+        /// The access level of the members.
         group_access: u64,
         provider: String,
     }
@@ -65,11 +65,11 @@ crate::endpoints! {
     common {
         skip_groups: Option<Vec<u64>>,
         all_available: Option<bool>,
-        /// Part of a name or path.
+        /// Part of the name or path.
         search: Option<String>,
-        /// `name` (where absent) or `path`.
+        /// `name` (default) or `path`.
         order_by: Option<String>,
-        /// `asc` (where absent) or `desc`.
+        /// `asc` (default) or `desc`.
         sort: Option<String>,
         statistics: Option<bool>,
         with_custom_attributes: Option<bool>,
@@ -77,11 +77,11 @@ crate::endpoints! {
         custom_attributes: Option<BTreeMap<String, String>>,
     }
 
-    /// Lists the groups that the caller may see.
+    /// Lists the groups that are visible to the caller.
     GET "/groups" => Vec<Group>;
     struct ListGroups { .. }
 
-    /// Lists the groups directly in a group.
+    /// Lists the direct subgroups of a group.
     GET "/groups/{id}/subgroups" => Vec<Group>;
     struct ListSubgroups {
         id: Id,
@@ -95,9 +95,9 @@ crate::endpoints! {
         id: Id,
         archived: Option<bool>,
         visibility: Option<String>,
-        /// `id`, `name`, `path`, `created_at` (where absent), `updated_at` or `last_activity_at`.
+        /// `id`, `name`, `path`, `created_at` (default), `updated_at` or `last_activity_at`.
         order_by: Option<String>,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
         search: Option<String>,
         simple: Option<bool>,
@@ -106,12 +106,12 @@ crate::endpoints! {
         with_custom_attributes: Option<bool>,
     }
 
-    /// Reads one group with its projects.
+    /// Gets a single group with its projects.
     GET "/groups/{id}" => Group,
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct GetGroup { id: Id, with_custom_attributes: Option<bool> }
 
-    /// Creates a group, or a subgroup.
+    /// Creates a group or subgroup.
     POST "/groups" => Group,
     touches [ListGroups, ListSubgroups],
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
@@ -126,13 +126,13 @@ crate::endpoints! {
         shared_runners_minutes_limit: Option<u64>,
     }
 
-    /// Moves a project into a group, for administrators.
+    /// Moves a project into a group; administrators only.
     POST "/groups/{id}/projects/{project_id}" => Group,
     touches [GetGroup, ListGroupProjects, ListProjects, GetProject, ListUserProjects],
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct TransferProject { id: Id, project_id: Id }
 
-    /// Changes a group.
+    /// Updates a group.
     PUT "/groups/{id}" => Group,
     touches [ListGroups, GetGroup, ListSubgroups],
     views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
@@ -154,27 +154,27 @@ crate::endpoints! {
     touches [ListGroups, GetGroup, ListSubgroups, ListGroupProjects, ListProjects, GetProject, ListUserProjects];
     struct DeleteGroup { id: Id }
 
-    /// Takes over the members of the directory's group.
+    /// Synchronizes the members with the linked LDAP groups.
     POST "/groups/{id}/ldap_sync" => Nothing;
     struct SyncLdap { id: Id }
 
-    /// Links a group to a group of a directory.
+    /// Links a group to an LDAP group.
     POST "/groups/{id}/ldap_group_links" => LdapGroupLink,
     touches [GetGroup];
     struct AddLdapLink {
         id: Id,
         cn: String,
-        /// An access level.
+        /// Access level of the members: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         group_access: u64,
         provider: String,
     }
 
-    /// Removes a link to a directory.
+    /// Removes a link to an LDAP group.
     DELETE "/groups/{id}/ldap_group_links/{cn}" => Nothing,
     touches [GetGroup];
     struct DeleteLdapLink { id: Id, cn: String }
 
-    /// Removes a link to one of several directories.
+    /// Removes a link to an LDAP group of a given provider.
     DELETE "/groups/{id}/ldap_group_links/{provider}/{cn}" => Nothing,
     touches [GetGroup];
     struct DeleteLdapProviderLink { id: Id, provider: String, cn: String }

@@ -1,9 +1,9 @@
-//! System hooks, for administrators (specification, "System hooks").
+//! System hooks; administrators only (specification, "System hooks").
 
 use crate::api::{Nothing, Time};
 
 crate::resource! {
-    /// A URL that is told what happens. Its secret never comes back.
+    /// A URL that is notified of events. The server never returns its secret token.
     pub struct Hook {
         id: u64,
         url: String,
@@ -20,7 +20,8 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What a test of a hook delivers. Servers of today answer with the hook instead: `url` and `id` are then set.
+    /// The sample event that a hook test delivers. Current servers return the hook instead: then `url` and `id` are
+    /// set.
     pub struct HookTest {
         project_id: Option<u64>,
         owner_email: Option<String>,
@@ -47,7 +48,7 @@ crate::endpoints! {
     touches [ListHooks];
     struct CreateHook {
         url: String,
-        /// A secret that comes with every delivery, and never back from here.
+        /// Secret token sent with every delivery; it cannot be read back.
         token: Option<String>,
         push_events: Option<bool>,
         tag_push_events: Option<bool>,
@@ -55,7 +56,7 @@ crate::endpoints! {
         enable_ssl_verification: Option<bool>,
     }
 
-    /// Tests a hook: the server delivers a sample and answers with it.
+    /// Tests a hook: the server delivers a sample event and returns it.
     GET "/hooks/{id}" => HookTest;
     struct TestHook { id: u64 }
 

@@ -1,24 +1,24 @@
-//! Names a server among several.
+//! Identifies one of several servers.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A server, by the root of its web pages. Cheap to clone: requests carry it.
+/// A server, identified by the URL of its web interface. Cheap to clone, because requests contain it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Host(Arc<str>);
 
 impl Host {
-    /// The server whose web pages have that root; a slash at the end makes no other one of it.
+    /// Creates the host for a web URL; a trailing slash makes no difference.
     pub fn new(web_url: &str) -> Host {
         Host(web_url.trim_end_matches('/').into())
     }
 
-    /// The root of its web pages, without a slash at the end.
+    /// Returns the URL of the web interface, without a trailing slash.
     pub fn web_url(&self) -> &str {
         &self.0
     }
 
-    /// Returns what people call it: `git.example.com:8080/gitlab`.
+    /// Returns the display name: `git.example.com:8080/gitlab`.
     pub fn name(&self) -> &str {
         self.0.split_once("://").map_or(&self.0, |(_, rest)| rest)
     }

@@ -1,5 +1,5 @@
-//! Identity: the version of the server, and what the token may do. Not in the specification; see each operation for the
-//! first version that has it.
+//! The version of the server, and the details of the token. Not in the specification; each operation names the first
+//! version that supports it.
 
 use crate::api::Time;
 use jiff::Timestamp;
@@ -8,29 +8,29 @@ use jiff::tz::TimeZone;
 crate::resource! {
     /// The version of a server.
     pub struct Version {
-        /// `18.9.0-ee`, `17.2.1-pre`: the front is `major.minor`.
+        /// The version, as in `18.9.0-ee` or `17.2.1-pre`: it starts with `major.minor`.
         version: String,
         revision: String,
     }
     newer {
-        /// The build, which does not say whether it is licensed.
+        /// Whether the server runs the enterprise edition, with or without a license.
         enterprise: bool,
     }
 }
 
 crate::resource! {
-    /// A personal, project or group access token, or one of OAuth, without its secret.
+    /// A personal, project or group access token, or an OAuth token, without its secret.
     pub struct AccessToken {
         id: u64,
         name: String,
         revoked: bool,
         created_at: Option<Time>,
-        /// `api`, `read_api`, `read_user`, ….
+        /// The scopes: `api`, `read_api`, `read_user`, ….
         scopes: Vec<String>,
         user_id: u64,
         active: bool,
-        /// The date from whose first moment on (UTC) it is refused, for a token of OAuth the moment; `None` if it never
-        /// expires.
+        /// The expiration date: the token is refused from midnight UTC of that day. For OAuth tokens, the exact time.
+        /// `None` if the token never expires.
         expires_at: Option<Time>,
     }
     newer {
@@ -39,18 +39,18 @@ crate::resource! {
     }
 }
 
-/// The scopes that allow no change over the REST API; that of git is not part of it.
+/// The scopes that allow no writes over the REST API. Write scopes for git and the registry are not relevant to it.
 const READ_ONLY: &[&str] =
     &["read_api", "read_user", "read_repository", "write_repository", "read_registry", "write_registry"];
 
 impl AccessToken {
-    /// Returns the scope that the token lacks for changes; `None` if it has it, or has scopes that are not known here.
+    /// Returns the scope that the token needs for writes; `None` if it can write, or if it has unknown scopes.
     pub fn missing_scope(&self) -> Option<&'static str> {
         let only_reads = self.scopes.iter().all(|scope| READ_ONLY.contains(&scope.as_str()));
         (only_reads && !self.scopes.is_empty()).then_some("api")
     }
 
-    /// Returns when it is refused, if that is soon: within a week, or half an hour where it lives for hours anyway.
+    /// Returns the expiry if it is soon: within a week, or within 30 minutes for tokens that live only for hours.
     pub fn expires_soon(&self, now: Timestamp) -> Option<String> {
         if let Some(minutes) = self.minutes_left(now) {
             return (minutes <= 30).then(|| format!("in {} min", minutes.max(0)));
@@ -64,13 +64,13 @@ impl AccessToken {
         }
     }
 
-    /// Returns the minutes until it is refused, if that is a moment and no date, as for tokens of OAuth.
+    /// Returns the minutes until the token expires, if the expiry is an exact time and not a date, as for OAuth tokens.
     pub fn minutes_left(&self, now: Timestamp) -> Option<i64> {
         let expiry = self.expires_at.as_ref().filter(|expiry| expiry.as_str().contains('T'))?;
         Some(expiry.instant()?.duration_since(now).as_mins())
     }
 
-    /// Returns the days from the date of `now` (UTC) until the token is refused; `None` if it never is.
+    /// Returns the days from the date of `now` (UTC) until the token expires; `None` if it never does.
     pub fn days_left(&self, now: Timestamp) -> Option<i64> {
         let date = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
         let expiry = date(self.expires_at.as_ref()?.instant()?);
@@ -81,16 +81,16 @@ impl AccessToken {
 crate::endpoints! {
     newer section "Identity";
 
-    /// Returns the version; since 15.2. The client asks servers before that at `/version`.
+    /// Gets the version (since 15.2). For older servers, the client requests `/version` instead.
     GET "/metadata" => Version;
     struct GetMetadata {}
 
-    /// Returns the version; since 8.13.
+    /// Gets the version (since 8.13).
     GET "/version" => Version;
     struct GetVersion {}
 
-    /// Returns the token that the request carries; since 15.5. An OAuth token is refused with
-    /// 400; the client then asks for that one at `/oauth/token/info`, outside of the REST API.
+    /// Gets the token of the request (since 15.5). Servers refuse OAuth tokens with 400; the client then requests
+    /// `/oauth/token/info`, which is outside the REST API.
     GET "/personal_access_tokens/self" => AccessToken;
     struct GetOwnToken {}
 }

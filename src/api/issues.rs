@@ -1,4 +1,4 @@
-//! Issues. The specification has their notes, and shows them where search finds them.
+//! Issues. The specification covers only their notes, and issues in search results.
 
 use crate::api::labels::Label;
 use crate::api::merge_requests::{MergeRequest, Milestone, References, TimeStats};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 crate::resource! {
-    /// How many of the tasks in a description are done.
+    /// The number of tasks in a description, and of completed ones.
     pub struct TaskStatus {
         count: u64,
         completed_count: u64,
@@ -39,7 +39,7 @@ crate::resource! {
         user_notes_count: u64,
         upvotes: u64,
         downvotes: u64,
-        /// A date.
+        /// The due date, without a time.
         due_date: Option<Time>,
         confidential: bool,
         discussion_locked: Option<bool>,
@@ -48,7 +48,7 @@ crate::resource! {
     }
     newer {
         closed_by: User,
-        /// `issue`, `incident`, `task`, …; later versions write it in capitals as `type`.
+        /// `issue`, `incident`, `task`, …; later versions send it in uppercase as `type`.
         issue_type: String,
         merge_requests_count: u64,
         references: References,
@@ -60,20 +60,20 @@ crate::resource! {
     }
 }
 
-/// A label of an issue: its name, or all of it where a list is asked for details.
+/// A label of an issue: its name, or the complete label if the request includes label details.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum IssueLabel {
-    /// Its name.
+    /// The name.
     Name(String),
-    /// All of it.
+    /// The complete label.
     Label(Box<Label>),
-    /// What servers may come to write here.
+    /// Any other value that newer servers may send.
     Other(serde_json::Value),
 }
 
 impl IssueLabel {
-    /// Its name.
+    /// Returns the name; empty for unknown values.
     pub fn name(&self) -> &str {
         match self {
             IssueLabel::Name(name) => name,
@@ -82,7 +82,7 @@ impl IssueLabel {
         }
     }
 
-    /// Its color, where that is known.
+    /// Returns the color, if it is known.
     pub fn color(&self) -> Option<&str> {
         match self {
             IssueLabel::Label(label) => Some(&label.color),
@@ -98,12 +98,12 @@ impl From<&str> for IssueLabel {
 }
 
 impl Issue {
-    /// Returns whether it is open.
+    /// Returns whether the issue is open.
     pub fn is_open(&self) -> bool {
         self.state != "closed"
     }
 
-    /// The people it is assigned to.
+    /// Returns the assignees.
     pub fn assignees(&self) -> &[User] {
         match (self.assignees.as_slice(), &self.assignee) {
             ([], Some(one)) => std::slice::from_ref(one),
@@ -111,17 +111,17 @@ impl Issue {
         }
     }
 
-    /// The names of its labels.
+    /// Returns the names of the labels.
     pub fn label_names(&self) -> Vec<&str> {
         self.labels.iter().map(IssueLabel::name).filter(|name| !name.is_empty()).collect()
     }
 }
 
-/// Words for dates that an issue is due.
+/// The named values of the filter by due date.
 pub const DUE: &[&str] =
     &["0", "any", "today", "tomorrow", "overdue", "week", "month", "next_month_and_previous_two_weeks"];
 
-/// Types of issues; servers add more.
+/// The types of issues; servers may add more.
 pub const TYPES: &[&str] = &["issue", "incident", "test_case", "task"];
 
 crate::endpoints! {
@@ -132,46 +132,46 @@ crate::endpoints! {
         scope: Option<String>,
         /// `opened`, `closed` or `all`.
         state: Option<String>,
-        /// Separated by commas; `None` and `Any` are words.
+        /// Separated by commas, or `None` or `Any`.
         labels: Option<String>,
-        /// A milestone's title; `None`, `Any`, `Upcoming` and `Started` are words.
+        /// The title of a milestone, or `None`, `Any`, `Upcoming` or `Started`.
         milestone: Option<String>,
         author_id: Option<u64>,
         author_username: Option<String>,
         assignee_id: Option<u64>,
-        /// Community editions take one name.
+        /// Community edition servers accept only one username.
         assignee_username: Option<Vec<String>>,
         closed_by_id: Option<u64>,
         confidential: Option<bool>,
-        /// A word of [`DUE`].
+        /// One of the values of [`DUE`].
         due_date: Option<String>,
-        /// A word of [`TYPES`].
+        /// One of [`TYPES`].
         issue_type: Option<String>,
         iids: Option<Vec<u64>>,
         my_reaction_emoji: Option<String>,
-        /// Part of a title or description.
+        /// Part of the title or description.
         search: Option<String>,
-        /// Where to search: `title`, `description`, or both with a comma.
+        /// The fields to search: `title`, `description`, or both separated by a comma.
         r#in: Option<String>,
         created_after: Option<Time>,
         created_before: Option<Time>,
         updated_after: Option<Time>,
         updated_before: Option<Time>,
-        /// What must not be: inputs and their values.
+        /// Filters to negate: names of other inputs, and their values.
         not: Option<BTreeMap<String, String>>,
-        /// Whether labels come with their colors.
+        /// Whether to include the details of labels, such as colors.
         with_labels_details: Option<bool>,
-        /// `created_at` (where absent), `updated_at`, `due_date`, `priority`, ….
+        /// `created_at` (default), `updated_at`, `due_date`, `priority`, ….
         order_by: Option<String>,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
     }
 
-    /// Lists issues everywhere: the caller's own, unless `scope` is `all`.
+    /// Lists issues of all projects: the caller's own, unless `scope` is `all`.
     GET "/issues" => Vec<Issue>;
     struct ListIssues { non_archived: Option<bool>, .. }
 
-    /// Lists the issues of a group and of the groups in it.
+    /// Lists the issues of a group and its subgroups.
     GET "/groups/{id}/issues" => Vec<Issue>;
     struct ListGroupIssues { id: Id, non_archived: Option<bool>, .. }
 
@@ -179,29 +179,29 @@ crate::endpoints! {
     GET "/projects/{id}/issues" => Vec<Issue>;
     struct ListProjectIssues { id: Id, .. }
 
-    /// Reads one issue.
+    /// Gets a single issue.
     GET "/projects/{id}/issues/{issue_iid}" => Issue;
     struct GetIssue { id: Id, issue_iid: u64 }
 
-    /// Creates an issue. Names of labels that are not known are created, too.
+    /// Creates an issue. Labels that do not exist are created.
     POST "/projects/{id}/issues" => Issue,
     touches [ListIssues, ListGroupIssues, ListProjectIssues];
     struct CreateIssue {
         id: Id,
         title: String,
         description: Option<String>,
-        /// Separated by commas.
+        /// Separated by commas; new names create labels.
         labels: Option<String>,
         assignee_ids: Option<Vec<u64>>,
         milestone_id: Option<u64>,
         due_date: Option<Time>,
-        /// Whether only members of the project see it.
+        /// Whether only project members can see the issue.
         confidential: Option<bool>,
-        /// A word of [`TYPES`].
+        /// `issue`, `incident`, `test_case` or `task`.
         issue_type: Option<String>,
     }
 
-    /// Changes, closes or reopens an issue.
+    /// Updates, closes or reopens an issue.
     PUT "/projects/{id}/issues/{issue_iid}" => Issue,
     touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListIssueNotes, ListTodos];
     struct UpdateIssue {
@@ -209,21 +209,21 @@ crate::endpoints! {
         issue_iid: u64,
         title: Option<String>,
         description: Option<String>,
-        /// Separated by commas; nothing clears them.
+        /// Separated by commas; an empty value removes all labels.
         labels: Option<String>,
-        /// 0 takes it from everybody.
+        /// 0 removes all assignees.
         assignee_ids: Option<Vec<u64>>,
-        /// 0 takes it out of its milestone.
+        /// 0 removes the milestone.
         milestone_id: Option<u64>,
-        /// Nothing takes the date away.
+        /// An empty value removes the due date.
         due_date: Option<String>,
-        /// Whether only members of the project see it.
+        /// Whether only project members can see the issue.
         confidential: Option<bool>,
-        /// Whether only members of the project may comment.
+        /// Whether only project members can comment.
         discussion_locked: Option<bool>,
         /// `close` or `reopen`.
         state_event: Option<String>,
-        /// A word of [`TYPES`].
+        /// `issue`, `incident`, `test_case` or `task`.
         issue_type: Option<String>,
     }
 
@@ -232,7 +232,7 @@ crate::endpoints! {
     touches [ListIssues, ListGroupIssues, ListProjectIssues, GetIssue, ListTodos];
     struct DeleteIssue { id: Id, issue_iid: u64 }
 
-    /// Lists the merge requests that mention an issue, or that it mentions.
+    /// Lists the merge requests that mention an issue or are mentioned in it.
     GET "/projects/{id}/issues/{issue_iid}/related_merge_requests" => Vec<MergeRequest>;
     struct ListRelatedMergeRequests { id: Id, issue_iid: u64 }
 
@@ -240,7 +240,7 @@ crate::endpoints! {
     GET "/projects/{id}/issues/{issue_iid}/closed_by" => Vec<MergeRequest>;
     struct ListClosingMergeRequests { id: Id, issue_iid: u64 }
 
-    /// Lists the people who take part in an issue.
+    /// Lists the participants of an issue.
     GET "/projects/{id}/issues/{issue_iid}/participants" => Vec<User>;
     struct ListIssueParticipants { id: Id, issue_iid: u64 }
 }

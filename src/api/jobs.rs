@@ -17,7 +17,7 @@ crate::open_enum! {
         WaitingForCallback = "waiting_for_callback",
         Pending = "pending",
         Running = "running",
-        /// Returned when a job is played.
+        /// Returned in the reply to playing a job.
         Started = "started",
         Success = "success",
         Failed = "failed",
@@ -30,7 +30,7 @@ crate::open_enum! {
 }
 
 impl Status {
-    /// Returns whether the status can change without a request, so that screens keep polling.
+    /// Returns whether the status can change on its own, so that screens keep polling.
     pub fn is_live(&self) -> bool {
         use Status::*;
         matches!(
@@ -51,7 +51,7 @@ impl Status {
 }
 
 crate::resource! {
-    /// A pipeline as it appears in other resources.
+    /// A pipeline as part of other resources.
     pub struct PipelineBrief {
         id: u64,
         sha: String,
@@ -72,13 +72,13 @@ crate::resource! {
     /// The archive of a job's artifacts.
     pub struct ArtifactsFile {
         filename: String,
-        /// In bytes.
+        /// The size in bytes.
         size: u64,
     }
 }
 
 crate::resource! {
-    /// One job of a pipeline.
+    /// A job of a pipeline.
     pub struct Job {
         id: u64,
         name: String,
@@ -91,7 +91,7 @@ crate::resource! {
         created_at: Option<Time>,
         started_at: Option<Time>,
         finished_at: Option<Time>,
-        /// In seconds; so far, while the job runs.
+        /// The duration in seconds; the elapsed time while the job runs.
         #[serde(serialize_with = "crate::api::types::whole_seconds")]
         duration: Option<f64>,
         artifacts_file: Option<ArtifactsFile>,
@@ -101,19 +101,20 @@ crate::resource! {
         pipeline: Option<PipelineBrief>,
     }
     views {
-        /// Returned when a job is erased or its artifacts are kept.
+        /// The download URL of the artifacts; returned when a job is erased or its artifacts are kept.
         download_url: String,
-        /// Only in the list of a runner's jobs.
+        /// The project; only in the list of a runner's jobs.
         project: ProjectBrief,
-        /// Only of trigger jobs: the pipeline that it started, perhaps of another project; null before it has.
+        /// The pipeline that a trigger job started, possibly in another project; null if it has not started one yet.
+        /// Absent for other jobs.
         downstream_pipeline: PipelineBrief,
     }
     newer {
         web_url: String,
         allow_failure: bool,
-        /// Only of failed jobs: `script_failure`, `runner_system_failure`, ….
+        /// The reason why the job failed: `script_failure`, `runner_system_failure`, ….
         failure_reason: String,
-        /// In seconds.
+        /// The time in the queue, in seconds.
         queued_duration: f64,
         erased_at: Time,
         artifacts_expire_at: Time,
@@ -133,24 +134,24 @@ impl Job {
         self.status == Status::Failed && self.allow_failure == Some(true)
     }
 
-    /// Returns whether the job starts another pipeline: it has no runner, no trace and no artifacts.
+    /// Returns whether the job triggers another pipeline: such jobs have no runner, no trace and no artifacts.
     pub fn is_trigger(&self) -> bool {
         self.downstream_pipeline.is_some()
     }
 
-    /// The pipeline that a trigger job started.
+    /// Returns the pipeline that a trigger job started.
     pub fn downstream(&self) -> Option<&PipelineBrief> {
         self.downstream_pipeline.known()
     }
 
-    /// The project of a job, in replies that include it.
+    /// Returns the project of the job, in replies that include it.
     pub fn project(&self) -> Option<&ProjectBrief> {
         self.project.known()
     }
 }
 
 crate::resource! {
-    /// One artifact file of a job, on newer servers: the archive, the trace or a report.
+    /// An artifact file of a job, on newer servers: the archive, the trace or a report.
     pub struct Artifact {
         file_type: String,
         size: u64,
@@ -167,7 +168,7 @@ crate::endpoints! {
     views ["commit": COMMIT_WITH_MESSAGE];
     struct ListJobs {
         id: Id,
-        /// Values of [`Status`]; all jobs if absent.
+        /// Job statuses to include; all if absent. See [`Status`].
         scope: Option<Vec<String>>,
     }
 
@@ -177,40 +178,40 @@ crate::endpoints! {
     struct ListPipelineJobs {
         id: Id,
         pipeline_id: u64,
-        /// Values of [`Status`]; all jobs if absent.
+        /// Job statuses to include; all if absent. See [`Status`].
         scope: Option<Vec<String>>,
     }
 
-    /// Reads one job.
+    /// Gets a single job.
     GET "/projects/{id}/jobs/{job_id}" => Job,
     views ["commit": COMMIT_WITH_MESSAGE];
     struct GetJob { id: Id, job_id: u64 }
 
-    /// Fetches the archive of a job's artifacts.
+    /// Downloads the artifacts archive of a job.
     GET "/projects/{id}/jobs/{job_id}/artifacts" => Raw;
     struct GetArtifacts {
         id: Id,
         job_id: u64,
-        /// A job token, inside a pipeline.
+        /// A CI job token, for use inside a pipeline.
         job_token: Option<String>,
     }
 
-    /// Fetches the artifacts archive of the latest successful job of that name on a branch or tag.
+    /// Downloads the artifacts archive of the latest successful job with the given name on a branch or tag.
     GET "/projects/{id}/jobs/artifacts/{ref_name}/download" => Raw;
     struct GetRefArtifacts {
         id: Id,
         ref_name: String,
-        /// The job's name.
+        /// The name of the job.
         job: String,
-        /// A job token, inside a pipeline.
+        /// A CI job token, for use inside a pipeline.
         job_token: Option<String>,
     }
 
-    /// Fetches one file of a job's artifacts.
+    /// Downloads a single file from the artifacts of a job.
     GET "/projects/{id}/jobs/{job_id}/artifacts/{*artifact_path}" => Raw;
     struct GetArtifactFile { id: Id, job_id: u64, artifact_path: String }
 
-    /// Reads the trace as far as it has been written.
+    /// Reads the trace that has been written so far.
     GET "/projects/{id}/jobs/{job_id}/trace" => Raw;
     struct GetTrace { id: Id, job_id: u64 }
 
@@ -220,19 +221,19 @@ crate::endpoints! {
     views ["commit": COMMIT_WITH_MESSAGE];
     struct CancelJob { id: Id, job_id: u64 }
 
-    /// Retries a job; servers return the same job or a new one.
+    /// Retries a job; servers return either the same job or a new one.
     POST "/projects/{id}/jobs/{job_id}/retry" => Job,
     touches [ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob, GetTrace],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct RetryJob { id: Id, job_id: u64 }
 
-    /// Erases a job's artifacts and trace.
+    /// Erases the artifacts and the trace of a job.
     POST "/projects/{id}/jobs/{job_id}/erase" => Job,
     touches [ListJobs, ListPipelineJobs, GetJob, GetTrace, GetArtifacts],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct EraseJob { id: Id, job_id: u64 }
 
-    /// Keeps a job's artifacts beyond their expiry.
+    /// Keeps the artifacts of a job beyond their expiry.
     POST "/projects/{id}/jobs/{job_id}/artifacts/keep" => Job,
     touches [ListJobs, ListPipelineJobs, GetJob],
     views ["commit": COMMIT_WITH_MESSAGE];
@@ -245,7 +246,7 @@ crate::endpoints! {
     struct PlayJob {
         id: Id,
         job_id: u64,
-        /// What the job knows beside the project's own variables; servers before 14.9 ignore it.
+        /// Variables in addition to those of the project; servers before 14.9 ignore them.
         job_variables_attributes: Option<Vec<NewVariable>>,
     }
 }

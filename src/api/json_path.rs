@@ -1,10 +1,11 @@
-//! Which field of a JSON text a position is in: `[0].author.id`. Only failures pay for it, and no type does.
+//! Finds the field at a position of a JSON text: `[0].author.id`. It runs only after parsing has failed, and is not
+//! generic over the parsed type.
 
-/// The path to the value at `line` and `column` (both from 1, the column in bytes, as serde_json counts); `.` for the
-/// whole text.
+/// Returns the path of the value at `line` and `column` (both counted from 1, the column in bytes, like serde_json);
+/// `.` for the whole text.
 pub fn at(text: &[u8], line: usize, column: usize) -> String {
     let start = text.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum::<usize>();
-    // The column is that of the last byte that was read.
+    // The column is that of the last byte that the parser read.
     let end = (start + column.max(1)).min(text.len());
     let mut steps: Vec<Step> = Vec::new();
     let mut string: Option<usize> = None;
@@ -24,7 +25,7 @@ pub fn at(text: &[u8], line: usize, column: usize) -> String {
             (None, b'"') => string = Some(index + 1),
             (None, b'{') => steps.push(Step::Key { name: String::new(), named: false }),
             (None, b'[') => steps.push(Step::Index(0)),
-            // The bracket that ends the position's own value still belongs to it.
+            // A bracket at the position itself still belongs to the value.
             (None, b'}' | b']') if index + 1 < end => {
                 steps.pop();
             }
@@ -58,9 +59,9 @@ pub fn at(text: &[u8], line: usize, column: usize) -> String {
 }
 
 enum Step {
-    /// In an object; `named` once the colon after the name has passed.
+    /// A position in an object; `named` is set after the colon that follows the key.
     Key { name: String, named: bool },
-    /// In an array, at that element.
+    /// A position in an array, at this element.
     Index(usize),
 }
 

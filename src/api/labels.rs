@@ -1,4 +1,4 @@
-//! Labels of projects and groups. Not in the specification; servers of its age have those of projects.
+//! Labels of projects and groups. Not in the specification, although servers of that version support those of projects.
 
 use crate::api::issues::{GetIssue, ListGroupIssues, ListIssues, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, ListMergeRequests, ListProjectMergeRequests};
@@ -9,21 +9,21 @@ crate::resource! {
     pub struct Label {
         id: u64,
         name: String,
-        /// `#rrggbb`.
+        /// The color: `#rrggbb`.
         color: String,
         description: Option<String>,
     }
     newer {
-        /// The color of its text: `#rrggbb`.
+        /// The text color: `#rrggbb`.
         text_color: String,
         description_html: String,
         open_issues_count: u64,
         closed_issues_count: u64,
         open_merge_requests_count: u64,
         subscribed: bool,
-        /// The lower, the more important.
+        /// The priority; lower values are more important.
         priority: u64,
-        /// Whether it belongs to the project itself, not to a group above it.
+        /// Whether the label belongs to the project itself, not to an ancestor group.
         is_project_label: bool,
         archived: bool,
     }
@@ -32,110 +32,110 @@ crate::resource! {
 crate::endpoints! {
     newer section "Labels";
 
-    /// Lists the labels of a project by name.
+    /// Lists the labels of a project, sorted by name.
     GET "/projects/{id}/labels" => Vec<Label>;
     struct ListLabels {
         id: Id,
         /// Whether to count issues and merge requests.
         with_counts: Option<bool>,
-        /// Whether those of the groups above belong to it (where absent: yes).
+        /// Whether to include labels of ancestor groups (default: yes).
         include_ancestor_groups: Option<bool>,
         /// Part of the name or description.
         search: Option<String>,
     }
 
-    /// Creates a label of a project.
+    /// Creates a label in a project.
     POST "/projects/{id}/labels" => Label,
     touches [ListLabels];
     struct CreateLabel {
         id: Id,
         name: String,
-        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        /// `#rgb`, `#rrggbb`, or a CSS color name.
         color: String,
         description: Option<String>,
-        /// The lower, the more important.
+        /// Lower values are more important.
         priority: Option<u64>,
     }
 
-    /// Changes a label of a project; one of a group is changed there.
+    /// Updates a label of a project; group labels are updated in their group.
     PUT "/projects/{id}/labels/{label_id}" => Label,
     touches [ListLabels, ListIssues, ListProjectIssues, GetIssue, ListMergeRequests, ListProjectMergeRequests, GetMergeRequest];
     struct UpdateLabel {
         id: Id,
-        /// Its ID or name.
+        /// ID or name of the label.
         label_id: String,
-        /// Its name: servers before 12.4 know a label by that alone.
+        /// Current name of the label, by which servers before 12.4 identify it.
         name: Option<String>,
         new_name: Option<String>,
-        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        /// `#rgb`, `#rrggbb`, or a CSS color name.
         color: Option<String>,
         description: Option<String>,
-        /// The lower, the more important.
+        /// Lower values are more important.
         priority: Option<u64>,
     }
 
-    /// Deletes a label of a project, and takes it from everything.
+    /// Deletes a label of a project, and removes it from all issues and merge requests.
     DELETE "/projects/{id}/labels/{label_id}" => Nothing,
     touches [ListLabels, ListIssues, ListProjectIssues, GetIssue, ListMergeRequests, ListProjectMergeRequests, GetMergeRequest];
     struct DeleteLabel {
         id: Id,
-        /// Its ID or name.
+        /// ID or name of the label.
         label_id: String,
-        /// Its name: servers before 12.4 know a label by that alone.
+        /// Current name of the label, by which servers before 12.4 identify it.
         name: Option<String>,
     }
 
-    /// Lists the labels of a group by name.
+    /// Lists the labels of a group, sorted by name.
     GET "/groups/{id}/labels" => Vec<Label>;
     struct ListGroupLabels {
         id: Id,
         /// Whether to count issues and merge requests.
         with_counts: Option<bool>,
-        /// Whether those of the groups above belong to it (where absent: yes).
+        /// Whether to include labels of ancestor groups (default: yes).
         include_ancestor_groups: Option<bool>,
         /// Part of the name or description.
         search: Option<String>,
     }
 
-    /// Creates a label of a group.
+    /// Creates a label in a group.
     POST "/groups/{id}/labels" => Label,
     touches [ListGroupLabels, ListLabels];
     struct CreateGroupLabel {
         id: Id,
         name: String,
-        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        /// `#rgb`, `#rrggbb`, or a CSS color name.
         color: String,
         description: Option<String>,
     }
 
-    /// Changes a label of a group.
+    /// Updates a label of a group.
     PUT "/groups/{id}/labels/{label_id}" => Label,
     touches [ListGroupLabels, ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
     struct UpdateGroupLabel {
         id: Id,
-        /// Its ID or name.
+        /// ID or name of the label.
         label_id: String,
-        /// Its name: servers before 12.4 know a label by that alone.
+        /// Current name of the label, by which servers before 12.4 identify it.
         name: Option<String>,
         new_name: Option<String>,
-        /// `#rgb`, `#rrggbb`, or a name of CSS.
+        /// `#rgb`, `#rrggbb`, or a CSS color name.
         color: Option<String>,
         description: Option<String>,
     }
 
-    /// Deletes a label of a group, and takes it from everything.
+    /// Deletes a label of a group, and removes it from all issues and merge requests.
     DELETE "/groups/{id}/labels/{label_id}" => Nothing,
     touches [ListGroupLabels, ListLabels, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
     struct DeleteGroupLabel {
         id: Id,
-        /// Its ID or name.
+        /// ID or name of the label.
         label_id: String,
-        /// Its name: servers before 12.4 know a label by that alone.
+        /// Current name of the label, by which servers before 12.4 identify it.
         name: Option<String>,
     }
 }
 
-/// Red, green and blue of `#rrggbb` or `#rgb`.
+/// Parses a color, `#rrggbb` or `#rgb`, into red, green and blue.
 pub fn rgb(color: &str) -> Option<[u8; 3]> {
     let digits = color.strip_prefix('#')?;
     let digit = |at: usize| digits.get(at..at + 1).and_then(|digit| u8::from_str_radix(digit, 16).ok());

@@ -1,18 +1,18 @@
-//! The license of the server, for administrators (specification, "License").
+//! The license of the server; administrators only (specification, "License").
 
 use crate::api::{Named, Time};
 
 crate::resource! {
-    /// Who may use the server, and until when.
+    /// The license of the server: licensee, validity and limits.
     pub struct License {
-        /// A date.
+        /// The date from which the license is valid.
         starts_at: Option<Time>,
-        /// A date.
+        /// The date on which the license expires.
         expires_at: Option<Time>,
         licensee: Option<Licensee>,
         user_limit: Option<u64>,
         active_users: Option<u64>,
-        /// Names and how many of each.
+        /// The number of each add-on, by name.
         add_ons: Named<u64>,
     }
     newer {
@@ -22,7 +22,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// To whom it was given.
+    /// The person or company that the license was issued to.
     #[serde(rename_all = "PascalCase")]
     pub struct Licensee {
         name: Option<String>,
@@ -34,7 +34,7 @@ crate::resource! {
 crate::endpoints! {
     section "License";
 
-    /// Reads the license; `None` if none is installed.
+    /// Gets the license, or `None` if none is installed.
     GET "/license" => Option<License>;
     struct GetLicense {}
 

@@ -1,19 +1,19 @@
-//! Members of projects and groups. Not in the specification; servers of its age have them.
+//! Members of projects and groups. Not in the specification, although servers of that version support them.
 
 use crate::api::projects::ListProjectUsers;
 use crate::api::{Id, Nothing, Time};
 
 crate::resource! {
-    /// A person's place in a project or a group.
+    /// A membership of a user in a project or group.
     pub struct Member {
         id: u64,
         name: String,
         username: String,
-        /// `active`, `blocked`, and more on newer servers.
+        /// The state of the user: `active`, `blocked`, and more on newer servers.
         state: String,
         avatar_url: Option<String>,
         web_url: String,
-        /// 10 for guests, 20 reporters, 30 developers, 40 maintainers and 50 owners; newer servers know more.
+        /// The access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner; newer servers have more.
         access_level: u64,
         created_at: Option<Time>,
         /// The date on which the membership ends.
@@ -32,7 +32,7 @@ crate::endpoints! {
         query: Option<String>,
     }
 
-    /// Lists the members of a project and those it has from groups, each with the highest role; since 11.2.
+    /// Lists the members of a project, including inherited ones, each with the highest role (since 11.2).
     GET "/projects/{id}/members/all" => Vec<Member>;
     struct ListAllMembers {
         id: Id,
@@ -46,21 +46,21 @@ crate::endpoints! {
     struct AddMember {
         id: Id,
         user_id: u64,
-        /// As in [`Member`].
+        /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         access_level: u64,
-        /// A date.
+        /// Date on which the membership ends.
         expires_at: Option<String>,
     }
 
-    /// Changes the role of a direct member of a project.
+    /// Updates the role of a direct member of a project.
     PUT "/projects/{id}/members/{user_id}" => Member,
     touches [ListMembers, ListAllMembers];
     struct UpdateMember {
         id: Id,
         user_id: u64,
-        /// As in [`Member`].
+        /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         access_level: u64,
-        /// Nothing takes the date away.
+        /// Date on which the membership ends; an empty value removes it.
         expires_at: Option<String>,
     }
 
@@ -77,7 +77,7 @@ crate::endpoints! {
         query: Option<String>,
     }
 
-    /// Lists the members of a group and those it has from groups above, each with the highest role; since 11.2.
+    /// Lists the members of a group, including inherited ones, each with the highest role (since 11.2).
     GET "/groups/{id}/members/all" => Vec<Member>;
     struct ListAllGroupMembers {
         id: Id,
@@ -91,21 +91,21 @@ crate::endpoints! {
     struct AddGroupMember {
         id: Id,
         user_id: u64,
-        /// As in [`Member`].
+        /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         access_level: u64,
-        /// A date.
+        /// Date on which the membership ends.
         expires_at: Option<String>,
     }
 
-    /// Changes the role of a direct member of a group.
+    /// Updates the role of a direct member of a group.
     PUT "/groups/{id}/members/{user_id}" => Member,
     touches [ListGroupMembers, ListAllGroupMembers, ListAllMembers];
     struct UpdateGroupMember {
         id: Id,
         user_id: u64,
-        /// As in [`Member`].
+        /// Access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         access_level: u64,
-        /// Nothing takes the date away.
+        /// Date on which the membership ends; an empty value removes it.
         expires_at: Option<String>,
     }
 

@@ -12,7 +12,7 @@ use crate::api::{Id, Known, Time};
 use std::collections::BTreeMap;
 
 crate::open_enum! {
-    /// The states of a merge request.
+    /// The state of a merge request.
     pub enum MergeRequestState {
         Opened = "opened",
         Closed = "closed",
@@ -23,7 +23,7 @@ crate::open_enum! {
 }
 
 crate::resource! {
-    /// Time planned and spent, in seconds and in words.
+    /// Estimated and spent time, in seconds and as text.
     pub struct TimeStats {
         time_estimate: u64,
         total_time_spent: u64,
@@ -44,22 +44,23 @@ crate::resource! {
         state: String,
         created_at: Option<Time>,
         updated_at: Option<Time>,
-        /// A date.
+        /// The due date, without a time.
         due_date: Option<Time>,
-        /// A date.
+        /// The start date, without a time.
         start_date: Option<Time>,
     }
     newer {
         web_url: String,
-        /// Its group, if it belongs to one.
+        /// The ID of the group, for group milestones.
         group_id: u64,
-        /// Whether its due date has passed.
+        /// Whether the due date has passed.
         expired: bool,
     }
 }
 
 crate::resource! {
-    /// A merge request. The view `simple` is `id` to `updated_at` and `web_url`; lists and the single view say more.
+    /// A merge request. The view `simple` contains the fields from `id` to `updated_at`, and `web_url`; lists and the
+    /// single view contain more.
     pub struct MergeRequest {
         id: u64,
         iid: u64,
@@ -72,7 +73,7 @@ crate::resource! {
         web_url: String,
     }
     views {
-        /// The fork, if it comes from one; null where the fork is gone.
+        /// The ID of the source project, which differs from the target project for forks; null if the fork was deleted.
         source_project_id: u64,
         target_project_id: u64,
         target_branch: String,
@@ -87,11 +88,11 @@ crate::resource! {
         merge_when_pipeline_succeeds: bool,
         /// `can_be_merged`, `cannot_be_merged`, `unchecked`, `checking`, ….
         merge_status: String,
-        /// The head of the source branch.
+        /// The SHA of the head of the source branch.
         sha: String,
         merge_commit_sha: String,
         user_notes_count: u64,
-        /// A number, or `1000+`: any number may be followed by a plus.
+        /// The number of changed files; if followed by a plus, as in `1000+`, there are more.
         changes_count: String,
         should_remove_source_branch: bool,
         force_remove_source_branch: bool,
@@ -109,7 +110,7 @@ crate::resource! {
         latest_build_finished_at: Time,
         first_deployed_to_production_at: Time,
         pipeline: PipelineBrief,
-        /// The answer to [`GetChanges`] alone.
+        /// The diff; only in replies to [`GetChanges`].
         changes: Vec<DiffEntry>,
     }
     newer {
@@ -124,24 +125,24 @@ crate::resource! {
         references: References,
         diff_refs: DiffRefs,
         merge_error: String,
-        /// Told where [`GetMergeRequest`] asks for it.
+        /// Whether a rebase is running; only sent if [`GetMergeRequest`] asks for it.
         rebase_in_progress: bool,
-        /// What the caller may do, in the single view.
+        /// The permissions of the caller; only in the single view.
         user: Abilities,
-        /// Of the changes: files are missing from them.
+        /// Whether files are missing from `changes`.
         overflow: bool,
     }
 }
 
 crate::resource! {
-    /// What the caller may do with a merge request.
+    /// The permissions of the caller for a merge request.
     pub struct Abilities {
         can_merge: bool,
     }
 }
 
 crate::resource! {
-    /// How to write of a merge request or issue, from near and far: `!5`, `group/project!5`.
+    /// References to a merge request or issue, from short to full: `!5`, `group/project!5`.
     pub struct References {
         short: String,
         relative: String,
@@ -150,7 +151,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The commits between which the changes are taken.
+    /// The commits between which the diff is computed.
     pub struct DiffRefs {
         base_sha: Option<String>,
         head_sha: Option<String>,
@@ -159,14 +160,14 @@ crate::resource! {
 }
 
 impl GetMergeRequest {
-    /// Reads a merge request with all that is known of it.
+    /// Creates a request for a merge request that includes whether a rebase is running.
     pub fn new(id: Id, iid: u64) -> GetMergeRequest {
         GetMergeRequest { id, merge_request_iid: iid, include_rebase_in_progress: Some(true) }
     }
 }
 
 impl MergeRequest {
-    /// Returns whether its author says that it is not ready.
+    /// Returns whether the author marked the merge request as a draft.
     pub fn is_draft(&self) -> bool {
         let explicit = self.draft.or(self.work_in_progress.flatten());
         explicit.unwrap_or_else(|| {
@@ -175,37 +176,37 @@ impl MergeRequest {
         })
     }
 
-    /// Returns whether it can still be merged or closed.
+    /// Returns whether the merge request can still be merged or closed.
     pub fn is_open(&self) -> bool {
         matches!(self.state, MergeRequestState::Opened | MergeRequestState::Reopened | MergeRequestState::Locked)
     }
 
-    /// Returns how many files it changes, in the server's words (`1000+`), where it said.
+    /// Returns the number of changed files as the server sent it (`1000+`), if it did.
     pub fn changes_count(&self) -> Option<&str> {
         self.changes_count.known().map(String::as_str)
     }
 
-    /// The branch that it brings, or nothing in a simple view.
+    /// Returns the source branch; empty in the simple view.
     pub fn source_branch(&self) -> &str {
         self.source_branch.known().map_or("", String::as_str)
     }
 
-    /// The branch that it goes to, or nothing in a simple view.
+    /// Returns the target branch; empty in the simple view.
     pub fn target_branch(&self) -> &str {
         self.target_branch.known().map_or("", String::as_str)
     }
 
-    /// Returns whether it can be merged, in the server's word: the detailed one where it gives one.
+    /// Returns the merge status, detailed if the server sent that.
     pub fn merge_status(&self) -> Option<&str> {
         self.detailed_merge_status.as_deref().or(self.merge_status.known().map(String::as_str))
     }
 
-    /// Returns who made it.
+    /// Returns the author.
     pub fn author(&self) -> Option<&User> {
         self.author.known()
     }
 
-    /// Returns who is to see it through: one on old servers, any number on newer ones.
+    /// Returns the assignees: at most one on old servers, any number on newer ones.
     pub fn assignees(&self) -> &[User] {
         match (&self.assignees, self.assignee.known()) {
             (Some(all), _) => all,
@@ -214,22 +215,22 @@ impl MergeRequest {
         }
     }
 
-    /// Its labels.
+    /// Returns the labels.
     pub fn labels(&self) -> &[String] {
         self.labels.known().map_or(&[], Vec::as_slice)
     }
 
-    /// The latest pipeline of its head, where the view names one.
+    /// Returns the latest pipeline of the head, if the view includes one.
     pub fn pipeline(&self) -> Option<&PipelineBrief> {
         self.head_pipeline.as_ref().or(self.pipeline.known())
     }
 
-    /// Returns whether the changes stop before the end.
+    /// Returns whether the diff is incomplete because it is too large.
     pub fn is_overflowing(&self) -> bool {
         self.overflow == Some(true) || self.changes_count().is_some_and(|count| count.ends_with('+'))
     }
 
-    /// Returns whether it comes from a fork.
+    /// Returns whether the merge request comes from a fork.
     pub fn is_from_fork(&self) -> bool {
         match (&self.source_project_id, &self.target_project_id) {
             (Some(source), Some(target)) => source != target,
@@ -244,13 +245,13 @@ crate::endpoints! {
     common {
         /// `opened`, `closed`, `merged` or `all`.
         state: Option<String>,
-        /// `created_at` (where absent) or `updated_at`.
+        /// `created_at` (default) or `updated_at`.
         order_by: Option<String>,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
-        /// A milestone's title.
+        /// Title of a milestone.
         milestone: Option<String>,
-        /// `simple` for few fields.
+        /// `simple` for fewer fields.
         view: Option<String>,
         /// Separated by commas.
         labels: Option<String>,
@@ -263,24 +264,24 @@ crate::endpoints! {
         my_reaction_emoji: Option<String>,
         source_branch: Option<String>,
         target_branch: Option<String>,
-        /// Part of a title or description.
+        /// Part of the title or description.
         search: Option<String>,
-        /// Where to search: `title` or `description`; since 11.8.
+        /// The field to search: `title` or `description` (since 11.8).
         r#in: Option<String>,
-        /// Since 13.8.
+        /// Username of a reviewer (since 13.8).
         reviewer_username: Option<String>,
-        /// Enterprise servers alone; others pass over it.
+        /// Usernames of approvers, on enterprise servers; others ignore it.
         approved_by_usernames: Option<Vec<String>>,
         /// `yes` for drafts, `no` for others.
         wip: Option<String>,
-        /// What is left out, by the names of other inputs; since 12.3.
+        /// Filters to negate: names of other inputs, and their values (since 12.3).
         not: Option<BTreeMap<String, String>>,
     }
 
-    /// Lists merge requests everywhere: the caller's own, unless `scope` is `all`.
+    /// Lists merge requests of all projects: the caller's own, unless `scope` is `all`.
     GET "/merge_requests" => Vec<MergeRequest>;
     struct ListMergeRequests {
-        /// `created-by-me` (where absent), `assigned-to-me` or `all`.
+        /// `created-by-me` (default), `assigned-to-me` or `all`.
         scope: Option<String>,
         ..
     }
@@ -295,29 +296,29 @@ crate::endpoints! {
         ..
     }
 
-    /// Reads one merge request.
+    /// Gets a single merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest;
     struct GetMergeRequest {
         id: Id,
         merge_request_iid: u64,
-        /// Whether to tell whether it is being rebased.
+        /// Whether to include whether a rebase is running.
         include_rebase_in_progress: Option<bool>,
     }
 
-    /// Lists everyone who took part.
+    /// Lists the participants of a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/participants" => Vec<User>;
     struct ListParticipants { id: Id, merge_request_iid: u64 }
 
-    /// Lists its commits, newest first.
+    /// Lists the commits of a merge request, newest first.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/commits" => Vec<Commit>,
     views ["": COMMIT_WITH_MESSAGE];
     struct ListMergeRequestCommits { id: Id, merge_request_iid: u64 }
 
-    /// Reads it with its changes.
+    /// Gets a merge request with its diff.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/changes" => MergeRequest;
     struct GetChanges { id: Id, merge_request_iid: u64 }
 
-    /// Lists its pipelines.
+    /// Lists the pipelines of a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/pipelines" => Vec<PipelineBrief>;
     struct ListMergeRequestPipelines { id: Id, merge_request_iid: u64 }
 
@@ -325,7 +326,7 @@ crate::endpoints! {
     POST "/projects/{id}/merge_requests" => MergeRequest,
     touches [ListMergeRequests, ListProjectMergeRequests, GetProject];
     struct CreateMergeRequest {
-        /// The project that holds the source branch.
+        /// The source project.
         id: Id,
         source_branch: String,
         target_branch: String,
@@ -340,13 +341,13 @@ crate::endpoints! {
         approvals_before_merge: Option<u64>,
         squash: Option<bool>,
         allow_maintainer_to_push: Option<bool>,
-        /// Instead of `assignee_id` on servers since 12.2.
+        /// Replaces `assignee_id` on servers since 12.2.
         assignee_ids: Option<Vec<u64>>,
-        /// Since 13.9.
+        /// IDs of the reviewers (since 13.9).
         reviewer_ids: Option<Vec<u64>>,
     }
 
-    /// Changes, closes or reopens a merge request.
+    /// Updates, closes or reopens a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest,
     touches [
         ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetChanges, ListMergeRequestDiscussions,
@@ -357,22 +358,22 @@ crate::endpoints! {
         merge_request_iid: u64,
         target_branch: Option<String>,
         title: Option<String>,
-        /// 0 takes it from everybody.
+        /// 0 removes the assignee.
         assignee_id: Option<u64>,
-        /// 0 takes it out of its milestone.
+        /// 0 removes the milestone.
         milestone_id: Option<u64>,
         description: Option<String>,
         /// `close` or `reopen`.
         state_event: Option<String>,
-        /// Separated by commas; nothing clears them.
+        /// Separated by commas; an empty value removes all labels.
         labels: Option<String>,
         remove_source_branch: Option<bool>,
         squash: Option<bool>,
         discussion_locked: Option<bool>,
         allow_maintainer_to_push: Option<bool>,
-        /// Instead of `assignee_id` on servers since 12.2; 0 alone takes it from everybody.
+        /// Replaces `assignee_id` on servers since 12.2; a single 0 removes all assignees.
         assignee_ids: Option<Vec<u64>>,
-        /// Since 13.9; 0 alone asks nobody.
+        /// IDs of the reviewers (since 13.9); a single 0 removes all reviewers.
         reviewer_ids: Option<Vec<u64>>,
     }
 }

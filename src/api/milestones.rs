@@ -1,4 +1,4 @@
-//! Milestones of projects and groups. Not in the specification; servers of its age have them.
+//! Milestones of projects and groups. Not in the specification, although servers of that version support them.
 
 use crate::api::issues::{GetIssue, Issue, ListGroupIssues, ListIssues, ListProjectIssues};
 use crate::api::merge_requests::{GetMergeRequest, MergeRequest, Milestone};
@@ -11,14 +11,14 @@ crate::endpoints! {
     GET "/projects/{id}/milestones" => Vec<Milestone>;
     struct ListMilestones {
         id: Id,
-        /// `active` or `closed`; all where absent.
+        /// `active` or `closed`; all if absent.
         state: Option<String>,
-        /// The whole title.
+        /// The exact title.
         title: Option<String>,
         /// Part of the title or description.
         search: Option<String>,
         iids: Option<Vec<u64>>,
-        /// Whether those of the groups above belong to it.
+        /// Whether to include milestones of ancestor groups.
         include_ancestors: Option<bool>,
     }
 
@@ -33,7 +33,7 @@ crate::endpoints! {
         due_date: Option<Time>,
     }
 
-    /// Changes, closes or opens a milestone of a project.
+    /// Updates, closes or reopens a milestone of a project.
     PUT "/projects/{id}/milestones/{milestone_id}" => Milestone,
     touches [ListMilestones, ListIssues, ListProjectIssues, GetIssue, GetMergeRequest];
     struct UpdateMilestone {
@@ -41,9 +41,9 @@ crate::endpoints! {
         milestone_id: u64,
         title: Option<String>,
         description: Option<String>,
-        /// Nothing takes the date away.
+        /// An empty value removes the date.
         start_date: Option<String>,
-        /// Nothing takes the date away.
+        /// An empty value removes the date.
         due_date: Option<String>,
         /// `close` or `activate`.
         state_event: Option<String>,
@@ -66,14 +66,14 @@ crate::endpoints! {
     GET "/groups/{id}/milestones" => Vec<Milestone>;
     struct ListGroupMilestones {
         id: Id,
-        /// `active` or `closed`; all where absent.
+        /// `active` or `closed`; all if absent.
         state: Option<String>,
-        /// The whole title.
+        /// The exact title.
         title: Option<String>,
         /// Part of the title or description.
         search: Option<String>,
         iids: Option<Vec<u64>>,
-        /// Whether those of the groups above belong to it.
+        /// Whether to include milestones of ancestor groups.
         include_ancestors: Option<bool>,
     }
 
@@ -88,7 +88,7 @@ crate::endpoints! {
         due_date: Option<Time>,
     }
 
-    /// Changes, closes or opens a milestone of a group.
+    /// Updates, closes or reopens a milestone of a group.
     PUT "/groups/{id}/milestones/{milestone_id}" => Milestone,
     touches [ListGroupMilestones, ListMilestones, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
     struct UpdateGroupMilestone {
@@ -96,9 +96,9 @@ crate::endpoints! {
         milestone_id: u64,
         title: Option<String>,
         description: Option<String>,
-        /// Nothing takes the date away.
+        /// An empty value removes the date.
         start_date: Option<String>,
-        /// Nothing takes the date away.
+        /// An empty value removes the date.
         due_date: Option<String>,
         /// `close` or `activate`.
         state_event: Option<String>,
@@ -109,11 +109,11 @@ crate::endpoints! {
     touches [ListGroupMilestones, ListMilestones, ListIssues, ListGroupIssues, ListProjectIssues, GetIssue];
     struct DeleteGroupMilestone { id: Id, milestone_id: u64 }
 
-    /// Lists the issues of a milestone of a group.
+    /// Lists the issues of a group milestone.
     GET "/groups/{id}/milestones/{milestone_id}/issues" => Vec<Issue>;
     struct ListGroupMilestoneIssues { id: Id, milestone_id: u64 }
 
-    /// Lists the merge requests of a milestone of a group.
+    /// Lists the merge requests of a group milestone.
     GET "/groups/{id}/milestones/{milestone_id}/merge_requests" => Vec<MergeRequest>;
     struct ListGroupMilestoneMergeRequests { id: Id, milestone_id: u64 }
 }

@@ -1,7 +1,7 @@
-//! The wire: one description of every operation, and the client that sends it.
+//! The REST API: one description of every operation, and the client that sends it.
 //!
-//! Each operation of the interface is a struct that implements [`Endpoint`]. The client sends it, the local backend
-//! mounts its handler by that type, and the interface uses it as the key of what it shows.
+//! Each operation of the API is a struct that implements [`Endpoint`]. The client sends it, the local backend registers
+//! its handler for that type, and the user interface uses it as the key of the data that it shows.
 
 pub mod award_emoji;
 pub mod branches;
@@ -53,7 +53,7 @@ pub use host::Host;
 pub use page::{Page, PageInfo};
 pub use types::{Extra, Id, Known, Named, Time};
 
-/// Every operation that the client knows, by area.
+/// All operations that the client supports, by area.
 pub const AREAS: &[(&str, &[Description])] = &[
     ("award_emoji", award_emoji::ALL),
     ("branches", branches::ALL),

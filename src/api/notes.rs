@@ -1,4 +1,4 @@
-//! Notes: what people say of issues, snippets, merge requests and epics (specification, "Notes").
+//! Notes: comments on issues, snippets, merge requests and epics (specification, "Notes").
 
 use crate::api::discussions::{ListIssueDiscussions, ListMergeRequestDiscussions, ListSnippetDiscussions};
 use crate::api::endpoint::{InputKind, InputType};
@@ -11,35 +11,35 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha1::{Digest, Sha1};
 
 crate::resource! {
-    /// What the user said, or what the system noted.
+    /// A comment of a user, or a system note.
     pub struct Note {
         id: u64,
-        /// Markdown.
+        /// The text in Markdown.
         body: String,
         attachment: Option<String>,
         author: Option<User>,
         created_at: Option<Time>,
         updated_at: Option<Time>,
-        /// Whether the server wrote it, of a change of state.
+        /// Whether this is a system note, which the server added for a change.
         system: bool,
         noteable_id: Option<u64>,
         /// `Issue`, `MergeRequest`, `Snippet`, `Epic`, `Commit`, ….
         noteable_type: String,
-        /// Null for snippets and epics.
+        /// The number of the issue or merge request; null for snippets and epics.
         noteable_iid: Option<u64>,
     }
     newer {
         /// `DiffNote`, `DiscussionNote`, or nothing for a plain note.
         r#type: String,
-        /// Where in the changes a `DiffNote` stands.
+        /// The position in the diff, for a `DiffNote`.
         position: Position,
         resolvable: bool,
         resolved: bool,
         resolved_by: User,
         resolved_at: Time,
-        /// What it proposes instead of lines, where it stands on some.
+        /// The suggested changes, for notes on lines of a diff.
         suggestions: Vec<Suggestion>,
-        /// The thread that it was read from; servers do not tell it of a note.
+        /// The ID of the thread that contained the note; set by the client, because servers do not send it with notes.
         discussion_id: String,
         project_id: u64,
         commit_id: String,
@@ -48,7 +48,7 @@ crate::resource! {
 }
 
 impl Note {
-    /// Returns whether it was changed after it was written.
+    /// Returns whether the note was edited.
     pub fn is_edited(&self) -> bool {
         match (&self.created_at, &self.updated_at) {
             (Some(created), Some(updated)) => created != updated,
@@ -56,7 +56,7 @@ impl Note {
         }
     }
 
-    /// The file and line of the changes that it speaks of.
+    /// Returns the file and the line of the diff that the note refers to.
     pub fn place(&self) -> Option<(&str, Option<u64>)> {
         let position = self.position.as_ref()?;
         let path = position.new_path.as_deref().or(position.old_path.as_deref())?;
@@ -65,7 +65,7 @@ impl Note {
 }
 
 crate::resource! {
-    /// A place in the changes of a merge request; any part may be missing.
+    /// A position in the diff of a merge request; any field may be missing.
     pub struct Position {
         base_sha: Option<String>,
         start_sha: Option<String>,
@@ -78,9 +78,9 @@ crate::resource! {
         new_line: Option<u64>,
     }
     newer {
-        /// All lines, where there are several; `new_line` or `old_line` is the last one.
+        /// The range, for notes on several lines; `new_line` or `old_line` is the last of them.
         line_range: LineRange,
-        /// Of an image: its size, and the point, in pixels.
+        /// For images: the size in pixels, and the coordinates of the point.
         width: Pixels,
         height: Pixels,
         x: Pixels,
@@ -88,7 +88,7 @@ crate::resource! {
     }
 }
 
-/// A whole number of pixels, which some servers write as a fraction.
+/// A whole number of pixels, which some servers send as a fraction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Pixels(pub u64);
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Pixels {
 }
 
 crate::resource! {
-    /// The first and the last of several lines.
+    /// The first and the last line of a range.
     pub struct LineRange {
         start: LineRangeEnd,
         end: LineRangeEnd,
@@ -108,9 +108,9 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A line of the changes.
+    /// A line of the diff.
     pub struct LineRangeEnd {
-        /// The hash of the path and the line's numbers, as in `…_10_12`.
+        /// The hash of the path, followed by the line numbers: `…_10_12`.
         line_code: String,
         /// `new`, `old`, or null for an unchanged line.
         r#type: Option<String>,
@@ -121,7 +121,7 @@ crate::resource! {
     }
 }
 
-/// A place in the changes of a merge request, for a new thread. Fields that are not set are left out.
+/// A position in the diff of a merge request, for a new thread. Fields that are not set are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NewPosition {
@@ -138,7 +138,7 @@ pub struct NewPosition {
     /// Set for added and unchanged lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_line: Option<u32>,
-    /// Of an image: its size, and the point, in pixels.
+    /// For images: the size in pixels, and the coordinates of the point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,7 +147,7 @@ pub struct NewPosition {
     pub x: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub y: Option<u32>,
-    /// Set where several lines are meant.
+    /// The range, for comments on several lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_range: Option<NewLineRange>,
 }
@@ -156,14 +156,14 @@ impl InputType for NewPosition {
     const KIND: InputKind = InputKind::Other;
 }
 
-/// The first and the last of several lines.
+/// The first and the last line of a range.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewLineRange {
     pub start: NewLineRangeEnd,
     pub end: NewLineRangeEnd,
 }
 
-/// A line of the changes, without its numbers: servers before 18.6 refuse them in draft notes.
+/// A line of the diff, without line numbers: servers before 18.6 refuse them in draft notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewLineRangeEnd {
     pub line_code: String,
@@ -172,20 +172,20 @@ pub struct NewLineRangeEnd {
     pub r#type: Option<String>,
 }
 
-/// The code of a line: the hash of its path, and its numbers in both files. Of an added line the old number is that of
-/// the next old line, of a removed one the new number that of the next new line.
+/// Returns the code of a line: the hash of its path, and its numbers in both files. For an added line, the old number
+/// is that of the next old line; for a removed line, the new number is that of the next new line.
 pub fn line_code(path: &str, old: u32, new: u32) -> String {
     let hash: String = Sha1::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{hash}_{old}_{new}")
 }
 
 crate::resource! {
-    /// Lines that a note proposes instead of those it stands on.
+    /// A suggested replacement of the lines that a note refers to.
     pub struct Suggestion {
         id: u64,
         from_line: u64,
         to_line: u64,
-        /// Whether it can be applied.
+        /// Whether the suggestion can be applied.
         appliable: bool,
         applied: bool,
         from_content: String,
@@ -194,8 +194,8 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What the specification shows for one note of a snippet or epic, and for a note of nothing but an award emoji:
-    /// an object in the shape of a snippet.
+    /// The object that the specification shows for a single note of a snippet or epic, and for a note that consists of
+    /// only an award emoji: it has the fields of a snippet.
     pub struct NoteObject {
         id: u64,
         title: Option<String>,
@@ -207,19 +207,19 @@ crate::resource! {
     }
 }
 
-/// The answer to the making of a note, and to reading one of a snippet or epic: servers that run answer with a note
-/// where the specification shows [`NoteObject`], so both are read.
+/// The reply to creating a note, and to getting a note of a snippet or epic. Actual servers return a note where the
+/// specification shows [`NoteObject`], so both are accepted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum NoteReply {
     /// An ordinary note.
     Note(Box<Note>),
-    /// The specification's other shape.
+    /// The other object from the specification.
     Object(Box<NoteObject>),
 }
 
 impl NoteReply {
-    /// The number of the note; 0 where the server made none (it obeyed a quick action).
+    /// Returns the ID of the note; 0 if the server created none because the text was only a quick action.
     pub fn id(&self) -> u64 {
         match self {
             NoteReply::Note(note) => note.id,
@@ -227,7 +227,7 @@ impl NoteReply {
         }
     }
 
-    /// The note, if it came as one.
+    /// Returns the note, if the reply is one.
     pub fn note(&self) -> Option<&Note> {
         match self {
             NoteReply::Note(note) => Some(note),
@@ -262,13 +262,13 @@ crate::endpoints! {
     struct ListIssueNotes {
         id: Id,
         issue_iid: u64,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
-        /// `created_at` (where absent) or `updated_at`.
+        /// `created_at` (default) or `updated_at`.
         order_by: Option<String>,
     }
 
-    /// Reads one note of an issue.
+    /// Gets a single note of an issue.
     GET "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Note;
     struct GetIssueNote { id: Id, issue_iid: u64, note_id: u64 }
 
@@ -277,7 +277,7 @@ crate::endpoints! {
     touches [ListIssueDiscussions, ListIssueNotes, GetIssue, ListProjectIssues, ListTodos];
     struct CreateIssueNote { id: Id, issue_iid: u64, body: String, created_at: Option<Time> }
 
-    /// Changes a note of an issue.
+    /// Updates a note of an issue.
     PUT "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Note,
     touches [ListIssueDiscussions, ListIssueNotes, GetIssueNote];
     struct UpdateIssueNote { id: Id, issue_iid: u64, note_id: u64, body: String }
@@ -292,13 +292,13 @@ crate::endpoints! {
     struct ListSnippetNotes {
         id: Id,
         snippet_id: u64,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
-        /// `created_at` (where absent) or `updated_at`.
+        /// `created_at` (default) or `updated_at`.
         order_by: Option<String>,
     }
 
-    /// Reads one note of a snippet.
+    /// Gets a single note of a snippet.
     GET "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => NoteReply;
     struct GetSnippetNote { id: Id, snippet_id: u64, note_id: u64 }
 
@@ -307,7 +307,7 @@ crate::endpoints! {
     touches [ListSnippetDiscussions, ListSnippetNotes];
     struct CreateSnippetNote { id: Id, snippet_id: u64, body: String }
 
-    /// Changes a note of a snippet.
+    /// Updates a note of a snippet.
     PUT "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => Note,
     touches [ListSnippetDiscussions, ListSnippetNotes, GetSnippetNote];
     struct UpdateSnippetNote { id: Id, snippet_id: u64, note_id: u64, body: String }
@@ -322,13 +322,13 @@ crate::endpoints! {
     struct ListMergeRequestNotes {
         id: Id,
         merge_request_iid: u64,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
-        /// `created_at` (where absent) or `updated_at`.
+        /// `created_at` (default) or `updated_at`.
         order_by: Option<String>,
     }
 
-    /// Reads one note of a merge request.
+    /// Gets a single note of a merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Note;
     struct GetMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64 }
 
@@ -340,7 +340,7 @@ crate::endpoints! {
     ];
     struct CreateMergeRequestNote { id: Id, merge_request_iid: u64, body: String }
 
-    /// Changes a note of a merge request.
+    /// Updates a note of a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Note,
     touches [ListMergeRequestDiscussions, ListMergeRequestNotes, GetMergeRequestNote];
     struct UpdateMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64, body: String }
@@ -355,13 +355,13 @@ crate::endpoints! {
     struct ListEpicNotes {
         id: Id,
         epic_id: u64,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
-        /// `created_at` (where absent) or `updated_at`.
+        /// `created_at` (default) or `updated_at`.
         order_by: Option<String>,
     }
 
-    /// Reads one note of an epic.
+    /// Gets a single note of an epic.
     GET "/groups/{id}/epics/{epic_id}/notes/{note_id}" => NoteReply;
     struct GetEpicNote { id: Id, epic_id: u64, note_id: u64 }
 
@@ -370,7 +370,7 @@ crate::endpoints! {
     touches [ListEpicNotes];
     struct CreateEpicNote { id: Id, epic_id: u64, body: String }
 
-    /// Changes a note of an epic.
+    /// Updates a note of an epic.
     PUT "/groups/{id}/epics/{epic_id}/notes/{note_id}" => Note,
     touches [ListEpicNotes, GetEpicNote];
     struct UpdateEpicNote { id: Id, epic_id: u64, note_id: u64, body: String }

@@ -1,9 +1,9 @@
-//! What a user is told by mail, everywhere, in a group, in a project (specification, "Notification settings").
+//! Email notification settings of the user: global, by group, and by project (specification, "Notification settings").
 
 use crate::api::{Id, Named};
 
 crate::open_enum! {
-    /// How much a user is told.
+    /// A notification level.
     pub enum Level {
         Disabled = "disabled",
         Participating = "participating",
@@ -14,7 +14,7 @@ crate::open_enum! {
     }
 }
 
-/// The events that a custom level turns on and off.
+/// The events that can be enabled and disabled if the level is custom.
 pub const EVENTS: [&str; 12] = [
     "new_note",
     "new_issue",
@@ -31,14 +31,15 @@ pub const EVENTS: [&str; 12] = [
 ];
 
 crate::resource! {
-    /// A level, and what goes with it.
+    /// A notification level and its details.
     pub struct NotificationSettings {
         level: Level,
     }
     views {
-        /// The global settings alone.
+        /// The email address; only in the global settings.
         notification_email: String,
-        /// Of the level custom alone; names as in [`EVENTS`], and those of newer servers. A server may write null.
+        /// The enabled events; only if the level is custom. The names are those in [`EVENTS`], and others on newer
+        /// servers. A server may send null.
         events: Named<Option<bool>>,
     }
 }
@@ -61,44 +62,44 @@ crate::endpoints! {
         success_pipeline: Option<bool>,
     }
 
-    /// Reads the global settings.
+    /// Gets the global settings.
     GET "/notification_settings" => NotificationSettings;
     struct GetNotifications {}
 
-    /// Changes the global settings.
+    /// Updates the global settings.
     PUT "/notification_settings" => NotificationSettings,
     touches [GetNotifications];
     struct UpdateNotifications {
-        /// A word of [`Level`].
+        /// `disabled`, `participating`, `watch`, `global`, `mention` or `custom`.
         level: Option<String>,
         notification_email: Option<String>,
         ..
     }
 
-    /// Reads the settings in a group.
+    /// Gets the settings of a group.
     GET "/groups/{id}/notification_settings" => NotificationSettings;
     struct GetGroupNotifications { id: Id }
 
-    /// Changes the settings in a group.
+    /// Updates the settings of a group.
     PUT "/groups/{id}/notification_settings" => NotificationSettings,
     touches [GetGroupNotifications];
     struct UpdateGroupNotifications {
         id: Id,
-        /// A word of [`Level`].
+        /// `disabled`, `participating`, `watch`, `global`, `mention` or `custom`.
         level: Option<String>,
         ..
     }
 
-    /// Reads the settings in a project.
+    /// Gets the settings of a project.
     GET "/projects/{id}/notification_settings" => NotificationSettings;
     struct GetProjectNotifications { id: Id }
 
-    /// Changes the settings in a project.
+    /// Updates the settings of a project.
     PUT "/projects/{id}/notification_settings" => NotificationSettings,
     touches [GetProjectNotifications];
     struct UpdateProjectNotifications {
         id: Id,
-        /// A word of [`Level`].
+        /// `disabled`, `participating`, `watch`, `global`, `mention` or `custom`.
         level: Option<String>,
         ..
     }

@@ -1,40 +1,40 @@
-//! Pages of lists: what the headers of a reply say of them.
+//! Pages of lists: parses the pagination headers of replies.
 
 use reqwest::header::{HeaderMap, LINK};
 use url::form_urlencoded;
 
-/// Where a page stands in its list. Servers leave out what they do not count.
+/// The position of a page in its list. Servers omit numbers that they do not compute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageInfo {
-    /// This page, from 1.
+    /// The number of this page, from 1.
     pub page: Option<u32>,
-    /// Entries on a full page.
+    /// The number of entries on a full page.
     pub per_page: Option<u32>,
-    /// The page after it; `None` on the last. It may turn out to be empty.
+    /// The number of the next page; `None` on the last page. The next page may turn out to be empty.
     pub next: Option<u32>,
-    /// The query of the page after it, if the server goes on from an entry and not by number.
+    /// The query of the next page, for keyset pagination instead of page numbers.
     pub cursor: Option<String>,
-    /// Entries in all.
+    /// The total number of entries.
     pub total: Option<u64>,
-    /// Pages in all.
+    /// The total number of pages.
     pub total_pages: Option<u64>,
 }
 
 /// One page of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<T> {
-    /// What it holds.
+    /// The entries.
     pub items: T,
-    /// Where it stands.
+    /// The position in the list.
     pub info: PageInfo,
 }
 
 impl PageInfo {
-    /// Reads `X-Page`, `X-Per-Page`, `X-Next-Page`, `X-Total`, `X-Total-Pages` and, if there is no `X-Next-Page`,
+    /// Parses `X-Page`, `X-Per-Page`, `X-Next-Page`, `X-Total`, `X-Total-Pages` and, if there is no `X-Next-Page`,
     /// `Link`.
     pub fn from_headers(headers: &HeaderMap) -> PageInfo {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        // Past the last page the header is there and empty: then a link has no say.
+        // After the last page, `X-Next-Page` is present but empty: then `Link` is ignored.
         let (next, cursor) = match text("x-next-page") {
             Some(number) => (number.trim().parse().ok(), None),
             None => {
@@ -53,11 +53,11 @@ impl PageInfo {
     }
 }
 
-/// The query of the link with `rel="next"`. Its host is not followed: behind a proxy it can be one that the caller
-/// cannot reach, and a token must not go there.
+/// Returns the query of the link with `rel="next"`. Its host is ignored: behind a proxy, it may be a host that the
+/// caller cannot reach, and that must not receive the token.
 fn next_of_link(link: &str) -> Option<&str> {
     let mut rest = link;
-    // A URL may hold commas, so links are told apart by their angle brackets.
+    // URLs may contain commas, so links are separated by their angle brackets.
     while let Some((_, after)) = rest.split_once('<') {
         let (url, parameters) = after.split_once('>')?;
         let end = parameters.find('<').unwrap_or(parameters.len());
@@ -74,7 +74,7 @@ fn next_of_link(link: &str) -> Option<&str> {
     None
 }
 
-/// Returns where the query of a link leads: to a page of a number, or on from an entry.
+/// Returns the page number or, for keyset pagination, the whole query of a link.
 fn by_number_or_not(query: &str) -> (Option<u32>, Option<String>) {
     let from_entry = |key: &str| matches!(key, "page_token" | "cursor" | "id_after" | "id_before" | "pagination");
     let mut number = None;

@@ -1,5 +1,5 @@
-//! Pipelines: listed, run, retried, canceled, deleted. Not in the specification; servers of its age have most of it,
-//! too.
+//! Pipelines: listing, running, retrying, canceling, deleting. Not in the specification, although servers of that
+//! version support most of it.
 
 use crate::api::endpoint::{InputKind, InputType};
 use crate::api::jobs::{GetJob, Job, ListJobs, ListPipelineJobs, Status};
@@ -11,25 +11,25 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 crate::resource! {
-    /// A pipeline. Lists leave out who started it and how long it took.
+    /// A pipeline. Lists omit the user and the duration.
     pub struct Pipeline {
         id: u64,
         sha: String,
-        /// A branch or tag, or `refs/merge-requests/N/head`.
+        /// The ref: a branch or tag, or `refs/merge-requests/N/head`.
         r#ref: String,
         status: Status,
     }
     newer {
-        /// Its number in the project.
+        /// The number within the project.
         iid: u64,
         project_id: u64,
-        /// A word of [`SOURCES`], or a later one.
+        /// The source: one of [`SOURCES`], or a newer value.
         source: String,
         name: String,
         /// Whether `ref` is a tag.
         tag: bool,
         before_sha: String,
-        /// What is wrong with the CI file.
+        /// The error in the CI configuration.
         yaml_errors: String,
         user: User,
         created_at: Time,
@@ -37,18 +37,18 @@ crate::resource! {
         started_at: Time,
         finished_at: Time,
         committed_at: Time,
-        /// In seconds, once it has finished.
+        /// The duration in seconds, once the pipeline has finished.
         duration: f64,
-        /// In seconds.
+        /// The time in the queue, in seconds.
         queued_duration: f64,
-        /// In percent.
+        /// The test coverage in percent.
         #[serde(deserialize_with = "percent")]
         coverage: String,
         web_url: String,
     }
 }
 
-/// Servers write it as a text, and some wrote a number.
+/// Reads a percentage, which servers send as text, or as a number in some versions.
 fn percent<'de, D: Deserializer<'de>>(d: D) -> Result<Option<String>, D::Error> {
     Ok(match Option::<serde_json::Value>::deserialize(d)? {
         Some(serde_json::Value::String(text)) => Some(text),
@@ -58,11 +58,11 @@ fn percent<'de, D: Deserializer<'de>>(d: D) -> Result<Option<String>, D::Error> 
 }
 
 crate::resource! {
-    /// A variable that a pipeline was run with.
+    /// A variable of a pipeline.
     pub struct Variable {
         key: String,
         value: String,
-        /// `env_var` or `file`.
+        /// The type: `env_var` or `file`.
         variable_type: String,
     }
     newer {
@@ -70,13 +70,13 @@ crate::resource! {
     }
 }
 
-/// A variable to run a pipeline with. Its value may be a secret, and is not printed.
+/// A variable for a new pipeline. Its value may be a secret, so it is not printed.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NewVariable {
     pub key: String,
     pub value: String,
-    /// `env_var` where absent, or `file`.
+    /// The type: `env_var` (default) or `file`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variable_type: Option<String>,
 }
@@ -91,7 +91,7 @@ impl InputType for Vec<NewVariable> {
     const KIND: InputKind = InputKind::Other;
 }
 
-/// What starts pipelines, as lists are filtered; servers add more.
+/// The sources of pipelines that lists can be filtered by; servers may add more.
 pub const SOURCES: &[&str] = &[
     "push",
     "web",
@@ -107,37 +107,37 @@ pub const SOURCES: &[&str] = &[
     "parent_pipeline",
 ];
 
-/// Groups of pipelines that servers list by.
+/// The scopes of pipelines that lists can be filtered by.
 pub const SCOPES: &[&str] = &["running", "pending", "finished", "branches", "tags"];
 
 crate::endpoints! {
     newer section "Pipelines";
 
-    /// Lists a project's pipelines, newest first, without those that other pipelines started.
+    /// Lists the pipelines of a project, newest first, without child pipelines.
     GET "/projects/{id}/pipelines" => Vec<Pipeline>;
     struct ListPipelines {
         id: Id,
-        /// A word of [`SCOPES`].
+        /// One of [`SCOPES`].
         scope: Option<String>,
-        /// A word of [`Status`].
+        /// One of the values of [`Status`].
         status: Option<String>,
         r#ref: Option<String>,
         sha: Option<String>,
-        /// A word of [`SOURCES`].
+        /// One of [`SOURCES`].
         source: Option<String>,
-        /// Who started it.
+        /// Username of the user who started the pipeline.
         username: Option<String>,
-        /// Whether its CI file is wrong.
+        /// Whether the CI configuration is invalid.
         yaml_errors: Option<bool>,
         updated_after: Option<Time>,
         updated_before: Option<Time>,
-        /// `id` (where absent), `status`, `ref`, `updated_at` or `user_id`.
+        /// `id` (default), `status`, `ref`, `updated_at` or `user_id`.
         order_by: Option<String>,
-        /// `desc` (where absent) or `asc`.
+        /// `asc` or `desc` (default).
         sort: Option<String>,
     }
 
-    /// Reads one pipeline.
+    /// Gets a single pipeline.
     GET "/projects/{id}/pipelines/{pipeline_id}" => Pipeline;
     struct GetPipeline { id: Id, pipeline_id: u64 }
 
@@ -146,9 +146,9 @@ crate::endpoints! {
     touches [ListPipelines, ListJobs, ListMergeRequestPipelines, GetMergeRequest];
     struct CreatePipeline {
         id: Id,
-        /// A branch or tag.
+        /// Branch or tag.
         r#ref: String,
-        /// What its jobs know beside the project's own variables; servers before 11.0 ignore it.
+        /// Variables in addition to those of the project; servers before 11.0 ignore them.
         variables: Option<Vec<NewVariable>>,
     }
 
@@ -160,7 +160,7 @@ crate::endpoints! {
     ];
     struct RetryPipeline { id: Id, pipeline_id: u64 }
 
-    /// Cancels the jobs of a pipeline that have not finished.
+    /// Cancels the unfinished jobs of a pipeline.
     POST "/projects/{id}/pipelines/{pipeline_id}/cancel" => Pipeline,
     touches [
         ListPipelines, GetPipeline, ListJobs, ListPipelineJobs, ListPipelineBridges, GetJob,
@@ -179,11 +179,11 @@ crate::endpoints! {
     struct ListPipelineBridges {
         id: Id,
         pipeline_id: u64,
-        /// Values of [`Status`]; all if absent.
+        /// Job statuses to include; all if absent. See [`Status`].
         scope: Option<Vec<String>>,
     }
 
-    /// Lists the variables that a pipeline was run with.
+    /// Lists the variables of a pipeline.
     GET "/projects/{id}/pipelines/{pipeline_id}/variables" => Vec<Variable>;
     struct ListPipelineVariables { id: Id, pipeline_id: u64 }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 crate::open_enum! {
-    /// Who may see a project, group or snippet.
+    /// The visibility of a project, group or snippet.
     pub enum Visibility {
         Private = "private",
         Internal = "internal",
@@ -18,7 +18,7 @@ crate::open_enum! {
 }
 
 crate::resource! {
-    /// A project as runners and jobs name it.
+    /// A project as part of other resources, such as runners and jobs.
     pub struct ProjectBrief {
         id: u64,
         name: String,
@@ -33,12 +33,12 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The group or user that a project belongs to.
+    /// The group or user that owns a project.
     pub struct Namespace {
         id: u64,
         name: String,
         path: String,
-        /// `group` or `user`.
+        /// The kind: `group` or `user`.
         kind: String,
         full_path: String,
     }
@@ -49,16 +49,16 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What the caller may do, and how loud it is.
+    /// The access level and the notification level of the caller.
     pub struct Access {
-        /// 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
+        /// The access level: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
         access_level: u64,
         notification_level: Option<u64>,
     }
 }
 
 crate::resource! {
-    /// What the caller may do in a project, by the project and by its group.
+    /// The access of the caller to a project, through the project and through its group.
     pub struct Permissions {
         project_access: Option<Access>,
         group_access: Option<Access>,
@@ -75,7 +75,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// Bytes and commits of a project.
+    /// The number of commits of a project, and its storage in bytes.
     pub struct ProjectStatistics {
         commit_count: u64,
         storage_size: u64,
@@ -86,7 +86,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// Addresses of what belongs to a project.
+    /// The API URLs of the parts of a project.
     pub struct Links {
         #[serde(rename = "self")]
         this: String,
@@ -100,7 +100,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A project. A simple listing and search results carry fewer fields; those are under `views`.
+    /// A project. Simple lists and search results contain fewer fields; the missing ones are under `views`.
     pub struct Project {
         id: u64,
         name: String,
@@ -111,7 +111,7 @@ crate::resource! {
     }
     views {
         description: String,
-        /// Null for an empty repository, absent where the caller may not read the code.
+        /// The default branch; null for an empty repository, absent if the caller may not read the code.
         default_branch: String,
         visibility: Visibility,
         ssh_url_to_repo: String,
@@ -146,7 +146,7 @@ crate::resource! {
         import_error: String,
         permissions: Permissions,
         avatar_url: String,
-        /// A secret.
+        /// The registration token for runners, which is a secret.
         runners_token: String,
         shared_with_groups: Vec<SharedGroup>,
         repository_storage: String,
@@ -157,7 +157,7 @@ crate::resource! {
         custom_attributes: Vec<CustomAttribute>,
     }
     newer {
-        /// Another word for `tag_list`.
+        /// The new name of `tag_list`.
         topics: Vec<String>,
         empty_repo: bool,
         readme_url: String,
@@ -168,38 +168,38 @@ crate::resource! {
 }
 
 impl Project {
-    /// The default branch, if any and the caller may know it.
+    /// Returns the default branch, if there is one and the caller may read the code.
     pub fn default_branch(&self) -> Option<&str> {
         self.default_branch.as_ref()?.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Returns what it is about, or nothing.
+    /// Returns the description, or an empty string.
     pub fn description(&self) -> &str {
         self.description.as_ref().and_then(Option::as_deref).unwrap_or_default()
     }
 
-    /// Its topics, under either name.
+    /// Returns the topics, under either name.
     pub fn topics(&self) -> &[String] {
         let tags = self.tag_list.as_ref().and_then(Option::as_ref);
         self.topics.as_ref().or(tags).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns who may see it, if the server said.
+    /// Returns the visibility, if the server sent it.
     pub fn visibility(&self) -> Option<&Visibility> {
         self.visibility.as_ref()?.as_ref()
     }
 
-    /// Returns whether it is closed to changes.
+    /// Returns whether the project is archived.
     pub fn is_archived(&self) -> bool {
         matches!(self.archived, Some(Some(true)))
     }
 
-    /// Returns whether its repository holds nothing yet, as far as the server said.
+    /// Returns whether the repository is empty, as far as is known.
     pub fn is_empty(&self) -> bool {
         self.empty_repo.unwrap_or(matches!(self.default_branch, Some(None)))
     }
 
-    /// Its full path. A simple listing has that in the address alone; where there is none, its number.
+    /// Returns the full path. Simple lists contain it only in the URL; without a URL, the ID is returned.
     pub fn full_path(&self) -> Cow<'_, str> {
         if !self.path_with_namespace.is_empty() {
             return Cow::Borrowed(&self.path_with_namespace);
@@ -211,7 +211,7 @@ impl Project {
         }
     }
 
-    /// The highest access level that the caller has in it.
+    /// Returns the highest access level of the caller.
     pub fn access_level(&self) -> Option<u64> {
         let permissions = self.permissions.as_ref()?.as_ref()?;
         [&permissions.project_access, &permissions.group_access].into_iter().flatten().map(|a| a.access_level).max()
@@ -247,19 +247,19 @@ crate::endpoints! {
         approvals_before_merge: Option<u64>,
     }
 
-    /// Lists the projects that the caller may see.
+    /// Lists the projects that are visible to the caller.
     GET "/projects" => Vec<Project>,
     views ["owner": OWNER];
     struct ListProjects {
         archived: Option<bool>,
-        /// A word of [`Visibility`].
+        /// `private`, `internal` or `public`.
         visibility: Option<String>,
-        /// `id`, `name`, `path`, `created_at` (where absent), `updated_at` or `last_activity_at`.
+        /// `id`, `name`, `path`, `created_at` (default), `updated_at` or `last_activity_at`.
         order_by: Option<String>,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
         search: Option<String>,
-        /// Only id, URL, name and path.
+        /// Whether to return only ID, URL, name and path.
         simple: Option<bool>,
         owned: Option<bool>,
         membership: Option<bool>,
@@ -271,7 +271,7 @@ crate::endpoints! {
         custom_attributes: Option<BTreeMap<String, String>>,
     }
 
-    /// Reads one project.
+    /// Gets a single project.
     GET "/projects/{id}" => Project,
     views ["owner": OWNER];
     struct GetProject { id: Id, statistics: Option<bool>, with_custom_attributes: Option<bool> }
@@ -280,26 +280,26 @@ crate::endpoints! {
     GET "/projects/{id}/users" => Vec<User>;
     struct ListProjectUsers { id: Id, search: Option<String> }
 
-    /// Reads the share of each language in percent; since 10.8. Nothing until it was worked out.
+    /// Gets the percentage of each language (since 10.8); empty until the server has computed it.
     NEWER GET "/projects/{id}/languages" => BTreeMap<String, f64>;
     struct GetLanguages { id: Id }
 
-    /// Stars a project. Nothing comes back if the caller has starred it already.
+    /// Stars a project. Returns `None` if the caller has already starred it.
     NEWER POST "/projects/{id}/star" => Option<Project>,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
     struct StarProject { id: Id }
 
-    /// Takes the caller's star from a project. Nothing comes back if there is none.
+    /// Unstars a project. Returns `None` if the caller has not starred it.
     NEWER POST "/projects/{id}/unstar" => Option<Project>,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
     struct UnstarProject { id: Id }
 
-    /// Forks a project: the answer tells how far the copy has come.
+    /// Forks a project; the reply contains the status of the import.
     NEWER POST "/projects/{id}/fork" => Project,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects];
     struct ForkProject {
         id: Id,
-        /// The full path of a user or group; the caller's own where absent.
+        /// Full path of a user or group; your own if absent.
         namespace_path: Option<String>,
         name: Option<String>,
         path: Option<String>,
@@ -307,19 +307,19 @@ crate::endpoints! {
         visibility: Option<String>,
     }
 
-    /// Creates a project; one of `name` and `path` is needed.
+    /// Creates a project; either `name` or `path` is required.
     POST "/projects" => Project,
     touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],
     views ["owner": OWNER];
     struct CreateProject {
         name: Option<String>,
         path: Option<String>,
-        /// The caller's own where absent.
+        /// ID of the namespace; your own if absent.
         namespace_id: Option<u64>,
         ..
     }
 
-    /// Creates a project that another user owns, for administrators.
+    /// Creates a project that is owned by another user; administrators only.
     POST "/projects/user/{user_id}" => Project,
     touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],
     views ["owner": OWNER];
@@ -331,7 +331,7 @@ crate::endpoints! {
         ..
     }
 
-    /// Changes a project. The specification lists `name` as required; servers that run do not ask for it.
+    /// Updates a project. The specification requires `name`, but actual servers do not.
     PUT "/projects/{id}" => Project,
     touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects, GetGroup],
     views ["owner": OWNER];

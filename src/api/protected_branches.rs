@@ -1,4 +1,5 @@
-//! Protection of branches by rule: a name, or a pattern that covers many. Not in the specification; since 9.5.
+//! Protection rules of branches: a branch name, or a pattern that matches several. Not in the specification; available
+//! since 9.5.
 
 use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::endpoint::{InputKind, InputType};
@@ -6,9 +7,9 @@ use crate::api::{Id, Nothing};
 use serde::{Deserialize, Serialize};
 
 crate::resource! {
-    /// Who may do something, by role or by name.
+    /// A permission, granted to a role or to a single user, group or key.
     pub struct BranchAccess {
-        /// 0 is nobody, 30 developers and 40 maintainers; null for a user, a group or a key.
+        /// The access level: 0 nobody, 30 developers, 40 maintainers; null for a user, group or key.
         access_level: Option<u64>,
         access_level_description: String,
     }
@@ -21,7 +22,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What protects the branches of a name.
+    /// A protection rule.
     pub struct ProtectionRule {
         /// A branch, or a pattern such as `release/*`.
         name: String,
@@ -36,13 +37,13 @@ crate::resource! {
     }
 }
 
-/// Another level for some access of a rule; access of its own where no `id` says which.
+/// A change of a permission of a rule: of the one with this `id`, or a new one if `id` is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AccessChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
-    /// 0 is nobody, 30 developers and 40 maintainers.
+    /// The access level: 0 nobody, 30 developers, 40 maintainers.
     pub access_level: u64,
 }
 
@@ -50,7 +51,7 @@ impl InputType for Vec<AccessChange> {
     const KIND: InputKind = InputKind::Other;
 }
 
-/// Returns whether a rule of that name is about a branch; `*` stands for any characters.
+/// Returns whether the rule `name` matches a branch; `*` matches any characters.
 pub fn covers(name: &str, branch: &str) -> bool {
     let Some((first, rest)) = name.split_once('*') else { return name == branch };
     let Some(mut left) = branch.strip_prefix(first) else { return false };
@@ -66,32 +67,32 @@ pub fn covers(name: &str, branch: &str) -> bool {
 crate::endpoints! {
     newer section "Protected branches";
 
-    /// Lists the rules that protect the branches of a project.
+    /// Lists the protection rules of a project.
     GET "/projects/{id}/protected_branches" => Vec<ProtectionRule>;
     struct ListProtectionRules { id: Id }
 
-    /// Protects the branches of a name or a pattern.
+    /// Protects the branches that match a name or a pattern.
     POST "/projects/{id}/protected_branches" => ProtectionRule,
     touches [ListProtectionRules, ListBranches, GetBranch];
     struct CreateProtectionRule {
         id: Id,
         name: String,
-        /// 0 is nobody, 30 developers and 40 (where absent) maintainers.
+        /// Role that can push: 0 nobody, 30 developers, 40 maintainers (default).
         push_access_level: Option<u64>,
-        /// The same of merging.
+        /// Role that can merge: 0 nobody, 30 developers, 40 maintainers (default).
         merge_access_level: Option<u64>,
         allow_force_push: Option<bool>,
     }
 
-    /// Changes a rule; since 15.6.
+    /// Updates a rule (since 15.6).
     JSON PATCH "/projects/{id}/protected_branches/{name}" => ProtectionRule,
     touches [ListProtectionRules, ListBranches, GetBranch];
     struct UpdateProtectionRule {
         id: Id,
         name: String,
-        /// Who may push; servers without a Premium license ignore it.
+        /// Permissions to push; ignored by servers without a Premium license.
         allowed_to_push: Option<Vec<AccessChange>>,
-        /// The same of merging.
+        /// Permissions to merge; ignored by servers without a Premium license.
         allowed_to_merge: Option<Vec<AccessChange>>,
         allow_force_push: Option<bool>,
     }

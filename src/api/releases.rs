@@ -1,4 +1,5 @@
-//! Releases of a project. Not in the specification; since 11.7. Servers of its age have a text on each tag.
+//! Releases of a project. Not in the specification; available since 11.7. Older servers have only a release description
+//! per tag.
 
 use crate::api::merge_requests::Milestone;
 use crate::api::tags::{GetTag, ListTags};
@@ -6,14 +7,14 @@ use crate::api::users::User;
 use crate::api::{Id, Time};
 
 crate::resource! {
-    /// A version that is given to its users.
+    /// A release of a project.
     pub struct ProjectRelease {
         tag_name: String,
         name: Option<String>,
-        /// Markdown.
+        /// The release notes in Markdown.
         description: Option<String>,
         created_at: Option<Time>,
-        /// Later than now where it is upcoming.
+        /// The release date; in the future for upcoming releases.
         released_at: Option<Time>,
     }
     newer {
@@ -25,16 +26,16 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What there is to download.
+    /// The assets of a release.
     pub struct Assets {
-        /// Absent where the caller may not read the code.
+        /// The source archives; absent if the caller may not read the code.
         sources: Vec<AssetSource>,
         links: Vec<AssetLink>,
     }
 }
 
 crate::resource! {
-    /// The files of the tag as an archive.
+    /// A source archive of the tag.
     pub struct AssetSource {
         format: String,
         url: String,
@@ -42,21 +43,21 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A file, or a page.
+    /// A link to a file or a page.
     pub struct AssetLink {
         id: u64,
         name: String,
         url: String,
-        /// `other`, `runbook`, `image` or `package`.
+        /// The type: `other`, `runbook`, `image` or `package`.
         link_type: String,
     }
 }
 
-/// What a link may be of.
+/// The types of asset links.
 pub const LINK_TYPES: &[&str] = &["other", "runbook", "image", "package"];
 
 impl ProjectRelease {
-    /// Returns its title: its name, or its tag where it has none.
+    /// Returns the name, or the tag if the release has no name.
     pub fn title(&self) -> &str {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.tag_name)
     }
@@ -65,11 +66,11 @@ impl ProjectRelease {
 crate::endpoints! {
     newer section "Releases";
 
-    /// Lists the releases of a project, the latest first.
+    /// Lists the releases of a project, latest first.
     GET "/projects/{id}/releases" => Vec<ProjectRelease>;
     struct ListReleases { id: Id }
 
-    /// Creates a release of a tag, and the tag where `ref` says of what.
+    /// Creates a release for a tag; also creates the tag if `ref` is set.
     POST "/projects/{id}/releases" => ProjectRelease,
     touches [ListReleases, ListTags, GetTag];
     struct CreateProjectRelease {
@@ -77,38 +78,38 @@ crate::endpoints! {
         tag_name: String,
         name: Option<String>,
         description: Option<String>,
-        /// A commit, branch or tag, for a tag that does not exist yet.
+        /// Commit, branch or tag, if the tag does not exist yet.
         r#ref: Option<String>,
     }
 
-    /// Changes a release.
+    /// Updates a release.
     PUT "/projects/{id}/releases/{tag_name}" => ProjectRelease,
     touches [ListReleases, ListTags, GetTag];
     struct UpdateProjectRelease { id: Id, tag_name: String, name: Option<String>, description: Option<String> }
 
-    /// Deletes a release; its tag stays.
+    /// Deletes a release; its tag is kept.
     DELETE "/projects/{id}/releases/{tag_name}" => ProjectRelease,
     touches [ListReleases, ListTags, GetTag];
     struct DeleteProjectRelease { id: Id, tag_name: String }
 
-    /// Lists the links among the assets of a release.
+    /// Lists the asset links of a release.
     GET "/projects/{id}/releases/{tag_name}/assets/links" => Vec<AssetLink>;
     struct ListAssetLinks { id: Id, tag_name: String }
 
-    /// Adds a link to the assets of a release. No two have the same name or address.
+    /// Adds a link to the assets of a release. Names and URLs must be unique.
     POST "/projects/{id}/releases/{tag_name}/assets/links" => AssetLink,
     touches [ListAssetLinks, ListReleases];
     struct CreateAssetLink {
         id: Id,
         tag_name: String,
         name: String,
-        /// http, https or ftp.
+        /// URL with http, https or ftp.
         url: String,
-        /// A word of [`LINK_TYPES`]; `other` where absent.
+        /// `other` (default), `runbook`, `image` or `package`.
         link_type: Option<String>,
     }
 
-    /// Changes a link of a release. Servers want the name or the address, and take an absent type for `other`.
+    /// Updates an asset link of a release. Servers require the name or the URL, and reset an absent type to `other`.
     PUT "/projects/{id}/releases/{tag_name}/assets/links/{link_id}" => AssetLink,
     touches [ListAssetLinks, ListReleases];
     struct UpdateAssetLink {
@@ -120,7 +121,7 @@ crate::endpoints! {
         link_type: Option<String>,
     }
 
-    /// Removes a link from a release; what it leads to stays.
+    /// Removes an asset link from a release; the target of the link is not deleted.
     DELETE "/projects/{id}/releases/{tag_name}/assets/links/{link_id}" => AssetLink,
     touches [ListAssetLinks, ListReleases];
     struct DeleteAssetLink { id: Id, tag_name: String, link_id: u64 }

@@ -6,7 +6,7 @@ use crate::api::{Id, Raw};
 use base64::Engine as _;
 
 crate::open_enum! {
-    /// What a tree entry is.
+    /// The type of a tree entry.
     pub enum EntryKind {
         Tree = "tree",
         Blob = "blob",
@@ -16,31 +16,31 @@ crate::open_enum! {
 }
 
 crate::resource! {
-    /// A file, folder or submodule of a tree.
+    /// A file, folder or submodule in a tree.
     pub struct TreeEntry {
-        /// Its hash.
+        /// The SHA of the object.
         id: String,
         name: String,
         r#type: EntryKind,
-        /// From the root of the repository.
+        /// The path from the root of the repository.
         path: String,
-        /// Six octal digits.
+        /// The file mode: six octal digits.
         mode: String,
     }
 }
 
 impl TreeEntry {
-    /// Returns whether it can be opened further.
+    /// Returns whether the entry is a folder.
     pub fn is_folder(&self) -> bool {
         self.r#type == EntryKind::Tree
     }
 
-    /// Returns whether it is a file that may be run.
+    /// Returns whether the entry is an executable file.
     pub fn is_executable(&self) -> bool {
         self.mode == "100755"
     }
 
-    /// Returns whether it points to another path.
+    /// Returns whether the entry is a symbolic link.
     pub fn is_link(&self) -> bool {
         self.mode == "120000"
     }
@@ -50,7 +50,7 @@ crate::resource! {
     /// A blob with its content.
     pub struct Blob {
         size: u64,
-        /// `base64`.
+        /// The encoding of the content: `base64`.
         encoding: String,
         content: String,
         sha: String,
@@ -58,7 +58,7 @@ crate::resource! {
 }
 
 impl Blob {
-    /// A blob as it goes on the wire.
+    /// Creates a blob with base64 content, as servers send it.
     pub fn new(sha: impl Into<String>, bytes: &[u8]) -> Blob {
         Blob {
             size: bytes.len() as u64,
@@ -68,25 +68,25 @@ impl Blob {
         }
     }
 
-    /// The content; `None` if it is not the base64 that it claims to be.
+    /// Returns the content; `None` if its base64 is invalid.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         if self.encoding != "base64" {
             return Some(self.content.clone().into_bytes());
         }
-        // Some servers break the lines.
+        // Some servers insert line breaks.
         let compact: Vec<u8> = self.content.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
         base64::engine::general_purpose::STANDARD.decode(compact).ok()
     }
 }
 
 crate::resource! {
-    /// What lies between two refs.
+    /// The commits and changes between two refs.
     pub struct Comparison {
-        /// The newest of the commits.
+        /// The newest commit.
         commit: Option<Commit>,
         commits: Vec<Commit>,
         diffs: Vec<DiffEntry>,
-        /// The server gave up before the end.
+        /// Whether the server stopped before the comparison was complete.
         compare_timeout: bool,
         compare_same_ref: bool,
     }
@@ -96,7 +96,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The user of the history, and how much they did.
+    /// An author of commits, with the numbers of commits and changed lines.
     pub struct Contributor {
         name: String,
         email: String,
@@ -107,7 +107,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// Lines of a file that one commit brought, in the order of the file.
+    /// Consecutive lines of a file that were last changed by the same commit; ranges are in the order of the file.
     pub struct BlameRange {
         commit: Option<Commit>,
         lines: Vec<String>,
@@ -117,48 +117,48 @@ crate::resource! {
 crate::endpoints! {
     section "Repository browsing";
 
-    /// Lists a folder.
+    /// Lists the entries of a folder.
     GET "/projects/{id}/repository/tree" => Vec<TreeEntry>;
     struct ListTree {
         id: Id,
-        /// The folder; the root where absent.
+        /// Folder; the root if absent.
         path: Option<String>,
-        /// A ref; the default branch where absent.
+        /// Ref; the default branch if absent.
         r#ref: Option<String>,
-        /// All that is below it, too.
+        /// Whether to include the entries of all subfolders.
         recursive: Option<bool>,
     }
 
-    /// Reads a blob with its size.
+    /// Gets a blob with its size.
     GET "/projects/{id}/repository/blobs/{sha}" => Blob, immutable by sha;
     struct GetBlob { id: Id, sha: String }
 
-    /// Reads the bytes of a blob.
+    /// Gets the content of a blob.
     GET "/projects/{id}/repository/blobs/{sha}/raw" => Raw, immutable by sha;
     struct GetRawBlob { id: Id, sha: String }
 
-    /// Reads the bytes of the file at a path.
+    /// Gets the content of the file at a path.
     NEWER GET "/projects/{id}/repository/files/{path}/raw" => Raw;
     struct GetRawFile {
         id: Id,
         path: String,
-        /// A commit, tag or branch; the default branch where absent.
+        /// Commit, tag or branch; the default branch if absent.
         r#ref: Option<String>,
-        /// Whether a pointer of Git LFS is answered by the file that it stands for.
+        /// Whether to return the file itself for a Git LFS pointer.
         lfs: Option<bool>,
     }
 
-    /// Tells which commit brought which lines of a file; since 12.2.
+    /// Gets the last commit of each line of a file (since 12.2).
     NEWER GET "/projects/{id}/repository/files/{path}/blame" => Vec<BlameRange>;
     struct GetBlame { id: Id, path: String, r#ref: String }
 
-    /// Fetches the whole tree of a commit as an archive.
+    /// Downloads an archive of a commit's tree.
     GET "/projects/{id}/repository/archive" => Raw;
     struct GetArchive {
         id: Id,
-        /// A commit, tag or branch; the default branch where absent.
+        /// Commit, tag or branch; the default branch if absent.
         sha: Option<String>,
-        /// `tar.gz` (where absent), `tar.bz2`, `tbz`, `tbz2`, `tb2`, `bz2`, `tar` or `zip`.
+        /// `tar.gz` (default), `tar.bz2`, `tbz`, `tbz2`, `tb2`, `bz2`, `tar` or `zip`.
         format: Option<String>,
     }
 
@@ -169,18 +169,17 @@ crate::endpoints! {
         id: Id,
         from: String,
         to: String,
-        /// Servers of today: whether the trees are compared as they are, not with where the two parted; `false` where
-        /// absent. Others do not look at it.
+        /// Whether to compare the trees directly instead of from the merge base (default: no); older servers ignore it.
         straight: Option<bool>,
     }
 
-    /// Lists who made the history.
+    /// Lists the contributors.
     GET "/projects/{id}/repository/contributors" => Vec<Contributor>;
     struct ListContributors {
         id: Id,
-        /// `name`, `email` or `commits`; by date of commit where absent.
+        /// `name`, `email` or `commits`; by commit date if absent.
         order_by: Option<String>,
-        /// `asc` (where absent) or `desc`.
+        /// `asc` (default) or `desc`.
         sort: Option<String>,
     }
 }

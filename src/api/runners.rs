@@ -1,4 +1,4 @@
-//! Runners: the machines that do jobs (specification, "Runners").
+//! Runners, which execute jobs (specification, "Runners").
 
 use crate::api::jobs::Job;
 use crate::api::projects::ProjectBrief;
@@ -6,7 +6,7 @@ use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Known, Nothing, Time};
 
 crate::open_enum! {
-    /// Whether a runner can be reached, in the words of old and new servers.
+    /// The connection status of a runner, including the values of newer servers.
     pub enum RunnerStatus {
         Online = "online",
         Offline = "offline",
@@ -18,15 +18,15 @@ crate::open_enum! {
 }
 
 crate::resource! {
-    /// A runner; the detail adds what is under `views`.
+    /// A runner; the single view also contains the fields under `views`.
     pub struct Runner {
         id: u64,
         description: Option<String>,
         name: Option<String>,
-        /// Whether it takes jobs.
+        /// Whether the runner accepts jobs.
         active: bool,
         is_shared: bool,
-        /// Null for one that never called.
+        /// Whether the runner is online; null if it has never contacted the server.
         online: Option<bool>,
         status: RunnerStatus,
     }
@@ -34,9 +34,9 @@ crate::resource! {
         architecture: String,
         contacted_at: Time,
         platform: String,
-        /// The projects that it serves.
+        /// The projects that the runner is enabled for.
         projects: Vec<ProjectBrief>,
-        /// Its secret.
+        /// The token, which is a secret.
         token: String,
         revision: String,
         tag_list: Vec<String>,
@@ -58,18 +58,18 @@ crate::resource! {
 }
 
 impl Runner {
-    /// Returns whether an administrator or owner told it to rest.
+    /// Returns whether the runner was paused by an administrator or owner.
     pub fn is_paused(&self) -> bool {
         self.paused.unwrap_or(!self.active)
     }
 
-    /// The name by which the user calls it: description, else name, else number.
+    /// Returns the display name: the description, else the name, else the ID.
     pub fn label(&self) -> String {
         let text = self.description.as_deref().filter(|d| !d.is_empty()).or(self.name.as_deref());
         text.map_or_else(|| format!("#{}", self.id), str::to_owned)
     }
 
-    /// Its tags, in the views that name them.
+    /// Returns the tags, if the view includes them.
     pub fn tags(&self) -> &[String] {
         self.tag_list.known().map_or(&[], Vec::as_slice)
     }
@@ -78,32 +78,32 @@ impl Runner {
 crate::endpoints! {
     section "Runners";
 
-    /// Lists the specific runners that the caller may use.
+    /// Lists the specific runners that are available to the caller.
     GET "/runners" => Vec<Runner>;
     struct ListRunners {
         /// `active`, `paused` or `online`.
         scope: Option<String>,
     }
 
-    /// Lists all runners of the server, for administrators.
+    /// Lists all runners of the server; administrators only.
     GET "/runners/all" => Vec<Runner>;
     struct ListAllRunners {
         /// `specific`, `shared`, `active`, `paused` or `online`.
         scope: Option<String>,
     }
 
-    /// Reads one runner.
+    /// Gets a single runner.
     GET "/runners/{id}" => Runner;
     struct GetRunner { id: u64 }
 
-    /// Changes a runner.
+    /// Updates a runner.
     PUT "/runners/{id}" => Runner,
     touches [ListRunners, ListAllRunners, GetRunner, ListProjectRunners];
     struct UpdateRunner {
         id: u64,
         description: Option<String>,
         active: Option<bool>,
-        /// All tags that it has from now on.
+        /// New list of all tags.
         tag_list: Option<Vec<String>>,
         run_untagged: Option<bool>,
         locked: Option<bool>,
@@ -116,7 +116,7 @@ crate::endpoints! {
     touches [ListRunners, ListAllRunners, GetRunner, ListProjectRunners];
     struct DeleteRunner { id: u64 }
 
-    /// Lists the jobs that a runner does or has done.
+    /// Lists the jobs that a runner is executing or has executed.
     GET "/runners/{id}/jobs" => Vec<Job>,
     views ["commit": COMMIT_WITH_MESSAGE];
     struct ListRunnerJobs {
@@ -125,16 +125,16 @@ crate::endpoints! {
         status: Option<String>,
     }
 
-    /// Lists the runners that serve a project, its own and shared ones.
+    /// Lists the runners that are enabled for a project, both specific and shared.
     GET "/projects/{id}/runners" => Vec<Runner>;
     struct ListProjectRunners { id: Id }
 
-    /// Lets a specific runner serve a project.
+    /// Enables a specific runner for a project.
     POST "/projects/{id}/runners" => Runner,
     touches [ListProjectRunners, ListRunners, GetRunner];
     struct EnableRunner { id: Id, runner_id: u64 }
 
-    /// Ends the service of a runner to a project, unless it is its only one.
+    /// Disables a runner for a project, unless it is its only project.
     DELETE "/projects/{id}/runners/{runner_id}" => Nothing,
     touches [ListProjectRunners, ListRunners, GetRunner];
     struct DisableRunner { id: Id, runner_id: u64 }

@@ -1,4 +1,4 @@
-//! Search everywhere, in a group, in a project (specification, "Search").
+//! Search in all projects, in a group, and in a project (specification, "Search").
 
 use crate::api::Id;
 use crate::api::commits::resources::Commit;
@@ -12,11 +12,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 crate::resource! {
-    /// A part of a file or wiki page that holds what was looked for.
+    /// A match in a file or wiki page.
     pub struct BlobHit {
         /// The path without its extension.
         basename: String,
-        /// Some lines around the hit.
+        /// Some lines around the match.
         data: String,
         /// The path.
         filename: String,
@@ -31,30 +31,30 @@ crate::resource! {
     }
 }
 
-/// One thing that search found. Which kind it is, its own fields say: servers add scopes, and the reply does not
-/// name its own.
+/// A search result. Its kind is determined from its fields, because the reply does not contain the scope and servers
+/// may add scopes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Hit {
-    /// Of the scopes `blobs` and `wiki_blobs`.
+    /// A result of the scopes `blobs` and `wiki_blobs`.
     Blob(Box<BlobHit>),
-    /// Of the scope `commits`.
+    /// A result of the scope `commits`.
     Commit(Box<Commit>),
-    /// Of the scope `projects`.
+    /// A result of the scope `projects`.
     Project(Box<Project>),
-    /// Of the scope `notes`.
+    /// A result of the scope `notes`.
     Note(Box<Note>),
-    /// Of the scope `merge_requests`.
+    /// A result of the scope `merge_requests`.
     MergeRequest(Box<MergeRequest>),
-    /// Of the scopes `snippet_titles` and `snippet_blobs`.
+    /// A result of the scopes `snippet_titles` and `snippet_blobs`.
     Snippet(Box<Snippet>),
-    /// Of the scope `users`, of newer servers.
+    /// A result of the scope `users`, on newer servers.
     User(Box<User>),
-    /// Of the scope `issues`.
+    /// A result of the scope `issues`.
     Issue(Box<Issue>),
-    /// Of the scope `milestones`.
+    /// A result of the scope `milestones`.
     Milestone(Box<Milestone>),
-    /// Of a scope that is not known here.
+    /// A result of an unknown scope.
     Other(Value),
 }
 
@@ -87,7 +87,7 @@ impl<'de> Deserialize<'de> for Hit {
     }
 }
 
-/// The scopes of a search everywhere; the last three need a full-text engine.
+/// The scopes of a global search; the last three require a full-text engine.
 pub const GLOBAL_SCOPES: [&str; 9] = [
     "projects",
     "issues",
@@ -100,7 +100,7 @@ pub const GLOBAL_SCOPES: [&str; 9] = [
     "commits",
 ];
 
-/// The scopes of a search in a group; the last three need a full-text engine.
+/// The scopes of a search in a group; the last three require a full-text engine.
 pub const GROUP_SCOPES: [&str; 7] =
     ["projects", "issues", "merge_requests", "milestones", "blobs", "wiki_blobs", "commits"];
 
@@ -111,10 +111,10 @@ pub const PROJECT_SCOPES: [&str; 7] =
 crate::endpoints! {
     section "Search";
 
-    /// Searches everything that the caller may see.
+    /// Searches everything that is visible to the caller.
     GET "/search" => Vec<Hit>;
     struct Search {
-        /// A word of [`GLOBAL_SCOPES`].
+        /// One of [`GLOBAL_SCOPES`].
         scope: String,
         search: String,
     }
@@ -123,7 +123,7 @@ crate::endpoints! {
     GET "/groups/{id}/-/search" => Vec<Hit>;
     struct SearchGroup {
         id: Id,
-        /// A word of [`GROUP_SCOPES`].
+        /// One of [`GROUP_SCOPES`].
         scope: String,
         search: String,
     }
@@ -132,7 +132,7 @@ crate::endpoints! {
     GET "/projects/{id}/-/search" => Vec<Hit>;
     struct SearchProject {
         id: Id,
-        /// A word of [`PROJECT_SCOPES`].
+        /// One of [`PROJECT_SCOPES`].
         scope: String,
         search: String,
     }

@@ -4,7 +4,7 @@ use crate::api::users::User;
 use crate::api::{Id, Nothing, Raw, Time};
 
 crate::resource! {
-    /// A named piece of text.
+    /// A snippet of a project.
     pub struct Snippet {
         id: u64,
         title: String,
@@ -16,7 +16,7 @@ crate::resource! {
         web_url: String,
     }
     views {
-        /// Whose it is: in search results.
+        /// The ID of the project; only in search results.
         project_id: u64,
     }
     newer {
@@ -27,7 +27,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// One of the files that a snippet of today may hold.
+    /// A file of a snippet; on current servers, a snippet can have several.
     pub struct SnippetFile {
         path: String,
         raw_url: String,
@@ -35,11 +35,11 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// From where and with what a snippet was made.
+    /// The user agent and IP address that created a snippet.
     pub struct UserAgentDetail {
         user_agent: String,
         ip_address: String,
-        /// Servers that run call it `akismet_submitted`.
+        /// Whether the snippet was submitted to a spam check; actual servers call it `akismet_submitted`.
         #[serde(alias = "akismet_submitted")]
         spam_check_submitted: bool,
     }
@@ -48,15 +48,15 @@ crate::resource! {
 crate::endpoints! {
     section "Project snippets";
 
-    /// Lists a project's snippets.
+    /// Lists the snippets of a project.
     GET "/projects/{id}/snippets" => Vec<Snippet>;
     struct ListSnippets { id: Id }
 
-    /// Reads one snippet.
+    /// Gets a single snippet.
     GET "/projects/{id}/snippets/{snippet_id}" => Snippet;
     struct GetSnippet { id: Id, snippet_id: u64 }
 
-    /// Creates a snippet. Servers of today call `code` `content`: give both, and each takes its own.
+    /// Creates a snippet. Current servers call `code` `content`: set both, and each server uses its own.
     POST "/projects/{id}/snippets" => Snippet,
     touches [ListSnippets];
     struct CreateSnippet {
@@ -66,11 +66,11 @@ crate::endpoints! {
         code: String,
         visibility: String,
         description: Option<String>,
-        /// What newer servers call `code`.
+        /// The text, under the name that newer servers use for `code`.
         content: Option<String>,
     }
 
-    /// Changes a snippet.
+    /// Updates a snippet.
     PUT "/projects/{id}/snippets/{snippet_id}" => Snippet,
     touches [ListSnippets, GetSnippet, GetSnippetText];
     struct UpdateSnippet {
@@ -81,7 +81,7 @@ crate::endpoints! {
         description: Option<String>,
         code: Option<String>,
         visibility: Option<String>,
-        /// What newer servers call `code`.
+        /// The text, under the name that newer servers use for `code`.
         content: Option<String>,
     }
 
@@ -90,11 +90,11 @@ crate::endpoints! {
     touches [ListSnippets, GetSnippet, GetSnippetText];
     struct DeleteSnippet { id: Id, snippet_id: u64 }
 
-    /// Reads the text.
+    /// Gets the text of a snippet.
     GET "/projects/{id}/snippets/{snippet_id}/raw" => Raw;
     struct GetSnippetText { id: Id, snippet_id: u64 }
 
-    /// Reads from where it was made, for administrators.
+    /// Gets the user agent details of a snippet; administrators only.
     GET "/projects/{id}/snippets/{snippet_id}/user_agent_detail" => UserAgentDetail;
     struct GetUserAgentDetail { id: Id, snippet_id: u64 }
 }

@@ -1,19 +1,19 @@
-//! Tags and the releases that hang on them (specification, "Tags and releases").
+//! Tags and their releases (specification, "Tags and releases").
 
 use crate::api::commits::resources::Commit;
 use crate::api::{Id, Nothing, Time};
 
 crate::resource! {
-    /// A tag, its annotation and its release.
+    /// A tag, with its message and its release.
     pub struct Tag {
         name: String,
-        /// Null for a light tag.
+        /// The message; null for a lightweight tag.
         message: Option<String>,
         commit: Option<Commit>,
         release: Option<Release>,
     }
     newer {
-        /// The hash of the tag itself, or of the commit.
+        /// The SHA of the tag object, or of the commit for a lightweight tag.
         target: String,
         protected: bool,
         created_at: Time,
@@ -21,10 +21,10 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What a version brings.
+    /// The release of a tag.
     pub struct Release {
         tag_name: String,
-        /// Markdown.
+        /// The release notes in Markdown.
         description: Option<String>,
     }
 }
@@ -32,17 +32,17 @@ crate::resource! {
 crate::endpoints! {
     section "Tags and releases";
 
-    /// Lists tags.
+    /// Lists the tags of a project.
     GET "/projects/{id}/repository/tags" => Vec<Tag>;
     struct ListTags {
         id: Id,
-        /// `name` or `updated` (where absent).
+        /// `name` or `updated` (default).
         order_by: Option<String>,
-        /// `asc` or `desc` (where absent).
+        /// `asc` or `desc` (default).
         sort: Option<String>,
     }
 
-    /// Reads one tag.
+    /// Gets a single tag.
     GET "/projects/{id}/repository/tags/{tag_name}" => Tag;
     struct GetTag { id: Id, tag_name: String }
 
@@ -52,9 +52,9 @@ crate::endpoints! {
     struct CreateTag {
         id: Id,
         tag_name: String,
-        /// A hash, tag or branch.
+        /// Commit SHA, tag or branch.
         r#ref: String,
-        /// Makes it an annotated one.
+        /// Message; creates an annotated tag.
         message: Option<String>,
         release_description: Option<String>,
     }
@@ -64,12 +64,12 @@ crate::endpoints! {
     touches [ListTags, GetTag];
     struct DeleteTag { id: Id, tag_name: String }
 
-    /// Hangs a release on a tag.
+    /// Creates a release for a tag.
     POST "/projects/{id}/repository/tags/{tag_name}/release" => Release,
     touches [ListTags, GetTag];
     struct CreateRelease { id: Id, tag_name: String, description: String }
 
-    /// Replaces the description of a release.
+    /// Updates the description of a release.
     PUT "/projects/{id}/repository/tags/{tag_name}/release" => Release,
     touches [ListTags, GetTag];
     struct UpdateRelease { id: Id, tag_name: String, description: String }

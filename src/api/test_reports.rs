@@ -1,12 +1,12 @@
-//! Test reports of pipelines: what the jobs' reports say together. Not in the specification.
+//! Test reports of pipelines, combined from the reports of their jobs. Not in the specification.
 
 use crate::api::Id;
 use serde_json::Value;
 
 crate::resource! {
-    /// The tests of all suites of a pipeline, counted.
+    /// The totals of all test suites of a pipeline.
     pub struct TestTotals {
-        /// In seconds.
+        /// The duration in seconds.
         time: f64,
         count: u64,
         success: u64,
@@ -18,11 +18,11 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The tests of a job, counted.
+    /// The test counts of a job.
     pub struct TestSuiteSummary {
-        /// The job's name.
+        /// The name of the job.
         name: String,
-        /// In seconds.
+        /// The duration in seconds.
         total_time: f64,
         total_count: u64,
         success_count: u64,
@@ -30,13 +30,13 @@ crate::resource! {
         skipped_count: u64,
         error_count: u64,
         build_ids: Vec<u64>,
-        /// Why its report could not be read.
+        /// The reason why the report could not be parsed.
         suite_error: Option<String>,
     }
 }
 
 crate::resource! {
-    /// The test report of a pipeline in numbers; all are 0 until it has finished.
+    /// The test counts of a pipeline; all are 0 until it has finished.
     pub struct TestReportSummary {
         total: TestTotals,
         test_suites: Vec<TestSuiteSummary>,
@@ -44,7 +44,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// How often a test failed lately.
+    /// The number of recent failures of a test.
     pub struct RecentFailures {
         count: u64,
         base_branch: String,
@@ -52,16 +52,16 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// One test.
+    /// A test case.
     pub struct TestCase {
         /// `success`, `failed`, `error` or `skipped`.
         status: String,
         name: String,
         classname: Option<String>,
         file: Option<String>,
-        /// In seconds.
+        /// The duration in seconds.
         execution_time: f64,
-        /// A text; an object of some skipped ones.
+        /// The output: text, or an object for some skipped tests.
         system_output: Value,
         stack_trace: Option<String>,
         recent_failures: Option<RecentFailures>,
@@ -69,27 +69,27 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The tests of a job.
+    /// The test cases of a job.
     pub struct TestSuite {
-        /// The job's name.
+        /// The name of the job.
         name: String,
-        /// In seconds.
+        /// The duration in seconds.
         total_time: f64,
         total_count: u64,
         success_count: u64,
         failed_count: u64,
         skipped_count: u64,
         error_count: u64,
-        /// Why its report could not be read.
+        /// The reason why the report could not be parsed.
         suite_error: Option<String>,
         test_cases: Vec<TestCase>,
     }
 }
 
 crate::resource! {
-    /// The tests of a pipeline.
+    /// The test report of a pipeline.
     pub struct TestReport {
-        /// In seconds.
+        /// The duration in seconds.
         total_time: f64,
         total_count: u64,
         success_count: u64,
@@ -103,11 +103,11 @@ crate::resource! {
 crate::endpoints! {
     newer section "Test reports";
 
-    /// Counts the tests of a pipeline.
+    /// Gets the test counts of a pipeline.
     GET "/projects/{id}/pipelines/{pipeline_id}/test_report_summary" => TestReportSummary;
     struct GetTestReportSummary { id: Id, pipeline_id: u64 }
 
-    /// Reads the tests of a pipeline.
+    /// Gets the test report of a pipeline.
     GET "/projects/{id}/pipelines/{pipeline_id}/test_report" => TestReport;
     struct GetTestReport { id: Id, pipeline_id: u64 }
 }

@@ -1,10 +1,10 @@
-//! To-dos: what the server lists for its user to do. Not in the specification; servers of its age have them, too.
+//! To-do items of the user. Not in the specification, although servers of that version support them.
 
 use crate::api::users::User;
 use crate::api::{Nothing, Time};
 
 crate::resource! {
-    /// The project of a to-do.
+    /// The project of a to-do item.
     pub struct TodoProject {
         id: u64,
         description: Option<String>,
@@ -17,7 +17,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The group of a to-do that belongs to no project.
+    /// The group of a to-do item that belongs to no project.
     pub struct TodoGroup {
         id: u64,
         name: String,
@@ -27,33 +27,33 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What a to-do is about, as far as the kinds of things have fields in common.
+    /// The target of a to-do item: the fields that the different kinds of targets have in common.
     pub struct TodoTarget {
         title: Option<String>,
     }
     newer {
-        /// Of issues, merge requests and epics.
+        /// The number, for issues, merge requests and epics.
         iid: u64,
-        /// Of issues and merge requests.
+        /// The state, for issues and merge requests.
         state: String,
         web_url: String,
     }
 }
 
 crate::resource! {
-    /// Something that waits for the user, and why.
+    /// A to-do item.
     pub struct Todo {
         id: u64,
         project: Option<TodoProject>,
-        /// Who caused it.
+        /// The user who caused it.
         author: Option<User>,
-        /// A word of [`ACTIONS`], or a later one.
+        /// The reason: one of [`ACTIONS`], or a newer value.
         action_name: String,
-        /// A word of [`TYPES`], or a later one.
+        /// The type of the target: one of [`TYPES`], or a newer value.
         target_type: String,
-        /// Null where the target is gone.
+        /// The target; null if it was deleted.
         target: Option<TodoTarget>,
-        /// The page of the target, with the note as its fragment.
+        /// The URL of the target, with the note as its fragment.
         target_url: Option<String>,
         /// The title of the target, or the text of the note.
         body: String,
@@ -68,18 +68,18 @@ crate::resource! {
 }
 
 impl Todo {
-    /// Returns whether it waits for the user.
+    /// Returns whether the item is pending.
     pub fn is_pending(&self) -> bool {
         self.state != "done"
     }
 
-    /// The title of the target, else the first line of what it says.
+    /// Returns the title of the target, or else the first line of the body.
     pub fn title(&self) -> &str {
         let title = self.target.as_ref().and_then(|target| target.title.as_deref());
         title.filter(|title| !title.is_empty()).or_else(|| self.body.lines().next()).unwrap_or_default()
     }
 
-    /// The path of its project or group; empty where it has none.
+    /// Returns the path of the project or group; empty if it has none.
     pub fn within(&self) -> &str {
         match (&self.project, &self.group) {
             (Some(project), _) => &project.path_with_namespace,
@@ -89,7 +89,7 @@ impl Todo {
         }
     }
 
-    /// `!42` or `#7`; empty for other targets.
+    /// Returns the reference of the target, such as `!42` or `#7`; empty for targets without one.
     pub fn reference(&self) -> String {
         let iid = self.target.as_ref().and_then(|target| target.iid);
         let mark = match self.target_type.as_str() {
@@ -102,7 +102,7 @@ impl Todo {
     }
 }
 
-/// Why there are to-dos, as lists are filtered; servers add more.
+/// The reasons for to-do items that lists can be filtered by; servers may add more.
 pub const ACTIONS: &[&str] = &[
     "assigned",
     "review_requested",
@@ -117,32 +117,32 @@ pub const ACTIONS: &[&str] = &[
     "ssh_key_expired",
 ];
 
-/// What to-dos are about, as lists are filtered; servers add more.
+/// The target types of to-do items that lists can be filtered by; servers may add more.
 pub const TYPES: &[&str] = &["MergeRequest", "Issue", "WorkItem", "Commit", "Epic"];
 
 crate::endpoints! {
     newer section "To-dos";
 
-    /// Lists the caller's to-dos, newest first.
+    /// Lists the caller's to-do items, newest first.
     GET "/todos" => Vec<Todo>;
     struct ListTodos {
-        /// A word of [`ACTIONS`].
+        /// One of [`ACTIONS`].
         action: Option<String>,
         author_id: Option<u64>,
         project_id: Option<u64>,
         group_id: Option<u64>,
-        /// `pending` (where absent) or `done`.
+        /// `pending` (default) or `done`.
         state: Option<String>,
-        /// A word of [`TYPES`].
+        /// One of [`TYPES`].
         r#type: Option<String>,
     }
 
-    /// Marks one as done; doing it again changes nothing.
+    /// Marks a to-do item as done; doing it again changes nothing.
     POST "/todos/{id}/mark_as_done" => Todo,
     touches [ListTodos];
     struct MarkTodoAsDone { id: u64 }
 
-    /// Marks all pending ones as done, whatever a list was filtered by.
+    /// Marks all pending to-do items as done, whatever filter a list had.
     POST "/todos/mark_as_done" => Nothing,
     touches [ListTodos];
     struct MarkAllTodosAsDone {}

@@ -1,4 +1,4 @@
-//! Scalar types of the wire: ids, times, and enumerations that servers may extend.
+//! Scalar types of the API: IDs, times, and enumerations that servers may extend.
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -6,18 +6,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The specification's `integer/string`: a number, or the full path of a project or group (`acme/rocket-ui`).
+/// An ID, the specification's `integer/string`: a number, or the full path of a project or group (`acme/rocket-ui`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Id(pub String);
 
 impl Id {
-    /// The number, if it is one.
+    /// Returns the number, if the ID is numeric.
     pub fn number(&self) -> Option<u64> {
         self.0.parse().ok()
     }
 
-    /// The text that goes on the wire, not yet encoded.
+    /// Returns the text, not yet percent-encoded.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -69,31 +69,30 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// An ISO 8601 time as the server wrote it, offset kept (a commit carries its author's).
+/// An ISO 8601 time as sent by the server, including its offset (commits have the author's offset).
 ///
-/// The text is kept, and read when it is needed: a server that writes a date badly must not make a whole reply
-/// unreadable.
+/// The text is kept and parsed on demand, so that an invalid date does not make a whole reply unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(pub String);
 
 impl Time {
-    /// The point in time; `None` if the text is no date.
+    /// Returns the point in time, or `None` if the text is not a valid date.
     pub fn instant(&self) -> Option<Timestamp> {
         if let Ok(instant) = self.0.parse::<Timestamp>() {
             return Some(instant);
         }
-        // Without an offset it is UTC, and a bare date counts from its first moment.
+        // Without an offset, UTC is assumed, and a date without a time means midnight.
         let civil = self.0.parse::<jiff::civil::DateTime>().ok()?;
         civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     }
 
-    /// The time in the form that servers write: UTC, milliseconds, `Z`.
+    /// Formats the time as servers do: UTC, milliseconds, `Z`.
     pub fn from_instant(instant: Timestamp) -> Time {
         Time(format!("{instant:.3}"))
     }
 
-    /// The text as it came.
+    /// Returns the text as received.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -111,8 +110,9 @@ impl fmt::Display for Time {
     }
 }
 
-/// A file among the inputs of a write. It goes as a part of its own
-/// ([`Client::upload`](crate::api::client::Client::upload) under its name), and is nothing in a form of texts.
+/// A file input of a write request. The file is sent as a separate part
+/// ([`Client::upload`](crate::api::client::Client::upload), with the name of the input), and serializes to null, so it
+/// is omitted from the other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct File;
 
@@ -128,28 +128,28 @@ impl<'de> Deserialize<'de> for File {
     }
 }
 
-/// A field that some views of a resource leave out: outside `None` it is absent, inside `None` it is null.
+/// A field that some views of a resource omit: the outer `None` means absent, the inner `None` means null.
 ///
 /// Declare it with `#[serde(default, skip_serializing_if = "Option::is_none", with = "crate::api::types::extra")]`.
 pub type Extra<T> = Option<Option<T>>;
 
-/// Reads and writes an [`Extra`] field.
+/// Serializes and deserializes an [`Extra`] field.
 pub mod extra {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    /// A field that is there was meant to be there, null or not.
+    /// Deserializes a field that is present, null or not.
     pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<super::Extra<T>, D::Error> {
         Option::<T>::deserialize(d).map(Some)
     }
 
-    /// Absent fields never come here: `skip_serializing_if` keeps them out.
+    /// Serializes a field that is present; absent fields are skipped by `skip_serializing_if`.
     pub fn serialize<T: Serialize, S: Serializer>(value: &super::Extra<T>, s: S) -> Result<S::Ok, S::Error> {
         value.as_ref().and_then(Option::as_ref).serialize(s)
     }
 }
 
-/// Values by names that the server chooses. One that is of another kind than expected is left out: what newer servers
-/// put there must not make the whole reply unreadable.
+/// Values with names that the server chooses. Values of an unexpected type are dropped, so that additions of newer
+/// servers do not make the whole reply unreadable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Named<T>(pub BTreeMap<String, T>);
@@ -167,9 +167,9 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     }
 }
 
-/// What an [`Extra`] field holds, absent and null being one to a reader.
+/// Access to the value of an [`Extra`] field, for readers that do not distinguish between absent and null.
 pub trait Known<T> {
-    /// The value, if the server sent one.
+    /// Returns the value, if the server sent one.
     fn known(&self) -> Option<&T>;
 }
 
@@ -179,16 +179,16 @@ impl<T> Known<T> for Extra<T> {
     }
 }
 
-/// Reads a field that has a default: null is the default, too, because servers write null where the specification
-/// does not say so.
+/// Deserializes a field with a default; null also becomes the default, because servers send null where the
+/// specification does not mention it.
 pub fn lenient<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
     Option::<T>::deserialize(d).map(Option::unwrap_or_default)
 }
 
-/// Writes seconds that are whole as an integer, as the specification has them; servers of today write parts of one.
+/// Serializes whole seconds as an integer, as the specification does; current servers send fractions.
 ///
 /// # Errors
-/// What the serializer says.
+/// Returns the error of the serializer.
 pub fn whole_seconds<S: serde::Serializer>(seconds: &Option<f64>, s: S) -> Result<S::Ok, S::Error> {
     match seconds {
         Some(seconds) if seconds.fract() == 0.0 && seconds.abs() < 1e15 => s.serialize_some(&(*seconds as i64)),
@@ -196,12 +196,14 @@ pub fn whole_seconds<S: serde::Serializer>(seconds: &Option<f64>, s: S) -> Resul
     }
 }
 
-/// Declares a resource: a struct that reads whatever a server sends and writes what the specification states.
+/// Declares a resource: a struct that deserializes whatever a server sends, and serializes what the specification
+/// describes.
 ///
-/// Reading: no field is required, null is the default, unknown fields are ignored. Writing: the fields of the struct
-/// are always there (`Option` as null); those under `views` are [`Extra`](crate::api::types::Extra), and only in the
-/// views that set them; those under `newer` are `Option`, which servers of today send and the specification does not
-/// know, written only where they are set.
+/// When deserializing, no field is required, null becomes the default, and unknown fields are ignored. When
+/// serializing, the fields of the struct are always present (`Option` as null). Fields under `views` are
+/// [`Extra`](crate::api::types::Extra), and are present only in the views that set them. Fields under `newer` are
+/// `Option`: current servers send them, but they are not in the specification; they are serialized only if they are
+/// set.
 #[macro_export]
 macro_rules! resource {
     (
@@ -232,7 +234,7 @@ macro_rules! resource {
         }
 
         $(impl $name {
-            /// Leaves only what the specification knows.
+            /// Removes the fields that are not in the specification.
             pub fn as_specified(mut self) -> $name {
                 $(self.$new = None;)*
                 self
@@ -241,7 +243,7 @@ macro_rules! resource {
     };
 }
 
-/// Declares an enumeration of words that a server may extend: an unknown word is kept and shown.
+/// Declares an enumeration of strings that servers may extend: unknown values are kept as text.
 #[macro_export]
 macro_rules! open_enum {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
@@ -249,20 +251,20 @@ macro_rules! open_enum {
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum $name {
             $($(#[$vmeta])* $variant,)*
-            /// A word that the specification does not name, as the server wrote it.
+            /// A value that is not in the specification, as sent by the server.
             Other(String),
         }
 
         impl $name {
-            /// The words that the specification names.
+            /// The values in the specification.
             pub const KNOWN: &'static [&'static str] = &[$($word),*];
 
-            /// The word on the wire.
+            /// Returns the value on the wire.
             pub fn as_str(&self) -> &str {
                 match self { $(Self::$variant => $word,)* Self::Other(word) => word }
             }
 
-            /// Returns whether the specification names it.
+            /// Returns whether the value is in the specification.
             pub fn is_known(&self) -> bool {
                 !matches!(self, Self::Other(_))
             }

@@ -1,4 +1,4 @@
-//! Users, the caller, and their keys (specification, "Users").
+//! Users, the current user, and their keys (specification, "Users").
 
 use crate::api::projects::Project;
 use crate::api::types::File;
@@ -7,30 +7,30 @@ use crate::api::{Id, Nothing, Time};
 use std::collections::BTreeMap;
 
 crate::resource! {
-    /// A user as other resources name one: the specification's brief user.
+    /// A user as part of other resources: the specification's brief user.
     pub struct User {
         id: u64,
         name: String,
         username: String,
-        /// `active`, `blocked`, and more on newer servers.
+        /// The state: `active`, `blocked`, and more on newer servers.
         state: String,
         avatar_url: Option<String>,
         web_url: String,
     }
     views {
-        /// The author of a note, comment or snippet.
+        /// The email address; only for authors of notes, comments and snippets.
         email: String,
         created_at: Time,
     }
 }
 
 crate::resource! {
-    /// A user as the users' own endpoints show one; how much depends on who asks.
+    /// A user as returned by the endpoints for users; the fields depend on the permissions of the caller.
     pub struct Profile {
         id: u64,
         name: String,
         username: String,
-        /// `active`, `blocked`, and more on newer servers.
+        /// The state: `active`, `blocked`, and more on newer servers.
         state: String,
         avatar_url: Option<String>,
         web_url: String,
@@ -39,13 +39,13 @@ crate::resource! {
         created_at: Time,
         bio: String,
         location: String,
-        /// An account name; servers that run call it `skype`.
+        /// An account name; actual servers call it `skype`.
         #[serde(alias = "skype")]
         messenger_id: String,
-        /// An account name; servers that run call it `linkedin`.
+        /// An account name; actual servers call it `linkedin`.
         #[serde(alias = "linkedin")]
         network_profile: String,
-        /// An account name; servers that run call it `twitter`.
+        /// An account name; actual servers call it `twitter`.
         #[serde(alias = "twitter")]
         microblog_account: String,
         website_url: String,
@@ -55,7 +55,7 @@ crate::resource! {
         last_sign_in_at: Time,
         confirmed_at: Time,
         theme_id: u64,
-        /// A date.
+        /// The date of the last activity, without a time.
         last_activity_on: Time,
         color_scheme_id: u64,
         projects_limit: u64,
@@ -81,7 +81,7 @@ crate::resource! {
 }
 
 impl Profile {
-    /// The same user, as other resources name one.
+    /// Returns the same user as it appears in other resources.
     pub fn brief(&self) -> User {
         User {
             id: self.id,
@@ -96,7 +96,7 @@ impl Profile {
 }
 
 crate::resource! {
-    /// An account elsewhere by which a user signs in.
+    /// An external account with which a user signs in.
     pub struct Identity {
         provider: String,
         extern_uid: String,
@@ -104,7 +104,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A word that administrators keep about a user, group or project.
+    /// A custom attribute, which administrators set for a user, group or project.
     pub struct CustomAttribute {
         key: String,
         value: String,
@@ -120,19 +120,19 @@ crate::resource! {
         created_at: Option<Time>,
     }
     views {
-        /// Whose it is: the lookup by id alone.
+        /// The owner of the key; only when it was looked up by ID.
         user: Box<Profile>,
     }
     newer {
         expires_at: Time,
         last_used_at: Time,
-        /// `auth`, `signing` or `auth_and_signing`.
+        /// The usage: `auth`, `signing` or `auth_and_signing`.
         usage_type: String,
     }
 }
 
 crate::resource! {
-    /// A public GPG key, armoured.
+    /// A public GPG key, in ASCII armor.
     pub struct GpgKey {
         id: u64,
         key: String,
@@ -164,11 +164,11 @@ crate::endpoints! {
     /// Lists users.
     GET "/users" => Vec<Profile>;
     struct ListUsers {
-        /// Only `true` means anything.
+        /// Only `true` has an effect.
         active: Option<bool>,
-        /// Only `true` means anything.
+        /// Only `true` has an effect.
         blocked: Option<bool>,
-        /// Part of a name, user name or e-mail address.
+        /// Part of the name, username or email address.
         search: Option<String>,
         username: Option<String>,
         extern_uid: Option<String>,
@@ -178,17 +178,17 @@ crate::endpoints! {
         created_before: Option<Time>,
         custom_attributes: Option<BTreeMap<String, String>>,
         with_custom_attributes: Option<bool>,
-        /// `id` (where absent), `name`, `username`, `created_at` or `updated_at`; for administrators.
+        /// `id` (default), `name`, `username`, `created_at` or `updated_at`; administrators only.
         order_by: Option<String>,
-        /// `asc` or `desc` (where absent); for administrators.
+        /// `asc` or `desc` (default); administrators only.
         sort: Option<String>,
     }
 
-    /// Reads one user.
+    /// Gets a single user.
     GET "/users/{id}" => Profile;
     struct GetUser { id: u64, with_custom_attributes: Option<bool> }
 
-    /// Creates a user, for administrators; one of `password` and `reset_password` is needed.
+    /// Creates a user; administrators only. Either `password` or `reset_password` is required.
     POST "/users" => Profile,
     touches [ListUsers];
     struct CreateUser {
@@ -196,14 +196,14 @@ crate::endpoints! {
         username: String,
         name: String,
         password: Option<String>,
-        /// Sends a link to set a password; wins over `password`.
+        /// Whether to send a link for setting a password, instead of using `password`.
         reset_password: Option<bool>,
-        /// The address needs no confirmation.
+        /// Whether to skip the confirmation of the email address.
         skip_confirmation: Option<bool>,
         ..
     }
 
-    /// Changes a user, for administrators.
+    /// Updates a user; administrators only.
     PUT "/users/{id}" => Profile,
     touches [ListUsers, GetUser, GetCurrentUser];
     struct UpdateUser {
@@ -211,26 +211,26 @@ crate::endpoints! {
         email: Option<String>,
         username: Option<String>,
         name: Option<String>,
-        /// The user must choose another at the next sign-in.
+        /// New password, which the user must change at the next sign-in.
         password: Option<String>,
-        /// A new address needs no confirmation.
+        /// Whether to skip the confirmation of a new email address.
         skip_reconfirmation: Option<bool>,
         ..
     }
 
-    /// Deletes a user, for administrators.
+    /// Deletes a user; administrators only.
     DELETE "/users/{id}" => Nothing,
     touches [ListUsers, GetUser];
     struct DeleteUser {
         id: u64,
-        /// Deletes what the user made, too, instead of leaving it to the ghost user.
+        /// Whether to also delete the user's contributions, instead of moving them to the ghost user.
         hard_delete: Option<bool>,
     }
 
-    /// Reads the caller.
+    /// Gets the current user.
     GET "/user" => Profile;
     struct GetCurrentUser {
-        /// The user to act as, for administrators.
+        /// ID of the user to act as; administrators only.
         sudo: Option<u64>,
     }
 
@@ -242,16 +242,16 @@ crate::endpoints! {
     GET "/users/{id}/keys" => Vec<SshKey>;
     struct ListUserKeys { id: Id }
 
-    /// Reads one of the caller's SSH keys.
+    /// Gets one of the caller's SSH keys.
     GET "/user/keys/{key_id}" => SshKey;
     struct GetKey { key_id: u64 }
 
-    /// Adds an SSH key of the caller.
+    /// Adds an SSH key for the caller.
     POST "/user/keys" => SshKey,
     touches [ListKeys];
     struct AddKey { title: String, key: String }
 
-    /// Adds an SSH key of a user, for administrators.
+    /// Adds an SSH key for a user; administrators only.
     POST "/users/{id}/keys" => SshKey,
     touches [ListUserKeys];
     struct AddUserKey { id: u64, title: String, key: String }
@@ -261,7 +261,7 @@ crate::endpoints! {
     touches [ListKeys, GetKey];
     struct DeleteKey { key_id: u64 }
 
-    /// Deletes an SSH key of a user, for administrators.
+    /// Deletes an SSH key of a user; administrators only.
     DELETE "/users/{id}/keys/{key_id}" => Nothing,
     touches [ListUserKeys];
     struct DeleteUserKey { id: u64, key_id: u64 }
@@ -270,11 +270,11 @@ crate::endpoints! {
     GET "/user/gpg_keys" => Vec<GpgKey>;
     struct ListGpgKeys {}
 
-    /// Reads one of the caller's GPG keys.
+    /// Gets one of the caller's GPG keys.
     GET "/user/gpg_keys/{key_id}" => GpgKey;
     struct GetGpgKey { key_id: u64 }
 
-    /// Adds a GPG key of the caller.
+    /// Adds a GPG key for the caller.
     POST "/user/gpg_keys" => GpgKey,
     touches [ListGpgKeys];
     struct AddGpgKey { key: String }
@@ -288,11 +288,11 @@ crate::endpoints! {
     GET "/users/{id}/gpg_keys" => Vec<GpgKey>;
     struct ListUserGpgKeys { id: u64 }
 
-    /// Reads one GPG key of a user.
+    /// Gets a GPG key of a user.
     GET "/users/{id}/gpg_keys/{key_id}" => GpgKey;
     struct GetUserGpgKey { id: u64, key_id: u64 }
 
-    /// Finds an SSH key and whose it is, for administrators.
+    /// Gets an SSH key by its ID, with its owner; administrators only.
     GET "/keys/{id}" => SshKey;
     struct LookUpKey { id: u64 }
 
@@ -300,7 +300,7 @@ crate::endpoints! {
     GET "/users/{user_id}/projects" => Vec<Project>,
     views ["owner": OWNER];
     struct ListUserProjects {
-        /// A number or a user name.
+        /// ID or username.
         user_id: Id,
         archived: Option<bool>,
         visibility: Option<String>,

@@ -1,20 +1,20 @@
-//! Versions: what the changes of a merge request were after each push. Not in the specification; since 8.12.
+//! Versions: the diffs of a merge request after each push. Not in the specification; available since 8.12.
 
 use crate::api::{Id, Time};
 
 crate::resource! {
-    /// The changes as of one push.
+    /// The diff of a merge request as of one push.
     pub struct Version {
         id: u64,
-        /// The head of the source branch.
+        /// The SHA of the head of the source branch.
         head_commit_sha: Option<String>,
-        /// The merge base.
+        /// The SHA of the merge base.
         base_commit_sha: Option<String>,
-        /// The head of the target branch at that time.
+        /// The SHA of the head of the target branch at that time.
         start_commit_sha: Option<String>,
         created_at: Option<Time>,
         merge_request_id: u64,
-        /// `collected`, `empty`, `overflow`, `without_files`.
+        /// The state of the diff: `collected`, `empty`, `overflow` or `without_files`.
         state: String,
         /// The number of files, as text.
         real_size: Option<String>,

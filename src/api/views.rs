@@ -1,14 +1,15 @@
-//! Views of things inside other things: which of their fields an answer has (specification, "Resources").
+//! Views of nested resources: the subsets of their fields that replies contain (specification, "Resources").
 
-/// The fields that something has.
+/// The fields of a resource.
 pub type Fields = &'static [&'static str];
 
-/// What an answer has less of the things in it: paths of field names, and the fields that stay there.
+/// The nested resources that a reply contains with fewer fields: the paths of the resources, and the fields that are
+/// kept.
 pub type Views = &'static [(&'static str, Fields)];
 
 /// The specification's short commit.
 pub const SHORT_COMMIT: Fields = &["id", "short_id", "title", "author_name", "author_email", "created_at"];
-/// The same with its message: in the list of a merge request, and in a job.
+/// The short commit with its message: in the commits of a merge request, and in jobs.
 pub const COMMIT_WITH_MESSAGE: Fields =
     &["id", "short_id", "title", "author_name", "author_email", "created_at", "message"];
 /// The commit of a branch.

@@ -1,13 +1,14 @@
-//! What a reply in JSON weighs: a few bytes on the wire may stand for gigabytes in memory.
+//! Size limits for JSON replies: a few bytes on the wire may expand to gigabytes in memory.
 
-/// Bytes of JSON that are read.
+/// The maximum number of bytes of JSON in a reply.
 const BYTES: usize = 64 << 20;
-/// Objects in one reply. A page of a list holds a hundred; each may take two kilobytes in memory, however short it is.
+/// The maximum number of objects in a reply. A page of a list contains a hundred; each object may take two kilobytes in
+/// memory, however short its JSON is.
 const OBJECTS: usize = 100_000;
-/// Values of any kind in one reply.
+/// The maximum number of values of any kind in a reply.
 const VALUES: usize = 4_000_000;
 
-/// Counts what a reply holds while it comes.
+/// Counts the contents of a reply while it is received.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weight {
     bytes: usize,
@@ -18,10 +19,10 @@ pub struct Weight {
 }
 
 impl Weight {
-    /// Takes more of the reply.
+    /// Counts another chunk of the reply.
     ///
     /// # Errors
-    /// That it holds more than is read, as a sentence without an end.
+    /// Returns the exceeded limit as a sentence without a final period.
     pub fn add(&mut self, chunk: &[u8]) -> Result<(), String> {
         self.bytes = self.bytes.saturating_add(chunk.len());
         let mut rest = chunk;

@@ -1,4 +1,4 @@
-//! `labscope api`: makes one raw request. The exit code is 0 for 2xx, 4 for 4xx, 5 for 5xx, and 1 for everything else.
+//! `labscope api`: sends one raw request. The exit code is 0 for 2xx, 4 for 4xx, 5 for 5xx, and 1 for everything else.
 
 use super::args::{Api, Global};
 use super::failure::{FAILED, Failure};
@@ -16,14 +16,14 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::pin::pin;
 
-/// Entries per page if the caller does not say: the maximum that servers allow.
+/// The default number of entries per page: the maximum that servers allow.
 const PER_PAGE: &str = "100";
-/// The maximum size in bytes of all pages of one list together.
+/// The maximum total size of all pages of a list, in bytes.
 const MAX_BYTES: usize = 512 << 20;
 
-/// Makes the request and prints the response.
+/// Sends the request and prints the response.
 pub fn run(global: &Global, api: &Api) -> Result<(), Failure> {
-    // This command documents its own exit codes, so mistakes in the configuration must not use another one.
+    // This command documents its own exit codes, so configuration errors must not use another one.
     call(global, api).map_err(|failure| match failure.code {
         super::failure::USAGE => Failure { code: FAILED, ..failure },
         _ => failure,
@@ -93,7 +93,8 @@ fn masked(path: &str) -> String {
     crate::api::endpoint::mask(path)
 }
 
-/// Follows the pages of a list. Returns the first page that fails, and the first one as it is if it is not a list.
+/// Fetches all pages of a list. If a page fails, returns its response; if the first page is not a list, returns it
+/// unchanged.
 async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)>) -> Result<Response, Failure> {
     let in_path = |key: &str| path.contains(&format!("?{key}=")) || path.contains(&format!("&{key}="));
     if !in_path("per_page") && !fields.iter().any(|(key, _)| key == "per_page") {

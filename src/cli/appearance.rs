@@ -1,4 +1,4 @@
-//! Detects how the interface should appearance: colors, background and character set of the terminal.
+//! Detects how the interface should look: colors, background and character set of the terminal.
 
 use super::args::Global;
 use super::failure::Failure;
@@ -11,20 +11,20 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Appearance {
     pub theme: Theme,
-    /// The user chose the theme, so it does not follow the terminal's background.
+    /// Whether the user selected the theme, so that it does not follow the terminal's background.
     pub chosen: bool,
     pub depth: Depth,
-    /// The terminal may be asked for its background color.
+    /// Whether the terminal may be queried for its background color.
     pub ask: bool,
-    /// What is drawn besides text.
+    /// The set of symbols to draw with.
     pub alphabet: Alphabet,
 }
 
 impl Appearance {
-    /// Reads options, configuration and environment; `var` looks up a variable of the environment.
+    /// Determines the appearance from options, configuration and environment; `var` looks up an environment variable.
     ///
     /// # Errors
-    /// A theme that does not exist or cannot be read.
+    /// Returns a failure if a theme does not exist or cannot be read, or if `glyphs` is invalid.
     pub fn find(global: &Global, config: &Config, var: impl Fn(&str) -> Option<String>) -> Result<Appearance, Failure> {
         let depth = depth(&var);
         let term = var("TERM").unwrap_or_default();
@@ -39,8 +39,8 @@ impl Appearance {
             }
             (None, None) => (Theme::for_background(background(&var)), false),
         };
-        // The Linux console would print the query.
-        // Of a theme that was chosen as well: it may be made for the other background.
+        // The Linux console would print the query. The query is also sent if a theme was selected, because the theme
+        // may be made for the other background.
         let ask = depth != Depth::None && term != "linux";
         let ascii = match config.glyphs.as_ref().map(|glyphs| (glyphs.get_ref().as_str(), glyphs.span())) {
             None => is_ascii(&var),
@@ -80,11 +80,11 @@ fn depth(var: &impl Fn(&str) -> Option<String>) -> Depth {
     }
     let term = var("TERM").unwrap_or_default();
     let declared = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit")) || var("WT_SESSION").is_some();
-    // These support true color but do not always say so: SSH does not pass COLORTERM on.
+    // These support true color but do not always declare it: SSH does not forward COLORTERM.
     let known = ["-direct", "kitty", "alacritty", "ghostty", "wezterm", "foot"].iter().any(|name| term.contains(name));
-    // GNU screen passes on what the terminal around it declares, but drops true color.
+    // GNU screen forwards COLORTERM of the outer terminal, but does not support true color.
     let screen = term.starts_with("screen") && var("STY").is_some() && var("TMUX").is_none();
-    // xterm itself calls itself "xterm", and has 256 colors.
+    // xterm sets TERM to "xterm", but supports 256 colors.
     let xterm = term == "xterm" && var("XTERM_VERSION").is_some();
     if (declared || known) && !screen {
         Depth::True
@@ -106,8 +106,8 @@ fn background(var: &impl Fn(&str) -> Option<String>) -> Background {
     }
 }
 
-/// Returns true if the locale names an encoding other than UTF-8. If it names none, as in containers, UTF-8 is assumed
-/// because terminals use it.
+/// Returns whether the locale specifies an encoding other than UTF-8. If no locale is set, as in containers, UTF-8 is
+/// assumed because terminals use it.
 fn is_ascii(var: &impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| var(name).filter(|v| !v.is_empty()));
     locale.is_some_and(|locale| {

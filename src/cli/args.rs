@@ -24,7 +24,7 @@ The token comes from:   --token-file, LABSCOPE_TOKEN, GITLAB_TOKEN, the host's t
 
 Exit codes:  0 success, 1 failure, 2 invalid command line or configuration.";
 
-/// The whole command line.
+/// The command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "labscope",
@@ -43,7 +43,7 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// The options that every command accepts.
+/// Options that every command accepts.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
@@ -72,7 +72,8 @@ pub struct Global {
     /// Do not use the mouse
     #[arg(long, global = true)]
     pub no_mouse: bool,
-    /// For screen readers and braille: the cursor on what is selected, one panel at a time, words for signs
+    /// Adapt to screen readers and braille displays: the cursor on the selection, one panel at a time, words for
+    /// symbols
     #[arg(long, global = true)]
     pub accessible: bool,
     /// Also trust the certificate authorities in this PEM file
@@ -83,7 +84,7 @@ pub struct Global {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Try labscope with demo data: no configuration, and nothing is left behind
+    /// Try labscope with demo data; needs no configuration and leaves nothing behind
     Demo {
         /// What to open
         target: Option<String>,
@@ -102,7 +103,7 @@ pub enum Command {
     },
     /// Run only the local server, until SIGINT or SIGTERM
     Serve(Serve),
-    /// Make one API request and print the response: exit code 0 for 2xx, 4 for 4xx, 5 for 5xx, 1 for everything else
+    /// Send one API request and print the response: exit code 0 for 2xx, 4 for 4xx, 5 for 5xx, 1 for everything else
     Api(Api),
     /// Manage the token for a server
     Auth {
@@ -111,7 +112,7 @@ pub enum Command {
     },
     /// Print all keys
     Keys {
-        /// As Markdown
+        /// Print Markdown tables
         #[arg(long)]
         markdown: bool,
     },
@@ -142,7 +143,7 @@ pub struct Serve {
     /// Store all data in this folder and keep it across restarts
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Answer as a server of version 10.6, without threads, approvals and everything else that came later
+    /// Emulate a server of this version, without threads, approvals and other later features
     #[arg(long, value_name = "VERSION", value_parser = ["10.6"])]
     pub api: Option<String>,
 }
@@ -154,7 +155,7 @@ pub struct Api {
     pub method: String,
     /// The path below /api/v4, with or without a query: projects?search=web
     pub path: String,
-    /// A field, sent in the query of a GET and in the form of any other request. May be repeated
+    /// A field, sent in the query of a GET or HEAD request, and in the form of any other. May be repeated
     #[arg(short = 'f', long = "field", value_name = "KEY=VALUE")]
     pub fields: Vec<String>,
     /// Follow all pages of a list and print one array
@@ -170,25 +171,26 @@ pub struct Api {
 pub enum Auth {
     /// Read a token from the terminal or standard input, verify it, and store it
     ///
-    /// In a terminal, the page of the server that creates a token is opened in the browser first.
+    /// In a terminal, the server's page for creating a token is opened in the browser first.
     ///
-    /// The token is stored in the keyring of the system. If there is none, or the configuration says keyring = false,
-    /// it is stored in tokens.toml in the configuration folder, which only you can read (mode 0600).
+    /// The token is stored in the system keyring. If there is none, or the configuration sets keyring = false, it is
+    /// stored in tokens.toml in the configuration folder, which only you can read (mode 0600).
     Login {
-        /// Sign in with a browser, on this device or another, instead of a token
+        /// Sign in with a browser, on this or another device, instead of with a token
         ///
-        /// The server shows a page for a code that is printed here. This needs client_id in the configuration of the
-        /// host: the ID of an OAuth application on that server. The token is renewed by itself.
+        /// The server shows a page on which you enter the code that is printed here. This needs client_id in the
+        /// configuration of the host: the ID of an OAuth application on that server. The token is renewed
+        /// automatically.
         #[arg(long)]
         device: bool,
     },
-    /// Show which server and token are used, who is signed in, and what the token may do until when
+    /// Show the server and token in use, the signed-in user, and the scopes and expiry of the token
     Status,
     /// Remove the stored token
     Logout,
 }
 
-/// Parses an address to listen on: an IP address or a host name, and a port: `localhost:8080`.
+/// Parses an address to listen on: an IP address or a host name, and a port, as in `localhost:8080`.
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let mut found = text.to_socket_addrs().map_err(|e| format!("expected an address such as 127.0.0.1:8080: {e}"))?;
     found.next().ok_or_else(|| "the host has no address".to_owned())

@@ -17,7 +17,7 @@ use secrecy::SecretString;
 use std::io::{self, IsTerminal, Write};
 use url::Url;
 
-/// The note about a token under `--offline`.
+/// The note about an unverified token under `--offline`.
 const UNTRIED: &str = "It was not verified because of --offline.";
 
 /// Runs one of the subcommands.
@@ -43,7 +43,7 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
         let text = text.trim();
         match owner(global, url, text) {
             Ok(username) => break (text.to_owned(), username),
-            // Who mistyped it tries again, or leaves.
+            // The user can try again after a typo, or cancel.
             Err(failure) if asks => failure.report(),
             Err(failure) => return Err(failure),
         }
@@ -56,7 +56,7 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     print(message.as_bytes())
 }
 
-/// Asks the server whose token it is; nobody under `--offline`.
+/// Returns the username of the token's owner, according to the server; `None` under `--offline`.
 fn owner(global: &Global, url: &Url, token: &str) -> Result<Option<String>, Failure> {
     if token.is_empty() {
         return Err(Failure::failed("no token given; nothing was stored"));
@@ -80,7 +80,7 @@ fn login_device(global: &Global, config: &Config, url: &Url) -> Result<(), Failu
     print(format!("Signed in to {} as {username}.\n{place}\n", host::display_name(url)).as_bytes())
 }
 
-/// Stores a token, and says where.
+/// Stores a token, and returns a message that says where.
 fn store(config: &Config, url: &Url, text: &str) -> Result<String, Failure> {
     let failed = |error: io::Error| Failure::failed(format!("cannot store the token: {error}"));
     let _lock = token::lock(config).map_err(failed)?;
@@ -93,7 +93,7 @@ fn store(config: &Config, url: &Url, text: &str) -> Result<String, Failure> {
     })
 }
 
-/// Names the page that creates a token, and opens it in the browser.
+/// Prints the URL of the page that creates a token, and opens it in the browser.
 fn show_token_page(global: &Global, url: &Url) -> Result<(), Failure> {
     if global.offline {
         return announce(&identity::current_token_page(url));
@@ -101,7 +101,7 @@ fn show_token_page(global: &Global, url: &Url) -> Result<(), Failure> {
     threads()?.block_on(async {
         let page = identity::token_page(url, global.ca_cert.clone()).await?;
         announce(&page)?;
-        // The page is named above for whoever has no browser here.
+        // The URL was printed above, in case no browser can be opened.
         let _ = browser(page.as_str()).await;
         Ok(())
     })
@@ -129,7 +129,7 @@ fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
 
 fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
     let name = host::display_name(url);
-    // Nothing is stored where there is no folder to lock.
+    // If there is no folder to lock, nothing is stored in it either.
     let _lock = token::lock(config).ok();
     let removed = token::remove(config, url);
     if !removed.map_err(|e| Failure::failed(format!("cannot remove the token: {e}")))? {

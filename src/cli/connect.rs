@@ -1,4 +1,4 @@
-//! Connections to servers: which servers are known, the token of each, and the cache folder for their replies.
+//! Connections to servers: the known servers, the token of each, and the cache folder for their replies.
 
 use super::args::Global;
 use super::{interface, renewal, server};
@@ -21,7 +21,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use url::Url;
 
-/// Lists the servers other than `here` that the configuration, stored tokens and glab name. Does not open the keyring.
+/// Lists the servers other than `here` that are known from the configuration, stored tokens and glab. Does not open the
+/// keyring.
 pub fn others(config: &Config, here: &Url) -> Vec<OtherServer> {
     let all = host::known(config).into_iter().filter(|url| url != here);
     all.map(|url| {
@@ -32,14 +33,14 @@ pub fn others(config: &Config, here: &Url) -> Vec<OtherServer> {
     .collect()
 }
 
-/// Returns true if Home shows this server's items while another server is open.
+/// Returns whether Home shows the items of this server while another server is open.
 fn is_on_home(config: &Config, url: &Url) -> bool {
     let matches = |text: &str| host::address(text).is_ok_and(|other| other == *url);
     !config.hosts.values().any(|host| host.home == Some(false) && matches(host.url.get_ref()))
 }
 
-/// Returns the function that connects to the other servers: each with its own token, never with one that an option or
-/// the environment gave for the current server.
+/// Returns the function that connects to other servers: each with its own token, never with one that an option or an
+/// environment variable set for the current server.
 pub fn dial(global: &Global, config: &Config) -> DialServer {
     let (options, config) = (Options::new(global, config), config.clone());
     Box::new(move |host| match host::address(host.web_url()) {
@@ -81,21 +82,21 @@ pub struct Options {
     ca_cert: Option<PathBuf>,
     read_only: bool,
     offline: bool,
-    /// Replies are cached on disk.
+    /// Whether replies are cached on disk.
     caches: bool,
-    /// Where sign-ins are stored.
+    /// The configuration, in whose folder sign-ins are stored.
     config: Config,
 }
 
 impl Options {
-    /// Reads options and configuration.
+    /// Collects the options from the command line and the configuration.
     pub fn new(global: &Global, config: &Config) -> Options {
         let (ca_cert, caches) = (global.ca_cert.clone(), config.cache.unwrap_or(true));
         Options { ca_cert, read_only: global.read_only, offline: global.offline, caches, config: config.clone() }
     }
 }
 
-/// The error of every request under `--offline`.
+/// Returns the error of every request under `--offline`.
 pub fn offline(web_url: &str) -> api::Error {
     let tried = format!("connect to {}", web_url.trim_end_matches('/'));
     api::Error { tried, fault: reconcile::offline() }
@@ -109,7 +110,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// Uses the token that was found for the server at `url`.
+    /// Uses the token that was found for the server at `url`, and reads the keyring if it is there.
     pub fn new(found: Option<FoundToken>, url: Url) -> Secret {
         Secret::from(move || match &found {
             Some(FoundToken::Token(token)) => Ok(Some(token.clone())),
@@ -141,7 +142,7 @@ fn token_error(why: String) -> api::Error {
     api::Error { tried: "find the token".into(), fault: Fault::Offline(why) }
 }
 
-/// Returns the connection to the server at `url`; client and cache folder are created when first needed.
+/// Returns the connection to the server at `url`; the client and the cache folder are created on first use.
 pub fn connection(options: &Options, url: Url, secret: Secret) -> Connection {
     let (ca_cert, read_only) = (options.ca_cert.clone(), options.read_only);
     let cache_url = url.clone();
@@ -164,10 +165,11 @@ pub fn connection(options: &Options, url: Url, secret: Secret) -> Connection {
     Connection { client: Box::new(client), replies: Box::new(replies) }
 }
 
-/// Returns the cache folder for a server's replies. Each token has its own, because it may see other things.
+/// Returns the cache folder for the replies of a server. Each token has its own, because it may have access to
+/// different data.
 fn reply_folder(url: &Url, token: Option<&Token>) -> Option<PathBuf> {
     let mut hasher = DefaultHasher::new();
-    // The token of a sign-in is another every few hours.
+    // The access token of a sign-in changes every few hours, so its ID is used.
     let name = |token: &Token| match &token.sign_in {
         Some(sign_in) => sign_in.id.clone(),
         None => token.secret.expose_secret().to_owned(),
@@ -179,10 +181,11 @@ fn reply_folder(url: &Url, token: Option<&Token>) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// How long another token's cache is kept after the last write to it.
+/// The time for which the cache of another token is kept after the last write to it.
 const MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
 
-/// Removes the caches of tokens that have not been used for a long time. Skips entries that cannot be read.
+/// Removes the caches of tokens that have not been used for longer than [`MAX_AGE`]. Entries that cannot be read are
+/// skipped.
 fn remove_expired(server: &Path, used: &Path, now: SystemTime) {
     for entry in fs::read_dir(server).into_iter().flatten().flatten() {
         let written = entry.metadata().ok().filter(|found| found.is_dir()).and_then(|found| found.modified().ok());
@@ -232,7 +235,7 @@ mod tests {
         let signed_in = |name: &str| all.iter().find(|o| o.host.name() == name).map(|o| o.signed_in);
         assert_eq!((signed_in("here.example"), signed_in("with.example")), (None, Some(true)));
         assert_eq!(signed_in("without.example"), Some(false));
-        // The keyring is not opened to know that it has a token.
+        // Checking for a token in the keyring does not open it.
         assert_eq!(signed_in("ring.example"), Some(true));
         let hidden: Vec<&str> = all.iter().filter(|other| !other.at_home).map(|other| other.host.name()).collect();
         assert_eq!((signed_in("silent.example"), hidden), (Some(true), vec!["silent.example"]));

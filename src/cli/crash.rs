@@ -4,7 +4,8 @@ use crate::ui::text::sanitize;
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 
-/// Replaces Rust's panic message by a short one. The terminal installs its own hook first, which restores the screen.
+/// Replaces Rust's panic message with a short one. The terminal code installs its own hook in front, which restores the
+/// screen.
 pub fn install() {
     std::panic::set_hook(Box::new(|info| {
         let (place, what) = describe(info);
@@ -22,7 +23,7 @@ fn describe(info: &PanicHookInfo) -> (String, String) {
     let payload = info.payload();
     let message = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
     let what = message.unwrap_or("no reason given");
-    // The reason may quote text from a server, so only one sanitized line is shown.
+    // The reason may quote text from a server, so only its first line is shown, sanitized.
     let line: String = what.lines().next().unwrap_or_default().chars().take(200).collect();
     (place, sanitize(&line).into_owned())
 }

@@ -24,19 +24,19 @@ use tokio::runtime::Handle;
 /// The address of the local server: a free port on the loopback interface.
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A local server and what to open on it.
+/// A local server, and the place to open on it.
 struct Launch {
-    /// The server's name on the screen.
+    /// The display name of the server.
     name: &'static str,
     options: backend::Options,
-    /// The user who signs in; the world's own where none is named.
+    /// The user who signs in; the default user of the world if `None`.
     user: Option<String>,
-    /// The first place.
+    /// The initial place.
     place: Place,
     drafts: Option<PathBuf>,
 }
 
-/// Opens the interface on a demo world.
+/// Opens the interface on the demo data.
 pub fn demo(global: &Global, text: Option<&str>, user: Option<&str>) -> Result<(), Failure> {
     if let Some(user) = user {
         let all = backend::demo_users().map_err(Failure::failed)?;
@@ -75,7 +75,8 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
     run(global, listener, web_url, Launch { name: "local", options, user: None, place, drafts })
 }
 
-/// Completes a target that begins after the project's path, such as `@main` or `-/commits`, with the only project.
+/// Prefixes a target that begins after the project's path, such as `@main` or `-/commits`, with the path of the only
+/// project.
 fn within(project: &str, text: &str) -> String {
     match text.chars().next() {
         Some('@' | '!' | '$' | '#') => format!("{project}{text}"),
@@ -104,19 +105,20 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
         signed_in: true,
         ..Session::default()
     };
-    // The server starts with the first request, after the first frame. It is stored here to stop it with the interface.
+    // The server starts with the first request, after the first frame. It is stored here, so that it can be stopped
+    // when the interface ends.
     let slot: Arc<Mutex<Option<Running>>> = Arc::default();
     let (options, user) = (launch.options, launch.user);
     let start = Start { listener, options, user, slot: slot.clone(), read_only: global.read_only };
     let handle = threads.handle().clone();
-    // With --offline only the last step differs: the client is an error.
+    // With --offline, only creating the client fails; everything else is the same.
     let offline = global.offline.then(|| connect::offline(&web_url));
     let client = move || offline.map_or_else(|| start.client(&handle), Err);
     let opening = Opening {
         session,
         place: launch.place,
         connection: Connection::new(Box::new(client), None),
-        // The local server does not use what is configured for other servers.
+        // The settings for other servers do not apply to the local server.
         dial: connections::alone(),
         open: None,
         drafts: launch.drafts,
@@ -130,7 +132,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
     ended
 }
 
-/// Starts the server and creates its client.
+/// The data for starting the server and creating its client.
 struct Start {
     listener: TcpListener,
     options: backend::Options,
@@ -140,9 +142,9 @@ struct Start {
 }
 
 impl Start {
-    /// Blocks until the server responds; called on a worker thread.
+    /// Starts the server and returns its client. Blocks until the server responds, so it runs on a worker thread.
     fn client(self, handle: &Handle) -> Result<Client, api::Error> {
-        // Locked during the start, so that stopping waits for it and nothing is left behind.
+        // The lock is held during the start, so that stopping waits for it and nothing is left behind.
         let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = |why: String| api::Error { tried: "start the local server".into(), fault: Fault::Offline(why) };
         let running = handle

@@ -15,27 +15,27 @@ pub const USAGE: u8 = 2;
 pub struct Failure {
     /// The exit code.
     pub code: u8,
-    /// A sentence that says what to do; empty if there is nothing more to say.
+    /// A sentence that says what to do; empty if only the exit code matters.
     pub message: String,
 }
 
 impl Failure {
-    /// An invalid command line or configuration.
+    /// Creates a failure for an invalid command line or configuration.
     pub fn usage(message: impl fmt::Display) -> Failure {
         Failure { code: USAGE, message: message.to_string() }
     }
 
-    /// Any other failure.
+    /// Creates a failure with the exit code [`FAILED`].
     pub fn failed(message: impl fmt::Display) -> Failure {
         Failure { code: FAILED, message: message.to_string() }
     }
 
-    /// An exit code without a message.
+    /// Creates a failure with an exit code and no message.
     pub fn code(code: u8) -> Failure {
         Failure { code, message: String::new() }
     }
 
-    /// Prints the message to standard error. It may quote servers and files, so it is sanitized.
+    /// Prints the message to standard error, sanitized because it may quote servers and files.
     pub fn report(&self) {
         for (index, line) in self.message.lines().enumerate() {
             let prefix = if index == 0 { "labscope: " } else { "" };
@@ -46,7 +46,8 @@ impl Failure {
 }
 
 impl From<api::Error> for Failure {
-    /// Says what was tried, what the server answered, and the advice unless it names keys of the interface.
+    /// Formats the error with its title, message and request, and with its advice unless that mentions keys of the
+    /// interface.
     fn from(error: api::Error) -> Failure {
         let advice = if error.is_passing() { "" } else { error.advice() };
         Failure::failed(format!("{}: {} ({}). {advice}", error.title(), error.message(), error.tried).trim_end())
@@ -54,7 +55,7 @@ impl From<api::Error> for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// A closed pipe (`labscope keys | head -1`) is not reported as a failure.
+    /// Converts an I/O error; a closed pipe (`labscope keys | head -1`) is not reported as a failure.
     fn from(error: io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::code(0),

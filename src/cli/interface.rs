@@ -1,4 +1,4 @@
-//! Opens the interface: assembles app, panes, keys, theme and saved drafts, and runs them.
+//! Starts the interface: assembles app, panes, keys, theme and saved drafts, and runs them.
 
 use super::args::Global;
 use super::configuration;
@@ -31,19 +31,19 @@ use tokio::runtime::Runtime;
 /// The server and the place that the interface opens.
 pub struct Opening {
     pub session: Session,
-    /// The first place.
+    /// The initial place.
     pub place: Place,
     /// The connection to its server.
     pub connection: Connection,
-    /// Connects to the other servers.
+    /// Connects to other servers.
     pub dial: DialServer,
     /// Prepares switching to another server; `None` if there are no others.
     pub open: Option<OpenServer>,
-    /// The folder for drafts; `None` if nothing may be left behind.
+    /// The folder for drafts; `None` if nothing may be written to disk.
     pub drafts: Option<PathBuf>,
 }
 
-/// The user's preferences, checked before anything is started.
+/// The user's preferences, validated before anything is started.
 pub struct Preferences {
     pub config: Config,
     pub appearance: Appearance,
@@ -58,7 +58,7 @@ impl Preferences {
     /// Reads options, configuration and environment.
     ///
     /// # Errors
-    /// An invalid option, variable or configuration.
+    /// Returns a failure for an invalid option, variable or configuration.
     pub fn read(global: &Global) -> Result<Preferences, Failure> {
         let config = configuration(global)?;
         let appearance = Appearance::find(global, &config, |name| std::env::var(name).ok())?;
@@ -79,10 +79,10 @@ impl Preferences {
     }
 }
 
-/// Checks that the output is a terminal that can show the interface.
+/// Checks that standard output is a terminal that can display the interface.
 ///
 /// # Errors
-/// The output is not a terminal, or a dumb one.
+/// Returns a failure if it is not a terminal, or a dumb one.
 pub fn need_terminal() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
         return Err(Failure::failed(
@@ -100,7 +100,7 @@ pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Res
     let Preferences { config, appearance, bindings, commands, reading, notify, mouse } = preferences;
     let (sections, reading, commands) = (sections(&config), Arc::new(reading), Arc::new(commands));
     let session = Session { sections, reading, commands, ..opening.session };
-    // Without a drafts folder nothing may be left behind, so sections are not saved.
+    // Without a drafts folder nothing may be written to disk, so sections are not saved.
     let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
     glyph::set_alphabet(appearance.alphabet);
     let saved = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
@@ -137,7 +137,7 @@ pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Res
     ended.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))
 }
 
-/// Returns a warning about drafts that could not be read.
+/// Returns a warning about drafts that could not be read, if there are any.
 pub fn damage_warning(saved: &SavedTexts) -> Option<String> {
     let path = saved.damaged.first()?;
     let more = saved.damaged.len() - 1;
@@ -153,10 +153,10 @@ fn sections(config: &Config) -> Vec<Section> {
     config.sections.iter().map(section).collect()
 }
 
-/// Reads the user's own commands. Their names live as long as the program, as those of the table do.
+/// Reads the custom commands. Their names are leaked, because the names of built-in commands are static as well.
 ///
 /// # Errors
-/// The place of a mistake in the configuration.
+/// Returns a failure with the location of a mistake in the configuration.
 fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
     let mut all: Vec<CustomCommand> = Vec::new();
     for command in &config.commands {
@@ -203,7 +203,7 @@ fn custom_commands(config: &Config) -> Result<Vec<CustomCommand>, Failure> {
     Ok(all)
 }
 
-/// Returns the function that saves a section to the configuration file at `path`; concurrent calls wait for each other.
+/// Returns the function that saves a section to the configuration file at `path`; concurrent calls are serialized.
 fn configure(path: PathBuf) -> Configure {
     let path = Mutex::new(path);
     Arc::new(move |name: &str, section: Option<&Section>| {
@@ -218,7 +218,7 @@ fn configure(path: PathBuf) -> Configure {
     })
 }
 
-/// Reads the trace settings of the configuration.
+/// Reads the trace settings from the configuration.
 fn reading(config: &Config) -> Result<Reading, Failure> {
     let words = |all: &[toml::Spanned<String>]| all.iter().map(|one| one.get_ref().clone()).collect::<Vec<_>>();
     let trace = &config.trace;
@@ -234,10 +234,10 @@ fn reading(config: &Config) -> Result<Reading, Failure> {
     Ok(Reading { patterns, memory })
 }
 
-/// Returns the default keys with those of the configuration applied.
+/// Returns the default key bindings, with those of the configuration applied.
 ///
 /// # Errors
-/// An unknown command or an invalid key in the configuration.
+/// Returns a failure for an unknown command or an invalid key in the configuration.
 pub fn bindings(config: &Config) -> Result<Bindings, Failure> {
     let custom: HashMap<String, Vec<String>> =
         config.keys.iter().map(|(id, keys)| (id.clone(), keys.get_ref().clone())).collect();

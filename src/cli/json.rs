@@ -1,16 +1,16 @@
-//! Prints response bodies on a terminal: indented JSON, with control characters escaped.
+//! Prints response bodies to a terminal: indented JSON, with control characters escaped.
 
 use crate::ui::text::{hides, sanitize};
 use serde_json::value::RawValue;
 use std::io::{self, Write};
 
-/// The maximum depth of the indentation; deeper levels would be mostly spaces.
+/// The maximum indentation in levels; deeper levels would be mostly spaces.
 const LEVELS: usize = 32;
 
-/// Writes JSON indented, anything else as sanitized text, and a line feed at the end.
+/// Writes JSON indented, anything else as sanitized text, followed by a line feed.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns I/O errors of `out`.
 pub fn for_terminal(body: &[u8], out: &mut impl Write) -> io::Result<()> {
     let text = String::from_utf8_lossy(body);
     match serde_json::from_str::<&RawValue>(&text) {
@@ -25,8 +25,8 @@ pub fn for_terminal(body: &[u8], out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Indents valid JSON by two spaces per level. Order, numbers and escapes stay as the server wrote them. Characters
-/// that control a terminal become JSON escapes.
+/// Indents valid JSON by two spaces per level. Order, numbers and escapes stay as the server sent them. Terminal
+/// control characters become JSON escapes.
 fn indent(json: &str, out: &mut impl Write) -> io::Result<()> {
     let mut depth = 0_usize;
     let mut in_string = false;
@@ -44,7 +44,7 @@ fn indent(json: &str, out: &mut impl Write) -> io::Result<()> {
             last = c;
             continue;
         }
-        // A value or key after a bracket or comma begins a new line.
+        // A value or key after an opening bracket or a comma starts a new line.
         let begins_line = matches!(last, '{' | '[' | ',');
         match c {
             _ if c.is_ascii_whitespace() => continue,

@@ -1,4 +1,4 @@
-//! `labscope keys`: prints all keys, from the command table that drives the interface.
+//! `labscope keys`: prints all key bindings, from the command table of the interface.
 
 use super::args::Global;
 use super::failure::Failure;
@@ -11,21 +11,21 @@ use crate::panes::PANES;
 use crate::ui::text::pad;
 use std::fmt::Write;
 
-/// Prints the keys, including those of the configuration.
+/// Prints the key bindings, including those of the configuration.
 pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
     let bindings = bindings(&configuration(global)?)?;
     let text = if as_markdown { markdown(&bindings) } else { plain(&bindings) };
     print(text.as_bytes())
 }
 
-/// Lists the global commands, then those of each place.
+/// Lists the global commands, followed by those of each place.
 fn sections() -> Vec<(&'static str, Vec<Info>)> {
     let everywhere = ("Everywhere", global::infos(PANES).collect());
     let places = PANES.iter().map(|entry| (entry.title, (entry.commands)()));
     std::iter::once(everywhere).chain(places.filter(|(_, infos)| !infos.is_empty())).collect()
 }
 
-/// Formats columns for a terminal: keys, title, and the name to use in the configuration.
+/// Formats columns for a terminal: keys, title, and the command ID to use in the configuration.
 fn plain(bindings: &Bindings) -> String {
     let sections = sections();
     let infos = || sections.iter().flat_map(|(_, infos)| infos);

@@ -1,4 +1,4 @@
-//! `labscope man`: prints the manual page, generated from the command line's description.
+//! `labscope man`: prints the manual page, generated from the definition of the command line.
 
 use super::args::Cli;
 use super::failure::Failure;
@@ -30,7 +30,7 @@ fn page() -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Renders one command: heading, description and its own options. Global options are described once, above.
+/// Renders one command: heading, description and its own options. Global options are described once, at the top.
 fn section(out: &mut Vec<u8>, command: &Command) -> io::Result<()> {
     let own = command.clone().mut_args(|arg| {
         let shared = arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version");
@@ -41,7 +41,7 @@ fn section(out: &mut Vec<u8>, command: &Command) -> io::Result<()> {
     let mut options = Vec::new();
     Man::new(own).render_options_section(&mut options)?;
     let options = String::from_utf8_lossy(&options);
-    // The command's own heading replaces that of the options.
+    // The heading of the command replaces the heading of its options.
     let options: Vec<&str> = options.lines().filter(|line| !line.starts_with(".SH")).collect();
     out.extend(format!(".SH \"{name}\"\n{}\n{}\n", about.replace('\\', "\\\\"), options.join("\n")).into_bytes());
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {

@@ -1,4 +1,4 @@
-//! The command line: one file per command, and here what they share.
+//! The command line: one file per command, and shared functions here.
 
 pub mod api;
 pub mod appearance;
@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version also arrive here and are not errors.
+            // Requests for help or the version are also reported as errors here.
             let _ = error.print();
             let code = if is_api_command() { FAILED } else { USAGE };
             return ExitCode::from(if error.use_stderr() { code } else { 0 });
@@ -52,7 +52,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Returns true if the invalid command line is for `labscope api`, which documents its own exit codes.
+/// Returns whether the invalid command line is for `labscope api`, which documents its own exit codes.
 fn is_api_command() -> bool {
     let read = Cli::command().ignore_errors(true).try_get_matches();
     read.is_ok_and(|found| found.subcommand_name() == Some("api"))
@@ -88,7 +88,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// Returns a message if a target is one word that is almost the name of a command: it would be opened as a group.
+/// Returns a message if the target is a single word that resembles the name of a command and would be opened as a
+/// group.
 fn mistyped(target: &str) -> Option<String> {
     if target.len() < 3 || !target.chars().all(|c| c.is_ascii_lowercase()) {
         return None;
@@ -101,7 +102,7 @@ fn mistyped(target: &str) -> Option<String> {
     all.extend(command.find_subcommand("auth").map(|auth| names(auth, "auth ")).unwrap_or_default());
     let distance = |name: &String| strsim::osa_distance(target, name.rsplit(' ').next().unwrap_or(name));
     let nearest = all.into_iter().min_by_key(distance)?;
-    // Short words are near to one another without being a mistake.
+    // Short words resemble each other even if they are not typos.
     let most = if target.len() < 6 { 1 } else { 2 };
     (distance(&nearest) <= most).then(|| {
         format!(
@@ -111,7 +112,7 @@ fn mistyped(target: &str) -> Option<String> {
     })
 }
 
-/// Loads the configuration that the options name.
+/// Loads the configuration file that the options specify.
 fn configuration(global: &Global) -> Result<Config, Failure> {
     Config::load(global.config.as_deref()).map_err(Failure::usage)
 }
@@ -123,19 +124,19 @@ fn print(bytes: &[u8]) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Starts the async runtime. Two threads are enough because computations run on blocking workers.
+/// Creates the async runtime. Two threads are enough because computations run on blocking workers.
 fn threads() -> Result<Runtime, Failure> {
     let built = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     built.map_err(|e| Failure::failed(format!("cannot start threads: {e}")))
 }
 
-/// Logs to a file that only its owner can read. `LABSCOPE_LOG` sets the level, for example `labscope=trace`.
+/// Writes the log to a file that only its owner can read. `LABSCOPE_LOG` sets the filter, for example `labscope=trace`.
 fn log_to(path: &Path) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // A link is followed only to something that is not a regular file, such as `/dev/stderr`.
+    // A symbolic link is followed only to a target that is not a regular file, such as `/dev/stderr`.
     let file = if files::is_special(path) { options.open(path) } else { files::open(path, &options) };
     let file = file.map_err(|e| Failure::usage(format!("--log: {} cannot be written: {e}", path.display())))?;
     let filter = std::env::var("LABSCOPE_LOG").unwrap_or_else(|_| "labscope=debug".into());

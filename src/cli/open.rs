@@ -15,7 +15,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 use url::Url;
 
-/// Opens the interface on the server that options, environment and configuration name.
+/// Opens the interface on the server that the options, the environment or the configuration select.
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let preferences = Preferences::read(global)?;
     let found = match find(global, &preferences.config, text)? {
@@ -53,12 +53,12 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     ended
 }
 
-/// Finds the server. A target that is a URL of a known server selects that one, unless an option or variable names
+/// Finds the server. A target that is a URL on a known server selects that server, unless an option or variable selects
 /// another.
 fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<host::FoundHost>, Failure> {
     let named = named_by_target(config, text.unwrap_or_default());
     match server::search(global, config)? {
-        // An explicit server wins; that of the clone and the default yield to the target's.
+        // An explicitly selected server takes precedence; the server of the clone and the default do not.
         Some(found) if named.is_none() || is_explicit(global) => Ok(Some(found)),
         found => match named {
             Some(url) => Ok(Some(host::FoundHost { url, project: None })),
@@ -67,7 +67,7 @@ fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<Option<h
     }
 }
 
-/// Returns the message for a target that is a URL of an unknown server.
+/// Returns the error message for a target that is a URL on an unknown server.
 fn unknown_server(text: Option<&str>) -> Option<String> {
     let url = Url::parse(text?).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let origin = url.origin().ascii_serialization();
@@ -89,7 +89,7 @@ fn named_by_target(config: &Config, text: &str) -> Option<Url> {
     host::known(config).into_iter().find(|url| target::below(text, url.as_str()).is_some())
 }
 
-/// Returns the clone in the current folder, if it has remotes on the server at `url`.
+/// Returns the clone that contains the current folder, if it has remotes on the server at `url`.
 fn clone_folder(url: &Url) -> Option<CloneFolder> {
     let here = std::env::current_dir().ok()?;
     let remotes = remote::Remote::all(&here).into_iter();
@@ -98,8 +98,8 @@ fn clone_folder(url: &Url) -> Option<CloneFolder> {
     Some(CloneFolder { folder, remotes })
 }
 
-/// Returns the first place: the target, else the project of the clone, else home; all projects where nobody is signed
-/// in.
+/// Returns the initial place: the target, else the project of the clone, else Home, or the list of all projects if
+/// there is no token.
 fn place(found: &host::FoundHost, text: Option<&str>, signed_in: bool) -> Result<Place, Failure> {
     match (text, &found.project) {
         (Some(text), _) => target::parse(PANES, text, found.url.as_str()).map_err(Failure::usage),

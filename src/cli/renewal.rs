@@ -1,4 +1,4 @@
-//! Renews the token of a sign-in before it expires: one process at a time, and what is new is stored before it is used.
+//! Renews the token of a sign-in before it expires: one process at a time, and a new token is stored before it is used.
 
 use crate::api::client::{Client, Grant, Server, TokenSource};
 use crate::api::{Error, Fault};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::runtime::Handle;
 use url::Url;
 
-/// Returns the source of the tokens of a sign-in at the server at `url`.
+/// Returns the token source of a sign-in at the server at `url`.
 pub fn source(config: &Config, url: &Url, ca_cert: Option<PathBuf>, sign_in: SignIn) -> TokenSource {
     let server = Server { ca_cert, ..Server::new(url.clone()) };
     let config = config.clone();
@@ -33,7 +33,7 @@ fn is_good(sign_in: &SignIn, refused: Option<&SecretString>) -> bool {
 fn renew(config: &Config, server: &Server, refused: Option<&SecretString>) -> Result<SignIn, Error> {
     let failed = |fault: Fault| Error { tried: "renew the token".into(), fault };
     let disk = |error: std::io::Error| failed(Fault::Disk(format!("the token cannot be stored: {error}")));
-    // Another process may be at it: the refresh token is good once.
+    // Another process may be renewing the token: a refresh token can be used only once.
     let _lock = token::lock(config).map_err(disk)?;
     let stored = token::stored_sign_in(config, &server.base_url);
     let stored = stored.ok_or_else(|| failed(Fault::Unauthorized("you signed out or in again; start again".into())))?;
@@ -48,7 +48,7 @@ fn renew(config: &Config, server: &Server, refused: Option<&SecretString>) -> Re
     Ok(renewed)
 }
 
-/// Returns when a token expires that was granted just now.
+/// Returns the expiration time of a token that was granted just now.
 pub fn expiry(grant: &Grant) -> Option<Timestamp> {
     let seconds = i64::try_from(grant.expires_in?).ok()?;
     Timestamp::now().checked_add(SignedDuration::from_secs(seconds)).ok()

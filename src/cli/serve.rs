@@ -27,7 +27,7 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
     };
     let threads = threads()?;
     let ended = threads.block_on(async {
-        // Signals are handled from the start, so that an early one also ends the server cleanly.
+        // Signals are handled from the start, so that an early signal also stops the server cleanly.
         let mut signals = Signals::new()?;
         let running = tokio::select! {
             started = backend::start(options) => started.map_err(Failure::failed)?,
@@ -48,7 +48,7 @@ async fn wait_for_end(signals: &mut Signals) {
     while !matches!(signals.next().await, Signal::End | Signal::Interrupt) {}
 }
 
-/// Removes the file of an earlier run, which would tell a waiting script that this server is ready.
+/// Removes the ready file of a previous run, which would tell a waiting script that this server is ready.
 fn remove_ready_file(path: &Path) -> Result<(), Failure> {
     // The file is replaced by a rename, which must not happen to a pipe or a device.
     if files::is_special(path) {
@@ -73,7 +73,7 @@ fn announce(running: &Running, ready_file: Option<&Path>) -> Result<(), Failure>
             .map_err(|e| Failure::failed(format!("--ready-file: {} cannot be written: {e}", path.display())))?;
     }
     match print(format!("labscope serves {}\n", running.base_url).as_bytes()) {
-        // A closed standard output is no reason to stop serving.
+        // The server keeps running if standard output is closed.
         Err(Failure { code: 0, .. }) => Ok(()),
         other => other,
     }

@@ -1,4 +1,4 @@
-//! The server that a command is about: which one it is, its token, and the folder of what is typed for it.
+//! Selects the server of a command: its URL, its token, and the folder of its drafts.
 
 use super::args::Global;
 use super::failure::Failure;
@@ -20,10 +20,11 @@ No server configured. To begin:
 
 LABSCOPE_HOST, or `host` in the configuration, names the server for good. labscope --help lists everything.";
 
-/// Finds the server from options, environment, git remotes and configuration; `None` if nothing names one.
+/// Finds the server from options, environment, git remotes and configuration; returns `None` if none of them specifies
+/// one.
 ///
 /// # Errors
-/// The name of an invalid server.
+/// Returns a failure that names an invalid server.
 pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost>, Failure> {
     let remotes = std::env::current_dir().map(|folder| remote::Remote::all(&folder)).unwrap_or_default();
     let var = |name: &str| std::env::var(name).ok();
@@ -31,18 +32,18 @@ pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost
     host::find(&sources).map_err(Failure::usage)
 }
 
-/// Like [`search`], but no server is an error.
+/// Finds the server like [`search`], but fails if there is none.
 ///
 /// # Errors
-/// No server, or the name of an invalid one.
+/// Returns a failure if there is no server, or if it is invalid.
 pub fn require(global: &Global, config: &Config) -> Result<host::FoundHost, Failure> {
     search(global, config)?.ok_or_else(|| Failure::usage(NO_SERVER))
 }
 
-/// Returns the server at `url` with its token, and where the token came from.
+/// Returns the server at `url` with its token, and the source of the token.
 ///
 /// # Errors
-/// A token file or a keyring that cannot be read.
+/// Returns a failure if a token file or the keyring cannot be read.
 pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Option<String>), Failure> {
     let var = |name: &str| std::env::var(name).ok();
     let token = token::find(global.token_file.as_deref(), &var, config, url).map_err(Failure::usage)?;

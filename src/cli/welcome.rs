@@ -1,4 +1,4 @@
-//! The screen of `labscope` where no server is configured: what one can begin with, and how.
+//! The welcome screen of `labscope` if no server is configured: a menu of ways to get started.
 
 use super::args::{Auth, Global};
 use super::auth::input;
@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::path::Path;
 
-/// A way to begin: its command, and what it does.
+/// A menu entry: a command and its description.
 type Way = (&'static str, &'static str);
 
 const WAYS: [Way; 3] = [
@@ -22,13 +22,13 @@ const WAYS: [Way; 3] = [
     ("labscope auth login --host HOST", "Sign in to a server such as git.example.com"),
 ];
 
-/// The question for a server.
+/// The prompt for a server.
 const SERVER: &str = "Server, such as git.example.com (Esc goes back): ";
 
-/// Asks what to begin with, and begins.
+/// Shows the menu and runs the selected command.
 ///
 /// # Errors
-/// Why what was chosen cannot be begun.
+/// Returns the failure of the selected command, or a failure if the terminal cannot be used.
 pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
     interface::need_terminal()?;
     glyph::set_alphabet(preferences.appearance.alphabet);
@@ -52,7 +52,7 @@ pub fn run(global: &Global, preferences: &Preferences) -> Result<(), Failure> {
     }
 }
 
-/// Asks for a server and signs in, again until it succeeds; `None` if the user went back.
+/// Prompts for a server and signs in, until it succeeds; returns `None` if the user canceled.
 fn sign_in(global: &Global) -> Result<Option<Global>, Failure> {
     while let Some(line) = input::ask(SERVER, true)? {
         let host = line.trim();
@@ -68,7 +68,7 @@ fn sign_in(global: &Global) -> Result<Option<Global>, Failure> {
     Ok(None)
 }
 
-/// Draws the ways to begin, and says where the cursor stands if it is to be seen.
+/// Draws the menu; in accessible mode, returns the position of the cursor.
 fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
     let (words, dim, key) = (theme.style(Role::Overlay), theme.style(Role::Dim), theme.style(Role::Key));
     buf.set_style(area, theme.blank());
@@ -90,7 +90,7 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
             false => (" ", words),
         };
         let number = format!("{} ", index + 1);
-        // Where the screen is heard, the line of the cursor says all there is to say.
+        // For screen readers, the line of the cursor contains the whole entry.
         let beside = if glyph::words() { format!(": {about}") } else { String::new() };
         let at = put(&[
             (format!("{mark} "), theme.style(Role::Mark)),

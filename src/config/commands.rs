@@ -1,30 +1,30 @@
-//! The user's own commands in the configuration, as they are written there.
+//! Custom commands, as written in the configuration file.
 
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A command.
+/// A custom command.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
-    /// Its title.
+    /// The title.
     pub name: Spanned<String>,
-    /// Its keys, as in `M-w`.
+    /// The key sequence, such as `M-w`.
     pub key: Option<Spanned<String>>,
-    /// The names of the places where it is offered; every place without.
+    /// The names of the places that offer the command; every place if empty.
     #[serde(default)]
     pub places: Vec<Spanned<String>>,
-    /// What it starts.
+    /// The program or shell line to run.
     pub run: Spanned<Run>,
-    /// Where its output goes: `pane`, `terminal` or `silent`.
+    /// The destination of the output: `pane`, `terminal` or `silent`.
     pub show: Option<Spanned<String>>,
 }
 
-/// What a command starts.
+/// A program or shell line to run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a string for sh, or a list of a program and its arguments")]
 pub enum Run {
-    /// A line for `sh -c`.
+    /// A command line for `sh -c`.
     Shell(String),
     /// A program and its arguments.
     Program(Vec<String>),

@@ -1,4 +1,4 @@
-//! Servers and tokens from glab's configuration, so that they need not be configured twice.
+//! Reads servers and tokens from glab's configuration, so that they need not be configured twice.
 
 use super::host::address;
 use secrecy::SecretString;
@@ -8,15 +8,15 @@ use url::Url;
 /// A server in glab's configuration.
 #[derive(Clone, Debug)]
 pub struct GlabHost {
-    /// The base URL of its web pages.
+    /// The base URL of the web interface.
     pub url: Url,
-    /// The token, if the file holds it.
+    /// The token, if the file contains it.
     pub token: Option<SecretString>,
-    /// The token is an OAuth token, which has its own header.
+    /// Whether the token is an OAuth token, which is sent in a different header.
     pub oauth: bool,
 }
 
-/// Lists the servers in glab's configuration; none if there is no such file.
+/// Lists the servers in glab's configuration; the list is empty if there is no such file.
 pub fn hosts() -> Vec<GlabHost> {
     let own = std::env::var_os("GLAB_CONFIG_DIR").map(PathBuf::from);
     // glab uses ~/.config on every system.
@@ -28,7 +28,8 @@ pub fn hosts() -> Vec<GlabHost> {
     text.map(|text| parse(&text)).unwrap_or_default()
 }
 
-/// Parses `hosts:`: names indented below it, `key: value` indented below each. glab writes no other YAML there.
+/// Parses the `hosts:` section: indented host names, each followed by further indented `key: value` pairs. glab writes
+/// no other YAML there.
 pub fn parse(text: &str) -> Vec<GlabHost> {
     let mut sections: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
     let mut inside = false;
@@ -64,7 +65,7 @@ pub fn parse(text: &str) -> Vec<GlabHost> {
         .collect()
 }
 
-/// Parses a plain or quoted value, without a comment and without the tag that glab may write before tokens.
+/// Parses a plain or quoted scalar, without comments and without the `!!null` tag that glab may write before tokens.
 fn scalar(text: &str) -> &str {
     let text = text.trim();
     let text = text.strip_prefix("!!null").map_or(text, str::trim_start);

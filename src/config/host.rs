@@ -1,32 +1,32 @@
-//! Selects the server: from options, environment, the git remotes of the current folder, and the configuration.
+//! Selects the server from the options, the environment, the git remotes of the current folder, and the configuration.
 
 use super::{Config, glab, remote, token};
 use url::Url;
 
-/// A server, and the current folder's project if that server has it.
+/// A server, and the project of the current folder if it is on that server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundHost {
-    /// The base URL of its web pages, with a trailing slash.
+    /// The base URL of the web interface, with a trailing slash.
     pub url: Url,
     /// The full path of the project that the current folder is a clone of.
     pub project: Option<String>,
 }
 
-/// The inputs of the search.
+/// The sources from which the server is determined.
 pub struct Sources<'a> {
     /// `--host`.
     pub option: Option<&'a str>,
-    /// Looks up a variable of the environment.
+    /// Looks up an environment variable.
     pub var: &'a dyn Fn(&str) -> Option<String>,
     pub config: &'a Config,
     /// The remotes of the current clone, in the order in which they are tried.
     pub remotes: Vec<remote::Remote>,
 }
 
-/// Finds the server; `None` if nothing names one.
+/// Finds the server; returns `None` if no source names one.
 ///
 /// # Errors
-/// The source that names an invalid server, and the reason.
+/// Returns the source that names an invalid server, and the reason.
 pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
     let named = [("--host", sources.option.map(str::to_owned))]
         .into_iter()
@@ -47,13 +47,13 @@ pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
     }
     let url = match &sources.config.host {
         Some(default) => Some(sources.config.server(default.get_ref())?),
-        // Who signed in to one server means that one.
+        // Without a default, a server with a stored token is used.
         None => token::servers(sources.config).find_map(|host| address(&host).ok()),
     };
     Ok(url.map(|url| FoundHost { url, project: None }))
 }
 
-/// Lists the servers that the configuration, stored tokens and glab name.
+/// Lists the servers known from the configuration, stored tokens and glab.
 pub fn known(config: &Config) -> Vec<Url> {
     let named = config.host.iter().filter_map(|host| config.server(host.get_ref()).ok());
     let listed = config.hosts.values().filter_map(|host| address(host.url.get_ref()).ok());
@@ -68,10 +68,10 @@ pub fn known(config: &Config) -> Vec<Url> {
     all
 }
 
-/// Parses a server's address: `git.example.com`, `http://127.0.0.1:8080`, `https://example.com/gitlab/`.
+/// Parses a server address: `git.example.com`, `http://127.0.0.1:8080`, `https://example.com/gitlab/`.
 ///
 /// # Errors
-/// The reason why it is invalid.
+/// Returns the reason why the address is invalid.
 pub fn address(text: &str) -> Result<Url, String> {
     let text = text.trim();
     let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };

@@ -1,23 +1,23 @@
-//! The system keyring, if there is one: Secret Service, Keychain, Credential Manager.
+//! Access to the system keyring, if there is one: Secret Service, Keychain, Credential Manager.
 
 use keyring::{Entry, v1::Error};
 use url::Url;
 
-/// The service name under which the keyring lists the tokens.
+/// The service name of the tokens in the keyring.
 const SERVICE: &str = "labscope";
 
 /// Stores the token for `url`.
 ///
 /// # Errors
-/// The reason as a sentence, without the token.
+/// Returns the reason as a sentence, without the token.
 pub fn store(url: &Url, token: &str) -> Result<(), String> {
     with_entry(url, |entry| entry.set_password(token))
 }
 
-/// Returns the token for `url`; `None` if the keyring has none.
+/// Returns the token for `url`, or `None` if the keyring has none.
 ///
 /// # Errors
-/// The reason why the keyring cannot be read.
+/// Returns the reason why the keyring cannot be read.
 pub fn token(url: &Url) -> Result<Option<String>, String> {
     with_entry(url, |entry| match entry.get_password() {
         Err(Error::NoEntry) => Ok(None),
@@ -25,10 +25,10 @@ pub fn token(url: &Url) -> Result<Option<String>, String> {
     })
 }
 
-/// Removes the token for `url`.
+/// Removes the token for `url`, if there is one.
 ///
 /// # Errors
-/// The reason why it cannot be removed.
+/// Returns the reason why it cannot be removed.
 pub fn remove(url: &Url) -> Result<(), String> {
     with_entry(url, |entry| match entry.delete_credential() {
         Err(Error::NoEntry) => Ok(()),
@@ -36,9 +36,9 @@ pub fn remove(url: &Url) -> Result<(), String> {
     })
 }
 
-/// Accesses the entry for `url`. A locked keyring may ask the user first, so this can block for long.
+/// Accesses the entry for `url`. A locked keyring may prompt the user first, so this can block for a long time.
 fn with_entry<T>(url: &Url, what: impl FnOnce(&Entry) -> keyring::v1::Result<T>) -> Result<T, String> {
-    // An error's value may contain the secret; its kind does not.
+    // The error's payload may contain the secret; its kind does not.
     Entry::new(SERVICE, url.as_str()).and_then(|entry| what(&entry)).map_err(|error| match error {
         Error::NoDefaultStore => "this system has none".to_owned(),
         Error::NoStorageAccess(why) => format!("it is locked: {why}"),

@@ -1,4 +1,4 @@
-//! The configuration file: its settings, and the location of mistakes in it.
+//! The configuration file: its settings, and error messages that locate mistakes in it.
 
 pub mod commands;
 pub mod glab;
@@ -24,29 +24,30 @@ use url::Url;
 pub struct Config {
     /// The default server: a URL, or the name of one of [`Config::hosts`].
     pub host: Option<Spanned<String>>,
-    /// Servers by short name.
+    /// Servers by name.
     pub hosts: BTreeMap<String, Host>,
     /// The name of a theme.
     pub theme: Option<Spanned<String>>,
-    /// The characters to draw with: `unicode` or `ascii`; as the locale says without.
+    /// The characters to draw with: `unicode` or `ascii`; if absent, the locale decides.
     pub glyphs: Option<Spanned<String>>,
-    /// For screen readers: the cursor on what is selected, one panel at a time, words for signs (default: false).
+    /// Whether to adapt to screen readers: the cursor on the selection, one panel at a time, words instead of symbols
+    /// (default: false).
     pub accessible: Option<bool>,
-    /// Use the mouse (default: true).
+    /// Whether to use the mouse (default: true).
     pub mouse: Option<bool>,
-    /// Cache replies on disk, to show them before the server responds (default: true).
+    /// Whether to cache replies on disk, to show them before the server responds (default: true).
     pub cache: Option<bool>,
-    /// Let `auth login` store tokens in the system keyring (default: true).
+    /// Whether `auth login` stores tokens in the system keyring (default: true).
     pub keyring: Option<bool>,
     /// Settings for job traces.
     pub trace: Trace,
-    /// How to notify when a watched job has finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.
+    /// The notification for a watched job that has finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.
     pub notify: Option<Spanned<String>>,
-    /// Keys by command, replacing the default ones.
+    /// Keys by command; they replace the default keys.
     pub keys: BTreeMap<String, Spanned<Vec<String>>>,
-    /// Named queries, shown on Home.
+    /// Named queries, listed on Home.
     pub sections: Vec<sections::Section>,
-    /// The user's own commands.
+    /// Custom commands.
     pub commands: Vec<commands::Command>,
     #[serde(skip)]
     source: Source,
@@ -56,11 +57,11 @@ pub struct Config {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trace {
-    /// Regular expressions for error lines, replacing the default ones.
+    /// Regular expressions for error lines; they replace the default ones.
     pub errors: Vec<Spanned<String>>,
     /// Regular expressions for warning lines.
     pub warnings: Vec<Spanned<String>>,
-    /// The maximum megabytes of one trace to keep in memory; the rest goes to a temporary file.
+    /// The maximum number of megabytes of one trace to keep in memory; the rest goes to a temporary file.
     pub memory: Option<u64>,
 }
 
@@ -75,21 +76,21 @@ struct Source {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// The base URL of its web pages.
+    /// The base URL of the web interface.
     pub url: Spanned<String>,
     /// A file whose first line is the token.
     pub token_file: Option<Spanned<PathBuf>>,
     /// The ID of an OAuth application, for `auth login --device`.
     pub client_id: Option<String>,
-    /// Show its items on Home while another server is open (default: true).
+    /// Whether Home lists the items of this server while another server is open (default: true).
     pub home: Option<bool>,
 }
 
 impl Config {
-    /// Reads `path`, or the user's configuration file if there is one.
+    /// Reads the file at `path`, or the user's configuration file if there is one.
     ///
     /// # Errors
-    /// A message that names file, line and key.
+    /// Returns a message with the file, and for an invalid file the line and the key.
     pub fn load(path: Option<&Path>) -> Result<Config, String> {
         let (path, required) = match path {
             Some(path) => (path.to_path_buf(), true),
@@ -107,10 +108,10 @@ impl Config {
         }
     }
 
-    /// Reads the text of the file at `path`.
+    /// Parses the text of the file at `path`.
     ///
     /// # Errors
-    /// A message that names file, line and key.
+    /// Returns a message with the file, the line and the key.
     pub fn parse(path: &Path, text: String) -> Result<Config, String> {
         let source = Source { path: path.to_path_buf(), text };
         let mut config: Config = toml::from_str(&source.text).map_err(|error| {
@@ -140,25 +141,25 @@ impl Config {
         host?.client_id.as_deref().map(str::trim).filter(|id| !id.is_empty())
     }
 
-    /// The folder of the file, which also holds themes and tokens.
+    /// Returns the folder of the file, which also contains themes and tokens.
     pub fn folder(&self) -> Option<&Path> {
         self.source.path.parent().filter(|_| !self.source.path.as_os_str().is_empty())
     }
 
-    /// The path of the file, which need not exist.
+    /// Returns the path of the file, which need not exist.
     pub fn path(&self) -> &Path {
         &self.source.path
     }
 
-    /// Formats a mistake in the file: `FILE, line 3, key theme: reason`.
+    /// Formats the message for a mistake in the file: `FILE, line 3, key theme: reason`.
     pub fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> String {
         self.source.mistake(at, key, why)
     }
 
-    /// Returns the URL of a server, given as a name of [`Config::hosts`] or as a URL.
+    /// Returns the URL of a server, given as a name in [`Config::hosts`] or as a URL.
     ///
     /// # Errors
-    /// The reason why it is neither.
+    /// Returns the reason why the text is neither.
     pub fn server(&self, text: &str) -> Result<url::Url, String> {
         match self.hosts.get(text) {
             Some(host) => host::address(host.url.get_ref()),
@@ -175,14 +176,15 @@ impl Source {
         format!("{}, line {line}{key}: {}", self.path.display(), why.trim().replace('\n', ", "))
     }
 
-    /// Returns the innermost key at byte offset `at`, with its tables; `None` if the text is not TOML.
+    /// Returns the innermost key at byte offset `at`, prefixed with its tables, or `None` if the text is not valid
+    /// TOML.
     fn path_at(&self, at: usize) -> Option<String> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut path = Vec::new();
         find_key(root.get_ref(), at, &mut path).then(|| path.join("."))
     }
 
-    /// Returns the key in the line of byte offset `at`, with its table, for a text that cannot be parsed.
+    /// Returns the key on the line at byte offset `at`, prefixed with its table, for a text that cannot be parsed.
     fn key_at(&self, at: usize) -> String {
         let start = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
         let line = self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
@@ -199,7 +201,7 @@ impl Source {
     }
 }
 
-/// Returns true if `table` has a key or value at byte offset `at`, and pushes the keys that lead to it to `path`.
+/// Returns whether `table` has a key or value at byte offset `at`, and pushes the keys that lead to it to `path`.
 fn find_key(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
     for (key, value) in table {
         path.push(key.get_ref().to_string());

@@ -1,4 +1,4 @@
-//! The git remotes of a folder: the server and the project that it was cloned from.
+//! Git remotes of a folder: the server and the project that it was cloned from.
 
 use git2::Repository;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use url::Url;
 /// A git remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
-    /// What the clone calls it.
+    /// The name of the remote in the clone.
     pub name: String,
     host: String,
-    /// The port, only for web URLs: an SSH port says nothing about the web server's.
+    /// The port, only for web URLs: an SSH port says nothing about the web server's port.
     port: Option<u16>,
     path: String,
 }
@@ -49,7 +49,7 @@ impl Remote {
         }
         let (host, path) = text.split_once(':')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-        // With a slash before the colon it is a file path, and a single letter is a drive.
+        // A slash before the colon means a file path, and a single letter is a Windows drive.
         if host.contains('/') || host.len() < 2 {
             return None;
         }
@@ -66,7 +66,7 @@ impl Remote {
         }
         let root = url.path().trim_matches('/');
         let path = match self.port {
-            // An SSH path begins at the server's root, a web path at the base URL.
+            // An SSH path is relative to the server's root, a web path to the base URL.
             Some(_) if !root.is_empty() => self.path.strip_prefix(root)?.trim_start_matches('/'),
             _ => &self.path,
         };

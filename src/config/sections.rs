@@ -1,4 +1,4 @@
-//! The sections of Home: named queries, saved in the configuration file without changing anything else in it.
+//! Sections of Home: named queries, saved in the configuration file without changing anything else in it.
 
 use crate::system::files;
 use serde::Deserialize;
@@ -18,11 +18,12 @@ pub struct Section {
     pub group: Option<String>,
 }
 
-/// Adds the section `name` at the end of the file at `path`, replacing one of that name, or removes it. Everything else
-/// stays, including comments and sections that another process saved in the meantime.
+/// Adds the section `name` to the end of the file at `path`, replacing an existing section of that name; removes it if
+/// `section` is `None`. Everything else is preserved, including comments and sections that another process saved in the
+/// meantime.
 ///
 /// # Errors
-/// The file cannot be read or written, or its sections are not `[[sections]]` tables.
+/// Returns a message if the file cannot be read or written, or if its sections are not `[[sections]]` tables.
 pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), String> {
     let io_message = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = match std::fs::read_to_string(path) {
@@ -38,7 +39,7 @@ pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), S
     let text = read(&before)
         .and_then(|known| with_sections(&before, &all(known)))
         .ok_or_else(|| format!("{}: cannot change its sections automatically; please edit the file", path.display()))?;
-    // A symbolic link stays one: its target is written, perhaps on another disk.
+    // A symbolic link is preserved: its target is replaced, which may be on another file system.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = files::folder_of(&target);
     std::fs::create_dir_all(folder).map_err(io_message)?;
@@ -61,7 +62,7 @@ fn read(text: &str) -> Option<Vec<Section>> {
     toml::from_str::<File>(text).ok().map(|file| file.sections)
 }
 
-/// Returns the text with exactly these sections; `None` if that is not possible.
+/// Returns the text with exactly these sections, or `None` if that is not possible.
 fn with_sections(before: &str, all: &[Section]) -> Option<String> {
     let known = read(before)?;
     let mut known = known.iter();
@@ -101,7 +102,7 @@ fn with_sections(before: &str, all: &[Section]) -> Option<String> {
             }
         }
     }
-    // Check that the new text parses to the requested sections.
+    // Verify that the new text parses to the requested sections.
     let mut actual = read(&text)?;
     let mut expected = all.to_vec();
     let by_name = |a: &Section, b: &Section| a.name.cmp(&b.name);

@@ -1,19 +1,19 @@
-//! Every setting of the configuration file: its key, its default and its meaning. `docs/configuration.md` is printed
-//! from this.
+//! All settings of the configuration file: key, default and meaning. `docs/configuration.md` is generated from this
+//! list.
 
 use std::fmt::Write;
 
 /// A key of the configuration file.
 pub struct Setting {
-    /// The header of its table, as the file writes it: `[trace]`; empty at the top of the file.
+    /// The header of its table, as in the file: `[trace]`; empty for top-level keys.
     pub table: &'static str,
-    /// Its key within the table.
+    /// The key within the table.
     pub key: &'static str,
-    /// What holds where it is absent, in words.
+    /// The default value, in words.
     pub default: &'static str,
-    /// A value as TOML.
+    /// An example value in TOML.
     pub example: &'static str,
-    /// What it does, as a sentence in Markdown.
+    /// The effect of the setting, as a sentence in Markdown.
     pub meaning: &'static str,
 }
 
@@ -27,7 +27,7 @@ const fn setting(
     Setting { table, key, default, example, meaning }
 }
 
-/// In the order of the file.
+/// All settings, in the order of the file.
 pub const SETTINGS: &[Setting] = &[
     setting("", "host", "none", "\"work\"", "The default server: an address, or a name of `[hosts.NAME]`."),
     setting(
@@ -182,10 +182,10 @@ pub const SETTINGS: &[Setting] = &[
     ),
 ];
 
-/// The name of a command for the example.
+/// The command ID in the example.
 const COMMAND: &str = "quit";
 
-/// A file that sets everything.
+/// Returns an example file with all settings.
 pub fn example() -> String {
     let mut text = String::new();
     let mut table = "";
@@ -200,7 +200,7 @@ pub fn example() -> String {
     text
 }
 
-/// The table of all settings and a file that sets them, in Markdown.
+/// Returns the table of all settings and an example file, in Markdown.
 pub fn markdown() -> String {
     let mut text = String::from("| table | key | default | meaning |\n|---|---|---|---|\n");
     for Setting { table, key, default, meaning, .. } in SETTINGS {

@@ -1,43 +1,43 @@
-//! A sign-in by OAuth as it is stored: a token that expires soon, and what renews it.
+//! Stored OAuth sign-ins: a short-lived access token and the refresh token that renews it.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How long before its end a token is renewed.
+/// The remaining lifetime below which a token is renewed.
 const MARGIN: SignedDuration = SignedDuration::from_secs(60);
 
-/// A token and its refresh token.
+/// An access token and its refresh token.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignIn {
     pub access_token: String,
     pub refresh_token: String,
-    /// When the token expires, by the local clock; `None` if the server did not say.
+    /// The expiration time of the token, by the local clock; `None` if the server did not send it.
     pub expires_at: Option<Timestamp>,
     pub scope: String,
-    /// The application that the user allowed.
+    /// The ID of the OAuth application that the user authorized.
     pub client_id: String,
-    /// Names the sign-in; tokens change while it lasts.
+    /// The ID of the sign-in, which stays the same when the tokens are renewed.
     pub id: String,
 }
 
 impl SignIn {
-    /// Returns a new sign-in as it is after a renewal.
+    /// Returns the sign-in with the tokens of a renewal.
     pub fn renewed(&self, access_token: String, refresh_token: String, expires_at: Option<Timestamp>) -> SignIn {
-        // A server that sends no new refresh token keeps the old one.
+        // A server that sends no new refresh token keeps the old one valid.
         let refresh_token = if refresh_token.is_empty() { self.refresh_token.clone() } else { refresh_token };
         SignIn { access_token, refresh_token, expires_at, ..self.clone() }
     }
 
-    /// Returns an ID of a sign-in that began with this token, and does not tell it.
+    /// Returns the ID of a sign-in that began with this token: a hash that does not reveal the token.
     pub fn id_of(token: &str) -> String {
         let mut hasher = DefaultHasher::new();
         token.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
-    /// Reads what was stored; `None` for a plain token.
+    /// Parses the stored text; returns `None` for a plain token.
     pub fn read(text: &str) -> Option<SignIn> {
         serde_json::from_str(text).ok()
     }
@@ -47,7 +47,7 @@ impl SignIn {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns whether the token can be used for a while.
+    /// Returns whether the token stays valid for longer than the renewal margin.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|at| at.duration_since(now) > MARGIN)
     }

@@ -1,4 +1,4 @@
-//! The token for a server: its sources in order, and the file where `labscope auth` stores it.
+//! Access tokens of a server: their sources in order, and the file where `labscope auth` stores them.
 
 use super::sign_in::SignIn;
 use super::{Config, expand, glab, keyring};
@@ -11,23 +11,23 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// The file in the configuration folder that stores tokens.
+/// The name of the token file in the configuration folder.
 const FILE: &str = "tokens.toml";
 
 /// A token and its origin.
 #[derive(Clone, Debug)]
 pub struct Token {
     pub secret: SecretString,
-    /// An OAuth token, from glab's sign-in in the browser.
+    /// Whether this is an OAuth token, from glab or from a sign-in with labscope.
     pub oauth: bool,
-    /// What renews it, if labscope can.
+    /// The sign-in that renews the token, if labscope can renew it.
     pub sign_in: Option<SignIn>,
-    /// The origin for messages: `LABSCOPE_TOKEN`, `glab's configuration`.
+    /// The source, for messages: `LABSCOPE_TOKEN`, `glab's configuration`.
     pub origin: String,
 }
 
 impl Token {
-    /// A token as it was stored: a sign-in, or plain.
+    /// Parses a stored token: a sign-in or a plain token.
     fn stored(text: String, origin: &str) -> Token {
         let origin = origin.to_owned();
         match SignIn::read(&text) {
@@ -40,24 +40,24 @@ impl Token {
     }
 }
 
-/// Where the token of a server is stored, according to the file.
+/// The location of a server's token, as recorded in the token file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 enum TokenPlace {
-    /// In the file itself.
+    /// In the token file itself.
     Here(String),
     /// In the system keyring.
     Keyring { keyring: bool },
 }
 
-/// A token, or the fact that the keyring has it: opening that may block and ask the user.
+/// A token, or a marker that it is in the keyring: opening the keyring may block and prompt the user.
 #[derive(Clone, Debug)]
 pub enum FoundToken {
     Token(Token),
     Keyring,
 }
 
-/// Where a token was stored.
+/// The location where a token was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredToken {
     Keyring,
@@ -65,11 +65,11 @@ pub enum StoredToken {
     File(PathBuf, String),
 }
 
-/// Finds the token for the server at `url`: `--token-file`, the environment, the host's `token_file`, the stored one,
-/// glab's.
+/// Finds the token for the server at `url`: from `--token-file`, the environment, the host's `token_file`, the stored
+/// tokens, or glab, in this order.
 ///
 /// # Errors
-/// A token file that cannot be read.
+/// Returns a message if a token file cannot be read, or the keyring cannot be opened.
 pub fn find(
     option: Option<&Path>,
     var: &dyn Fn(&str) -> Option<String>,
@@ -83,10 +83,10 @@ pub fn find(
     }
 }
 
-/// Like [`find`], without opening the keyring.
+/// Finds the token like [`find`], but without opening the keyring.
 ///
 /// # Errors
-/// A token file that cannot be read.
+/// Returns a message if a token file cannot be read.
 pub fn locate(
     option: Option<&Path>,
     var: &dyn Fn(&str) -> Option<String>,
@@ -112,7 +112,7 @@ pub fn locate(
     configured(config, url)
 }
 
-/// Returns true if [`configured`] has a token for the server, readable or not. Opens neither token files nor the
+/// Returns whether [`configured`] has a token for the server, readable or not, without opening token files or the
 /// keyring.
 pub fn is_configured(config: &Config, url: &Url) -> bool {
     let matches = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
@@ -123,11 +123,11 @@ pub fn is_configured(config: &Config, url: &Url) -> bool {
         || from_glab(url).is_some()
 }
 
-/// Returns the token that is configured for a server: its `token_file`, the stored one, glab's. Options and environment
-/// are for the current server and do not count.
+/// Returns the token that is configured for a server: from its `token_file`, the stored tokens, or glab. Options and
+/// environment variables apply to the current server only and are ignored.
 ///
 /// # Errors
-/// A `token_file` that cannot be read.
+/// Returns a message if a `token_file` cannot be read.
 pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, String> {
     let matches = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
     for (name, host) in config.hosts.iter().filter(|(_, host)| matches(host.url.get_ref())) {
@@ -147,16 +147,16 @@ pub fn configured(config: &Config, url: &Url) -> Result<Option<FoundToken>, Stri
     Ok(from_glab(url).map(FoundToken::Token))
 }
 
-/// Returns the keyring's token for a server, or glab's if it has none.
+/// Returns the token for a server from the keyring, or glab's if the keyring has none.
 ///
 /// # Errors
-/// The reason why the keyring cannot be opened.
+/// Returns the reason why the keyring cannot be opened.
 pub fn from_keyring(url: &Url) -> Result<Option<Token>, String> {
     let token = keyring::token(url).map_err(|why| format!("cannot read the token from the keyring: {why}"))?;
     Ok(token.map(|token| Token::stored(token, "labscope auth login, in the keyring")).or_else(|| from_glab(url)))
 }
 
-/// Returns the sign-in that is stored for a server now, if it can be read.
+/// Returns the sign-in that is currently stored for a server, if it can be read.
 pub fn stored_sign_in(config: &Config, url: &Url) -> Option<SignIn> {
     let text = match places(config).remove(url.as_str())? {
         TokenPlace::Here(text) => text,
@@ -165,10 +165,11 @@ pub fn stored_sign_in(config: &Config, url: &Url) -> Option<SignIn> {
     SignIn::read(&text)
 }
 
-/// Waits until no other process changes stored tokens, and keeps others from it until the file is dropped.
+/// Acquires an exclusive lock on the stored tokens across processes; blocks until it is free. Dropping the file
+/// releases it.
 ///
 /// # Errors
-/// I/O errors.
+/// Returns I/O errors.
 pub fn lock(config: &Config) -> io::Result<fs::File> {
     let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
     fs::create_dir_all(files::folder_of(&path))?;
@@ -197,7 +198,7 @@ fn path(config: &Config) -> Option<PathBuf> {
     config.folder().map(|folder| folder.join(FILE))
 }
 
-/// Lists the servers with a stored token; none if the file cannot be read.
+/// Lists the servers with a stored token; the list is empty if the file cannot be read.
 pub fn servers(config: &Config) -> impl Iterator<Item = String> + use<> {
     places(config).into_keys()
 }
@@ -206,7 +207,7 @@ fn places(config: &Config) -> BTreeMap<String, TokenPlace> {
     path(config).and_then(|path| read(&path).ok()).unwrap_or_default()
 }
 
-/// Reads the token file; empty if it does not exist.
+/// Reads the token file; returns an empty map if it does not exist.
 fn read(path: &Path) -> io::Result<BTreeMap<String, TokenPlace>> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
@@ -217,11 +218,11 @@ fn read(path: &Path) -> io::Result<BTreeMap<String, TokenPlace>> {
     toml::from_str(&text).map_err(damaged)
 }
 
-/// Stores `token` for `url` in the system keyring, or else in a file that only its owner can read. The file records
-/// where each token is, so that the keyring is opened only for servers whose token it has.
+/// Stores `token` for `url` in the system keyring, or else in a file that only its owner can read. The file records the
+/// location of each token, so that the keyring is opened only for servers whose token it contains.
 ///
 /// # Errors
-/// I/O errors. A damaged file is not overwritten, because it may hold other tokens.
+/// Returns I/O errors. A damaged file is not overwritten, because it may contain other tokens.
 pub fn store(config: &Config, url: &Url, token: &str) -> io::Result<StoredToken> {
     let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
     let mut all = read(&path)?;
@@ -238,10 +239,10 @@ pub fn store(config: &Config, url: &Url, token: &str) -> io::Result<StoredToken>
     Ok(stored)
 }
 
-/// Removes the token for `url`; returns false if there was none.
+/// Removes the token for `url`; returns `false` if there was none.
 ///
 /// # Errors
-/// I/O errors, and the reason why the keyring cannot remove it.
+/// Returns I/O errors, and the reason why the keyring cannot remove the token.
 pub fn remove(config: &Config, url: &Url) -> io::Result<bool> {
     let Some(path) = path(config) else { return Ok(false) };
     let mut all = read(&path)?;
@@ -260,7 +261,7 @@ fn write(path: &Path, all: &BTreeMap<String, TokenPlace>) -> io::Result<()> {
 /// Writes a file atomically, readable only by its owner (mode 0600).
 ///
 /// # Errors
-/// I/O errors.
+/// Returns I/O errors.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = files::folder_of(path);
     fs::create_dir_all(folder)?;

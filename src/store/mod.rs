@@ -1,4 +1,4 @@
-//! Data from the server: replies with their age, growing documents, and results of computations.
+//! The store of data from the server: replies with their age, growing documents, and results of computations.
 
 pub mod parts;
 pub mod want;
@@ -17,25 +17,25 @@ pub use want::{
     Canceled, Derive, Follow, HeldState, ListQuery, Load, Made, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
 };
 
-/// Replies and results kept although nothing uses them.
+/// The maximum number of replies, and of results, that are kept although they are not in use.
 const KEPT: usize = 600;
-/// Limit of the replies in memory, in bytes as received.
+/// The maximum size of the replies in memory, in bytes as received.
 const ROOM: usize = 256 << 20;
-/// Growing documents kept, and bytes of them in memory together.
+/// The maximum number of growing documents, and of their bytes in memory together.
 const GROWN: usize = 24;
 const GROWN_ROOM: usize = 256 << 20;
-/// Bytes that results may hold together, by what they are taken to weigh.
+/// The maximum total size of the results in bytes, by their estimated weight.
 const MADE_ROOM: usize = 256 << 20;
-/// Failures that are remembered; then all are forgotten, and tried again where something still wants them.
+/// The maximum number of remembered failures; beyond it, all are dropped and retried where they are still wanted.
 const FAILED: usize = 1_000;
 
-/// Identifies one state of the rows of one or several lists; no two states of any lists share one. A value derived from
-/// rows is stored with their revision, see [`Derived`].
+/// Identifies one state of the rows of one or several lists; no two states of any lists share a revision. A value
+/// derived from rows is stored with their revision, see [`Derived`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(u64);
 
 impl Revision {
-    /// The revision of several lists chained together.
+    /// Returns the revision of several lists chained together.
     fn chain(parts: impl Iterator<Item = Revision>) -> Revision {
         let mut hasher = DefaultHasher::new();
         parts.for_each(|part| hasher.write_u64(part.0));
@@ -50,7 +50,7 @@ impl std::fmt::Display for Revision {
 }
 
 /// A value derived from the rows of a list and from other inputs `K`. It can be read only with the revision it was
-/// derived from, so that rows of one list never mix with an order or a filter of another.
+/// derived from, so that the rows of one list are never combined with the order or filter of another.
 #[derive(Clone, Debug)]
 pub struct Derived<K, T> {
     value: Option<(Revision, K, T)>,
@@ -72,7 +72,7 @@ impl<K: PartialEq, T> Derived<K, T> {
         !is_current
     }
 
-    /// Drops the value.
+    /// Clears the value.
     pub fn clear(&mut self) {
         self.value = None;
     }
@@ -82,12 +82,12 @@ impl<K: PartialEq, T> Derived<K, T> {
         self.value.is_some()
     }
 
-    /// The inputs of the current value.
+    /// Returns the inputs of the current value.
     pub fn key(&self) -> Option<&K> {
         self.value.as_ref().map(|(_, key, _)| key)
     }
 
-    /// The value, if it was derived from these rows.
+    /// Returns the value, if it was derived from the rows of this revision.
     pub fn get(&self, revision: Revision) -> Option<&T> {
         self.value.as_ref().filter(|(from, ..)| *from == revision).map(|(.., value)| value)
     }
@@ -100,9 +100,9 @@ pub struct Arrival {
     pub value: Value,
     /// The number of rows of a list.
     pub len: usize,
-    /// The next page, if any.
+    /// The number of the next page, if any.
     pub next: Option<u32>,
-    /// Rows of the whole list, if the server counts them.
+    /// The number of rows of the whole list, if the server counts them.
     pub total: Option<u64>,
     /// A hash of the body, see [`digest`]; 0 if unknown.
     pub digest: u64,
@@ -118,7 +118,7 @@ pub fn digest(body: &[u8]) -> u64 {
 }
 
 impl Arrival {
-    /// Returns whether both have the same body.
+    /// Returns whether both replies have the same body and the same paging headers.
     fn is_as(&self, other: &Arrival) -> bool {
         self.digest != 0 && (self.digest, self.next, self.total) == (other.digest, other.next, other.total)
     }
@@ -133,14 +133,14 @@ impl std::fmt::Debug for Arrival {
 #[derive(Default)]
 struct Entry {
     known: Option<(Arrival, Timestamp)>,
-    /// When the current value was first received.
+    /// The time at which the current value was first received.
     since: Option<Timestamp>,
-    /// The number of replies.
+    /// The number of replies so far.
     replies: usize,
     error: Option<(Error, Timestamp)>,
     stale: bool,
     loading: bool,
-    /// It became stale while loading, so the pending reply may be older than the change.
+    /// Whether the entry became stale while loading, so that the pending reply may be older than the change.
     again: bool,
 }
 
@@ -148,10 +148,10 @@ struct Entry {
 #[derive(Default)]
 struct Resource {
     entries: Vec<Entry>,
-    /// `starts[i]` is the first row of page `i`; one more entry than there are consecutive pages.
+    /// `starts[i]` is the index of the first row of page `i`; there is one more element than consecutive pages.
     starts: Vec<usize>,
     revision: Revision,
-    /// The rows of this and later revisions are a prefix of the current rows.
+    /// The first revision whose rows are a prefix of the current rows; the same holds for all later revisions.
     extends: Revision,
     /// The size in bytes as received.
     size: usize,
@@ -159,7 +159,7 @@ struct Resource {
 }
 
 impl Resource {
-    /// Updates the row counts after a page arrived; `grew` if the page is new.
+    /// Updates the revision and the row counts after a page arrived; `grew` if the page is new.
     fn revise(&mut self, revision: Revision, grew: bool) {
         self.revision = revision;
         if !grew {
@@ -200,21 +200,21 @@ pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
     results: HashMap<String, Computed>,
-    /// Keys of computations that failed; they are not retried.
+    /// Keys of failed computations, which are not retried.
     failed_work: HashSet<String>,
-    /// How far range reads have come, by their keys.
+    /// Progress of range reads, by key.
     progress: HashMap<String, Progress>,
-    /// Why range reads failed, by their keys.
+    /// Errors of failed range reads, by key.
     failed: HashMap<String, Error>,
-    /// The number of loop turns, for least-recently-used eviction.
+    /// The number of event loop iterations, for least-recently-used eviction.
     turn: u64,
     /// The number of changes so far; the source of revisions.
     generation: u64,
-    /// When the server last answered.
+    /// The time of the last reply from the server.
     last_contact: Option<Timestamp>,
     /// The last connection error, if nothing has been received since.
     unreachable: Option<Error>,
-    /// Routes that the server does not know, with what it said.
+    /// Routes that the server does not support, with its message.
     unsupported: HashMap<&'static str, String>,
 }
 
@@ -222,36 +222,36 @@ pub struct Store {
 pub struct Remote<'a, T> {
     /// The current or last known value.
     pub value: Option<&'a T>,
-    /// The value, to keep or to hand to a worker.
+    /// The value as a shared pointer, to keep it or to pass it to a worker.
     shared: Option<&'a Value>,
-    /// When it was received.
+    /// The time at which it was received.
     pub at: Option<Timestamp>,
-    /// When this value was first received; an identical reply does not change it.
+    /// The time at which this value was first received; an identical reply does not change it.
     pub since: Option<Timestamp>,
-    /// The number of replies.
+    /// The number of replies so far.
     pub replies: usize,
     /// The error of the last attempt.
     pub error: Option<&'a Error>,
     /// Whether a request is in flight.
     pub loading: bool,
-    /// Whether it is neither stale nor loading.
+    /// Whether the reply is neither stale nor loading.
     pub settled: bool,
 }
 
-/// Returns a permanent error, after which requests are not retried automatically.
+/// Returns the error if it is permanent: after such errors, requests are not retried automatically.
 fn for_good(error: Option<&Error>) -> Option<&Error> {
     error.filter(|error| !error.is_passing())
 }
 
 impl<'a, T> Remote<'a, T> {
-    /// Returns the error if the server refuses the value: it is gone or hidden.
+    /// Returns the error if it is permanent, for example because the value was deleted or is hidden from the user.
     pub fn refused(&self) -> Option<&'a Error> {
         for_good(self.error)
     }
 }
 
 impl<T: Send + Sync + 'static> Remote<'_, T> {
-    /// The value, shared.
+    /// Returns the value as a shared pointer.
     pub fn arc(&self) -> Option<Arc<T>> {
         self.shared.cloned().and_then(|value| value.downcast::<T>().ok())
     }
@@ -264,17 +264,17 @@ pub struct Rows<'a, T> {
     pub more: bool,
     /// Whether a page is loading.
     pub loading: bool,
-    /// Whether page 1 was ever received.
+    /// Whether the first page was ever received.
     pub known: bool,
     /// The error of the last attempt.
     pub error: Option<&'a Error>,
-    /// Rows of the whole list, if the server counts them.
+    /// The number of rows of the whole list, if the server counts them.
     pub total: Option<u64>,
-    /// When the first page was received.
+    /// The time at which the first page was received.
     pub at: Option<Timestamp>,
-    /// When the current first page was first received.
+    /// The time at which the current first page was first received.
     pub since: Option<Timestamp>,
-    /// Identifies these rows; values derived from another revision are outdated.
+    /// The revision of these rows; values derived from another revision are outdated.
     pub revision: Revision,
     extends: Revision,
     kind: std::marker::PhantomData<&'a T>,
@@ -297,7 +297,7 @@ impl Resource {
 }
 
 impl<'a, T> Rows<'a, T> {
-    /// Returns the error if the server refuses the rows: they are gone or hidden.
+    /// Returns the error if it is permanent, for example because the list was deleted or is hidden from the user.
     pub fn refused(&self) -> Option<&'a Error> {
         for_good(self.error)
     }
@@ -326,12 +326,12 @@ impl<'a, T: 'static> Rows<'a, T> {
         (self.extends..=self.revision).contains(&revision)
     }
 
-    /// The number of loaded rows.
+    /// Returns the number of loaded rows.
     pub fn len(&self) -> usize {
         self.parts.iter().map(|part| part.len()).sum()
     }
 
-    /// The number of loaded pages; a server may send shorter pages than requested.
+    /// Returns the number of loaded pages; a server may send shorter pages than requested.
     pub fn pages(&self) -> u32 {
         self.parts.iter().map(|part| part.pages()).max().unwrap_or(0)
     }
@@ -341,7 +341,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         self.len() == 0
     }
 
-    /// The row `index`, if it is known.
+    /// Returns the row at `index`, if it is loaded.
     pub fn get(&self, index: usize) -> Option<&'a T> {
         let mut index = index;
         for part in &self.parts {
@@ -353,7 +353,8 @@ impl<'a, T: 'static> Rows<'a, T> {
         None
     }
 
-    /// The shared rows of a page; `index` counts from 0. The allocation stays the same until a newer reply arrives.
+    /// Returns the shared rows of a page (of the first list, if several are chained); `index` starts at 0. The
+    /// allocation stays the same until a different reply arrives.
     pub fn page(&self, index: usize) -> Option<Arc<Vec<T>>>
     where
         T: Send + Sync,
@@ -368,7 +369,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         entries.into_iter().all(|entry| !entry.loading && !entry.stale)
     }
 
-    /// The loaded pages in order, shared, for a worker.
+    /// Returns the loaded pages in order as shared pointers, for a worker.
     pub fn shared(&self) -> Vec<Arc<Vec<T>>>
     where
         T: Send + Sync,
@@ -392,12 +393,12 @@ pub struct GrowingDocument<'a, S> {
     pub sink: &'a S,
     /// Whether it is complete.
     pub over: bool,
-    /// Why reading stopped, if it did.
+    /// The error that stopped the download, if any.
     pub error: Option<&'a Error>,
 }
 
 impl Store {
-    /// Returns the state of the reply of `endpoint`.
+    /// Returns the state of the reply to `endpoint`.
     pub fn get<E: Endpoint>(&self, endpoint: &E) -> Remote<'_, E::Output> {
         let entry = self.resources.get(&endpoint.request()).and_then(|r| {
             r.used.set(self.turn);
@@ -421,7 +422,7 @@ impl Store {
         self.list_at(None, endpoint)
     }
 
-    /// Like [`Store::list`], on another server if `host` names one.
+    /// Returns the loaded rows like [`Store::list`], of another server if `host` is set.
     pub fn list_at<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, host: Option<&Host>, endpoint: &E) -> Rows<'_, T> {
         self.rows_of(&endpoint.request().at(host))
     }
@@ -435,7 +436,7 @@ impl Store {
         }
     }
 
-    /// Returns the loaded rows of a list whose [`Load`] has its own reader.
+    /// Returns the loaded rows of a request whose [`Load`] has a custom reader.
     pub fn rows_of<T: 'static>(&self, request: &Request) -> Rows<'_, T> {
         let resource = self.resources.get(request);
         let entries = resource.map(|r| r.entries.as_slice()).unwrap_or_default();
@@ -474,35 +475,35 @@ impl Store {
         known.made.value.downcast_ref()
     }
 
-    /// Like [`Store::result`], shared.
+    /// Returns the result of a computation as a shared pointer, if it has finished.
     pub fn shared_result<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let known = self.results.get(key)?;
         known.used.set(self.turn);
         known.made.value.clone().downcast().ok()
     }
 
-    /// Returns the progress of a range read.
+    /// Returns the progress of a range read that is running.
     pub fn progress(&self, key: &str) -> Option<Progress> {
         self.progress.get(key).copied()
     }
 
-    /// Returns the error of a range read.
+    /// Returns the error of a failed range read.
     pub fn failed(&self, key: &str) -> Option<&Error> {
         self.failed.get(key)
     }
 
-    /// Returns whether a page of a list (from 1) or a single reply (page 0) is loaded.
+    /// Returns whether a page of a list (counted from 1) or a single reply (page 0) is loaded.
     pub fn knows(&self, request: &Request, page: u32) -> bool {
         let entry = self.resources.get(request).and_then(|r| r.entries.get(page.saturating_sub(1) as usize));
         entry.is_some_and(|entry| entry.known.is_some())
     }
 
-    /// Returns whether the server said that it has no such operation: it is not asked again.
+    /// Returns whether the server reported that it does not support the operation; such requests are not sent again.
     pub fn is_unsupported<E: Endpoint>(&self) -> bool {
         self.unsupported.contains_key(E::ROUTE)
     }
 
-    /// Returns why the last try of a request failed, if it did.
+    /// Returns the error of the last attempt of a request, if it failed.
     pub fn error_of(&self, request: &Request) -> Option<&Error> {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
     }
@@ -513,8 +514,8 @@ impl Store {
         entry.is_some_and(|e| !e.stale && !e.loading && (e.known.is_some() || e.error.is_some()))
     }
 
-    /// Iterates over all values of type `T` from the current server, in lists or alone, with their requests. Costs time
-    /// proportional to the size of the store.
+    /// Iterates over all values of type `T` from the current server, in lists or alone, with their requests. This takes
+    /// time proportional to the size of the store.
     pub fn known<T: 'static>(&self) -> impl Iterator<Item = (&Request, &T)> {
         self.resources.iter().filter(|(request, _)| request.host.is_none()).flat_map(|(request, resource)| {
             let known = resource.entries.iter().filter_map(|entry| entry.known.as_ref());
@@ -530,7 +531,7 @@ impl Store {
         self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.loading))
     }
 
-    /// Returns the reply of a request whose [`Load`] has its own reader.
+    /// Returns the reply to a request whose [`Load`] has a custom reader.
     pub fn read_as<T: 'static>(&self, request: &Request) -> Option<&T> {
         let resource = self.resources.get(request)?;
         resource.used.set(self.turn);
@@ -538,12 +539,12 @@ impl Store {
         arrival.value.downcast_ref()
     }
 
-    /// Returns a number that changes whenever a reply or an error does.
+    /// Returns a number that changes whenever a reply or an error changes.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Returns when the server last answered.
+    /// Returns the time of the last reply from the server.
     pub fn last_contact(&self) -> Option<Timestamp> {
         self.last_contact
     }
@@ -553,12 +554,12 @@ impl Store {
         self.unreachable.as_ref()
     }
 
-    // ---- what the app does to it
+    // ---- changes by the app
 
-    /// Returns the page of `load` to request at `now`, or when the next one is due.
+    /// Returns the page of `load` to request at `now`, or else the time when the next request is due.
     pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
         let resource = self.resources.get(&load.request);
-        // What is wanted is in use, even if nobody reads it in this turn.
+        // A wanted resource counts as used, even if nobody reads it in this turn.
         if let Some(resource) = resource {
             resource.used.set(self.turn);
         }
@@ -588,7 +589,7 @@ impl Store {
                     return (Some(page), None);
                 }
                 if error.is_passing() {
-                    // Temporary errors are retried after a while, or when the server allows it.
+                    // Temporary errors are retried after a delay, or when the server allows it.
                     let asked = match error.fault {
                         Fault::Limited(Some(wait)) => wait.as_secs_f64(),
                         _ => 0.0,
@@ -627,13 +628,13 @@ impl Store {
         !self.results.contains_key(key) && !self.failed_work.contains(key) && !self.failed.contains_key(key)
     }
 
-    /// Returns what is known of a request before it starts.
+    /// Returns the state of a document before its request starts: the number of bytes received and the tail.
     pub fn held(&self, request: &Request) -> HeldState {
         let held = |s: &Stream| HeldState { amount: s.sink.held(), tail: s.sink.tail().to_vec() };
         self.streams.get(request).map(held).unwrap_or_default()
     }
 
-    /// Returns whether a stream should pause.
+    /// Returns whether the download of a stream should pause.
     pub fn is_full(&self, request: &Request) -> bool {
         self.streams.get(request).is_some_and(|s| s.sink.is_full())
     }
@@ -653,7 +654,7 @@ impl Store {
 
     /// Records a reply or an error.
     pub fn arrived(&mut self, request: &Request, page: u32, outcome: Result<Arrival, Error>, now: Timestamp) {
-        // Another server's answer says nothing about the current one.
+        // Replies of other servers say nothing about the current one.
         if request.host.is_none() {
             self.note_reach(outcome.as_ref().err(), now);
             if let Err(Error { fault: Fault::Unsupported(said), .. }) = &outcome {
@@ -665,14 +666,14 @@ impl Store {
         entry.stale = std::mem::take(&mut entry.again);
         let mut changed = false;
         let mut grew = false;
-        // An error that came or went.
+        // Whether an error appeared or disappeared.
         let news;
         match outcome {
             Ok(arrival) => {
                 news = entry.error.take().is_some();
                 entry.replies += 1;
                 match &mut entry.known {
-                    // An identical body: derived values stay valid.
+                    // The body is identical, so derived values stay valid.
                     Some((known, at)) if known.is_as(&arrival) => *at = now,
                     known => {
                         grew = known.is_none();
@@ -689,7 +690,7 @@ impl Store {
         }
         self.generation += u64::from(news);
         if let Some(resource) = self.resources.get_mut(request) {
-            // A list that became shorter ends if the server says that it ends.
+            // A reply without a next page ends the list, which may have become shorter.
             let index = page.saturating_sub(1) as usize;
             let ended = matches!(resource.entries.get(index), Some(e) if e.error.is_none() && e.known.as_ref().is_some_and(|(a, _)| a.next.is_none()));
             if ended {
@@ -704,8 +705,7 @@ impl Store {
         }
     }
 
-    /// Fails a page of a request whose route the server does not know, so that it is not asked; returns whether it does
-    /// not.
+    /// Fails a page without a request if its route is known to be unsupported; returns whether it is.
     pub fn fail_unsupported(&mut self, request: &Request, page: u32, now: Timestamp) -> bool {
         let Some(said) = self.unsupported.get(request.route).filter(|_| request.host.is_none()) else { return false };
         let error = Error { tried: request.line(), fault: Fault::Unsupported(said.clone()) };
@@ -717,7 +717,7 @@ impl Store {
         true
     }
 
-    /// Adds a cached reply received `at`, unless a newer one is known.
+    /// Adds a cached reply received `at`, unless a reply is already known.
     pub fn recalled(&mut self, request: &Request, page: u32, arrival: Arrival, at: Timestamp) {
         let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
@@ -729,7 +729,7 @@ impl Store {
         }
     }
 
-    /// Returns when the oldest reply of `wants` that can change was received.
+    /// Returns the time at which the oldest reply of `wants` that can change was received.
     pub fn oldest(&self, wants: &[Want]) -> Option<Timestamp> {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let loads = loads.filter(|load| !load.is_lasting());
@@ -737,7 +737,7 @@ impl Store {
         entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
     }
 
-    /// Returns whether a reply of `wants` could not be refreshed and may be outdated.
+    /// Returns whether a reply of `wants` may be outdated because it could not be refreshed.
     pub fn is_outlived(&self, wants: &[Want]) -> bool {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
@@ -747,7 +747,7 @@ impl Store {
     /// Records whether the server is reachable.
     pub fn note_reach(&mut self, error: Option<&Error>, now: Timestamp) {
         match error {
-            // These were never sent and say nothing about the server.
+            // These errors do not come from the network and say nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
             Some(e) if matches!(e.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_)) => {
                 self.unreachable = Some(e.clone());
@@ -790,7 +790,7 @@ impl Store {
     }
 
     /// Stores the result of a computation. The part of its key before a tab identifies its subject: a newer result
-    /// replaces an older one of the same subject.
+    /// replaces the older one of the same subject.
     pub fn keep(&mut self, key: String, made: Made) {
         if let Some((of, _)) = key.split_once('\t') {
             self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
@@ -822,7 +822,7 @@ impl Store {
         self.failed_work.insert(key);
     }
 
-    /// Marks every reply of these routes as stale after a write; their streams may continue.
+    /// Marks all replies of these routes as stale after a write, and lets their streams continue.
     pub fn touch(&mut self, routes: &[&str]) {
         for (_, stream) in self.streams.iter_mut().filter(|(request, _)| routes.contains(&request.route)) {
             stream.over = false;
@@ -898,14 +898,14 @@ impl Store {
     }
 }
 
-/// Seconds before a wanted request is retried after a temporary error.
+/// The delay in seconds before a wanted request is retried after a temporary error.
 const RETRY_SECONDS: f64 = 10.0;
 
 fn later(at: Timestamp, seconds: f64) -> Timestamp {
     at.checked_add(jiff::SignedDuration::from_millis((seconds * 1000.0) as i64)).unwrap_or(Timestamp::MAX)
 }
 
-/// Returns the earlier of two times, if any.
+/// Returns the earlier of two times, or the one that is set.
 pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -913,9 +913,9 @@ pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp>
     }
 }
 
-/// Evicts the least recently used entries if there are more than the limits of entries or bytes, down to half of them,
-/// but never those used in the turn that ended: they would be requested again at once. `of` returns when a value was
-/// used, and its bytes.
+/// Evicts the least recently used entries, down to half of the limits, if the limit of entries or bytes is exceeded.
+/// Entries used in the last turn are kept, because they would be requested again at once. `of` returns the turn in
+/// which a value was last used, and its size in bytes.
 fn forget<K: Eq + std::hash::Hash, V>(
     map: &mut HashMap<K, V>,
     (most, room): (usize, usize),

@@ -1,4 +1,4 @@
-//! Reads parts of large remote files: from byte ranges, or from an unnamed temporary file with all of it.
+//! Reads parts of large remote files: from byte ranges, or from a temporary file with the whole content.
 
 use super::want::{Canceled, Value};
 use crate::api::client::Slice;
@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The bytes of a large file that are available. Cheap to clone.
+/// The available bytes of a large file. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Parts {
     total: u64,
@@ -20,14 +20,14 @@ pub struct Parts {
 
 #[derive(Clone, Debug)]
 enum HeldBytes {
-    /// Ranges with their offsets; the latest is searched first.
+    /// Byte ranges with their offsets; the latest is searched first.
     Pieces(Vec<(u64, Bytes)>),
     /// All bytes, on disk.
     File(Arc<Mutex<File>>),
 }
 
 impl Parts {
-    /// Creates an empty file of `total` bytes.
+    /// Creates a file of `total` bytes of which none is available.
     pub fn of(total: u64) -> Parts {
         Parts { total, held: HeldBytes::Pieces(Vec::new()) }
     }
@@ -37,19 +37,19 @@ impl Parts {
         Parts { total: bytes.len() as u64, held: HeldBytes::Pieces(vec![(0, bytes)]) }
     }
 
-    /// Creates a complete file on disk, of `total` bytes.
+    /// Creates a complete file of `total` bytes on disk.
     pub fn file(file: File, total: u64) -> Parts {
         Parts { total, held: HeldBytes::File(Arc::new(Mutex::new(file))) }
     }
 
-    /// Adds bytes at the offset `start`.
+    /// Adds bytes at offset `start`.
     pub fn add(&mut self, start: u64, bytes: Bytes) {
         if let HeldBytes::Pieces(pieces) = &mut self.held {
             pieces.insert(0, (start, bytes));
         }
     }
 
-    /// The total size in bytes.
+    /// Returns the total size in bytes.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -64,7 +64,7 @@ impl Parts {
         }
     }
 
-    /// Returns the bytes of `range`; `None` if some are missing. Blocks on the disk, so call it on a worker.
+    /// Returns the bytes of `range`, or `None` if some are missing. Reads from disk, so call it on a worker.
     pub fn read(&self, range: Range<u64>) -> io::Result<Option<Bytes>> {
         if range.start > range.end || range.end > self.total {
             return Ok(None);
@@ -90,25 +90,25 @@ impl Parts {
 pub enum Step<T> {
     /// The result.
     Made(T),
-    /// More bytes are needed.
+    /// The range of bytes that is needed next.
     Need(Range<u64>),
 }
 
-/// A value read from parts of a large file, such as the list of an archive or one of its files.
+/// A value read from parts of a large file, such as the listing of an archive or one of its files.
 pub trait RangeRead: Send + Sync + 'static {
     /// The result.
     type Output: Send + Sync + 'static;
-    /// The key of the result.
+    /// Returns the key under which the result is stored.
     fn key(&self) -> String;
-    /// The request of the large file.
+    /// Returns the request for the large file.
     fn request(&self) -> Request;
     /// Returns the first range to request. A server without range support sends everything.
     fn begin(&self) -> Slice;
-    /// The most bytes to download; see [`RangeRead::too_large`].
+    /// Returns the maximum number of bytes to download; see [`RangeRead::too_large`].
     fn most(&self) -> u64;
-    /// Returns the result if more than [`RangeRead::most`] bytes would be needed; `bytes` is that size, if known.
+    /// Returns the result if more than [`RangeRead::most`] bytes are needed; `bytes` is the number needed, if known.
     fn too_large(&self, bytes: u64) -> Self::Output;
-    /// Reads the result from the available bytes, on a worker.
+    /// Reads the result from the available bytes, on a worker thread.
     fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<Self::Output>;
 }
 
@@ -118,15 +118,15 @@ type TooLarge = Arc<dyn Fn(u64) -> Value + Send + Sync>;
 /// A type-erased [`RangeRead`]. Equal by key.
 #[derive(Clone)]
 pub struct AnyRangeRead {
-    /// The key of the result.
+    /// The key under which the result is stored.
     pub key: String,
-    /// The request of the large file.
+    /// The request for the large file.
     pub request: Request,
     /// The first range to request.
     pub begin: Slice,
-    /// The most bytes to download.
+    /// The maximum number of bytes to download.
     pub most: u64,
-    /// The delay before the request, so that a moving cursor does not send one at each step.
+    /// The delay before the request, so that a moving cursor does not send a request at each step.
     pub delay: Duration,
     /// Returns the result for a file that is too large.
     pub too_large: TooLarge,
@@ -135,7 +135,7 @@ pub struct AnyRangeRead {
 }
 
 impl AnyRangeRead {
-    /// Returns what `reader` makes.
+    /// Erases the type of `reader`.
     pub fn new<G: RangeRead>(reader: G) -> AnyRangeRead {
         let reader = Arc::new(reader);
         let again = reader.clone();

@@ -1,4 +1,4 @@
-//! What a pane needs, as data: the app compares it with the store and starts or cancels the difference.
+//! The needs of a pane, as data: the app compares them with the store, and starts or cancels requests accordingly.
 
 use super::parts::AnyRangeRead;
 use crate::api::endpoint::Request;
@@ -17,17 +17,17 @@ pub type Value = Arc<dyn Any + Send + Sync>;
 /// Returns whether the work is no longer wanted.
 pub type Canceled<'a> = &'a dyn Fn() -> bool;
 
-/// Rows per page: the most that servers send.
+/// The number of rows per page: the maximum that servers allow.
 pub const PER_PAGE: u32 = 100;
 
-/// Something a visible pane needs.
+/// A piece of data that a visible pane needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {
     /// A reply, or the first pages of a list.
     Load(Load),
     /// A growing document.
     Follow(Follow),
-    /// A computation off the loop.
+    /// A computation outside the event loop.
     Work(Work),
     /// A value read from parts of a large remote file.
     Parts(AnyRangeRead),
@@ -44,7 +44,7 @@ impl Want {
         }
     }
 
-    /// Asks `times` less often for what is asked for again and again.
+    /// Multiplies the polling interval by `times`, if there is one.
     pub fn slow_down(&mut self, times: u32) {
         if let Want::Load(load) = self {
             load.every = load.every.map(|every| every.saturating_mul(times));
@@ -55,7 +55,7 @@ impl Want {
 /// Identifies one task in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ticket {
-    /// A page of a reply; 0 for a reply that has no pages.
+    /// A page of a list; page 0 for a reply that is not a list.
     Load(Request, u32),
     /// A growing document.
     Follow(Request),
@@ -68,7 +68,7 @@ pub enum Ticket {
 /// Parses a reply: the value, and its number of rows if it is a list.
 pub type Reader = fn(&[u8], Option<&str>) -> Result<(Value, usize), Unreadable>;
 
-/// A reply that is needed. Equal by request.
+/// A reply that is needed. Equal by request and number of pages.
 #[derive(Clone)]
 pub struct Load {
     /// The request without a page.
@@ -77,22 +77,22 @@ pub struct Load {
     pub pages: u32,
     /// The age after which the reply is requested again.
     pub every: Option<Duration>,
-    /// The number of pages requested concurrently.
+    /// The maximum number of pages requested concurrently.
     pub concurrency: u32,
     /// The delay before the request, so that typing a filter does not send one per character.
     pub delay: Duration,
-    /// [`Endpoint::IMMUTABLE_BY`].
+    /// See [`Endpoint::IMMUTABLE_BY`].
     pub immutable_by: Option<&'static str>,
-    /// Whether the rows are parts of what the server lists: its total does not count them.
+    /// Whether each entry of the reply consists of several rows, so that the server's total does not count rows.
     pub has_parts: bool,
-    /// Whether it may be missing, see [`Load::optional`].
+    /// Whether the reply may be missing, see [`Load::optional`].
     pub is_optional: bool,
-    /// Reads the reply.
+    /// Parses the reply.
     pub read: Reader,
 }
 
 impl Load {
-    /// Wants the single reply of `endpoint`.
+    /// Creates a load of the single reply of `endpoint`.
     pub fn one<E: Endpoint>(endpoint: &E) -> Load {
         Load {
             request: endpoint.request(),
@@ -107,7 +107,7 @@ impl Load {
         }
     }
 
-    /// Wants up to `pages` pages of the list `endpoint`.
+    /// Creates a load of up to `pages` pages of the list `endpoint`.
     pub fn list<T: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(endpoint: &E, pages: u32) -> Load
     where
         Vec<T>: Reply,
@@ -124,7 +124,7 @@ impl Load {
         }
     }
 
-    /// Wants up to `pages` pages of the list `endpoint`, as the rows that its entries consist of.
+    /// Creates a load of up to `pages` pages of the list `endpoint`, with each entry split into its rows.
     pub fn parts_of<T: Into<Vec<U>>, U: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(
         endpoint: &E,
         pages: u32,
@@ -148,13 +148,13 @@ impl Load {
         }
     }
 
-    /// Sends the request to another server, if `host` names one.
+    /// Directs the request to another server, if `host` is set.
     pub fn at(mut self, host: Option<&Host>) -> Load {
         self.request = self.request.at(host);
         self
     }
 
-    /// Returns whether the reply never changes, because it is named by a SHA.
+    /// Returns whether the reply never changes, because its path contains the full SHA.
     pub fn is_lasting(&self) -> bool {
         let Some(slot) = self.immutable_by else { return false };
         let is_slot = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(slot);
@@ -163,7 +163,7 @@ impl Load {
         parts.any(|(name, value)| is_slot(name) && is_hash(value))
     }
 
-    /// It may be missing: that is no reason to leave the place.
+    /// Marks the reply as optional: if it is missing, the place stays open.
     pub fn optional(mut self) -> Load {
         self.is_optional = true;
         self
@@ -175,20 +175,20 @@ impl Load {
         self
     }
 
-    /// Requests up to `pages` pages concurrently, before their number is known.
+    /// Allows up to `pages` concurrent requests for pages, before the total is known.
     pub fn concurrency(mut self, pages: u32) -> Load {
         self.concurrency = pages.max(1);
         self
     }
 
-    /// Ask only when it has been wanted for that long.
+    /// Delays the request until it has been wanted for that long.
     pub fn after(mut self, delay: Duration) -> Load {
         self.delay = delay;
         self
     }
 }
 
-/// The requests of a list, one or several whose rows are chained. Build it once when the query changes.
+/// The requests of a list: one, or several whose rows are chained. Build it once when the query changes.
 pub struct ListQuery<T> {
     loads: Vec<Load>,
     row: PhantomData<fn() -> T>,
@@ -201,7 +201,7 @@ impl<T> Clone for ListQuery<T> {
 }
 
 impl<T: Send + Sync + 'static> ListQuery<T> {
-    /// Queries the list `endpoint`.
+    /// Creates a query of the list `endpoint`.
     pub fn new<E: Endpoint<Output = Vec<T>>>(endpoint: &E) -> ListQuery<T>
     where
         Vec<T>: Reply,
@@ -209,7 +209,7 @@ impl<T: Send + Sync + 'static> ListQuery<T> {
         ListQuery::chain([endpoint])
     }
 
-    /// Queries several lists, chained.
+    /// Creates a query of several lists whose rows are chained.
     pub fn chain<'a, E: Endpoint<Output = Vec<T>> + 'a>(endpoints: impl IntoIterator<Item = &'a E>) -> ListQuery<T>
     where
         Vec<T>: Reply,
@@ -219,17 +219,17 @@ impl<T: Send + Sync + 'static> ListQuery<T> {
 }
 
 impl<T> ListQuery<T> {
-    /// The requests, without a page.
+    /// Returns the requests, without a page.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
         self.loads.iter().map(|load| &load.request)
     }
 
-    /// What asks for the first page of each list.
+    /// Returns the loads of the first page of each list.
     pub fn into_loads(self) -> Vec<Load> {
         self.loads
     }
 
-    /// The first `pages` pages of each list, as many as there are; asked for when wanted for as long as `rest`, and
+    /// Returns the wants for up to `pages` pages of each list: requested after they have been wanted for `rest`, and
     /// again when the reply is older than `every`.
     pub fn wants(&self, pages: u32, rest: Duration, every: Option<Duration>) -> impl Iterator<Item = Want> {
         self.loads.iter().map(move |load| Load { pages: pages.max(1), delay: rest, every, ..load.clone() }.into())
@@ -250,30 +250,30 @@ impl fmt::Debug for Load {
 
 /// A document that grows as bytes arrive.
 pub trait Sink: Any + Send {
-    /// Appends bytes, split anywhere.
+    /// Appends bytes; a chunk may end anywhere, even within a character.
     fn push(&mut self, bytes: &[u8]);
     /// Clears the document.
     fn reset(&mut self);
     /// Returns the number of bytes received.
     fn held(&self) -> u64;
-    /// Returns the number of bytes of it that are in memory.
+    /// Returns how many of these bytes are in memory.
     fn in_memory(&self) -> u64 {
         self.held()
     }
-    /// Returns the last few hundred bytes, which the next ones must follow.
+    /// Returns the last few hundred bytes, after which the download continues.
     fn tail(&self) -> &[u8] {
         &[]
     }
-    /// Returns whether the stream should pause until some bytes are on disk.
+    /// Returns whether the stream should pause until some bytes have been written to disk.
     fn is_full(&self) -> bool {
         false
     }
 }
 
-/// What is known of a request before it starts.
+/// The data that is known before a request starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldState {
-    /// Bytes of a stream, or 1 if there was a reply.
+    /// The number of bytes of a stream, or 1 if there was a reply.
     pub amount: u64,
     /// The last bytes of a stream.
     pub tail: Vec<u8>,
@@ -285,14 +285,14 @@ impl From<u64> for HeldState {
     }
 }
 
-/// A growing document and the status that tells when it is complete. Equal by request.
+/// A growing document, and the status that tells whether it is complete. Equal by request.
 #[derive(Clone)]
 pub struct Follow {
-    /// The request of the bytes.
+    /// The request for the bytes.
     pub request: Request,
-    /// The request of the status; read before the bytes, so that the last ones are never missed.
+    /// The request for the status; it is read before the bytes, so that the last bytes are never missed.
     pub status: Load,
-    /// Returns whether that status means the document is complete.
+    /// Returns whether the status means that the document is complete.
     pub over: fn(&Value) -> bool,
     /// Creates the document.
     pub sink: fn() -> Box<dyn Sink>,
@@ -310,18 +310,18 @@ impl fmt::Debug for Follow {
     }
 }
 
-/// Bytes of a result that holds little.
+/// The weight of a small result, in bytes.
 const LIGHT: usize = 4096;
 
 /// A computation, such as highlighting, parsing or ranking.
 pub trait Derive: Send + Sync + 'static {
-    /// What it makes.
+    /// The result.
     type Output: Send + Sync + 'static;
-    /// The key of the result. The same key means the same result, so it identifies the input.
+    /// Returns the key of the result. The same key means the same result, so it must identify the input.
     fn key(&self) -> String;
-    /// Runs on a worker; checks now and then whether it was canceled.
+    /// Computes the result on a worker; long computations check regularly whether they were canceled.
     fn run(&self, canceled: Canceled<'_>) -> Self::Output;
-    /// Bytes that the result holds, about: results are forgotten once all of them hold too much.
+    /// Returns the approximate size of the result in bytes: results are evicted when their total exceeds a limit.
     fn weight(&self, _made: &Self::Output) -> usize {
         LIGHT
     }
@@ -331,12 +331,12 @@ pub trait Derive: Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Made {
     pub value: Value,
-    /// [`Derive::weight`].
+    /// The size in bytes, see [`Derive::weight`].
     pub weight: usize,
 }
 
 impl From<Value> for Made {
-    /// One that holds little.
+    /// Wraps a small result.
     fn from(value: Value) -> Made {
         Made { value, weight: LIGHT }
     }
@@ -348,7 +348,7 @@ pub type Run = Arc<dyn Fn(Canceled<'_>) -> Made + Send + Sync>;
 /// A type-erased [`Derive`]. Equal by key.
 #[derive(Clone)]
 pub struct Work {
-    /// Names the result.
+    /// The key of the result.
     pub key: String,
     /// The function to run.
     pub run: Run,
@@ -408,20 +408,20 @@ impl From<Work> for Want {
 pub struct Write {
     /// The request.
     pub request: Request,
-    /// Routes whose replies become stale when it succeeds.
+    /// The routes whose replies become stale when the write succeeds.
     pub touches: &'static [&'static str],
-    /// Reads the reply.
+    /// Parses the reply.
     pub read: Reader,
     /// A description for messages: `comment on !12`.
     pub what: String,
-    /// The command that undoes it, and a description: `resumes it`.
+    /// The command that undoes the write, and a description of it: `resumes it`.
     pub undo: Option<(&'static str, &'static str)>,
-    /// Local files to upload, by the names of their inputs.
+    /// Local files to upload, by input name.
     pub files: Vec<(&'static str, PathBuf)>,
 }
 
 impl Write {
-    /// A write of `endpoint`; `what` describes it, as in "could not {what}".
+    /// Creates a write of `endpoint`; `what` describes it, as in "could not {what}".
     pub fn new<E: Endpoint>(endpoint: &E, what: impl Into<String>) -> Write {
         Write {
             request: endpoint.request(),
@@ -433,7 +433,7 @@ impl Write {
         }
     }
 
-    /// Sets the command that undoes it; `words` describe what that does.
+    /// Sets the command that undoes the write; `words` describes its effect.
     pub fn undone_by(mut self, command: &'static str, words: &'static str) -> Write {
         self.undo = Some((command, words));
         self

@@ -1,5 +1,5 @@
-//! Safe access to files in folders that other users may write to: links are not followed, and files of others are
-//! refused.
+//! Safe access to files in folders that other users may write to: symbolic links are not followed, and files of other
+//! users are refused.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -9,7 +9,8 @@ use tempfile::NamedTempFile;
 /// Opens the file at `path` with `options`, and creates it if it does not exist.
 ///
 /// # Errors
-/// I/O errors, and a sentence if the path is a link, a pipe, or a file of another user.
+/// Returns I/O errors, and an error if the path is a symbolic link, a pipe, a file of another user, or a file with
+/// several hard links.
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let mut options = options.clone();
     #[cfg(unix)]
@@ -19,7 +20,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         created => return created,
     }
-    // Checked first, because the system's own message is "too many levels of symbolic links".
+    // Checked first, because the system's own message would be "too many levels of symbolic links".
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         return Err(io::Error::other("it is a link"));
     }
@@ -30,16 +31,15 @@ pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     }
 }
 
-/// Opens the file at `path` for reading and writing if it belongs to this user; anything else there is replaced by a
-/// new file.
+/// Opens the file at `path` for reading and writing if it belongs to this user; otherwise replaces it by a new file.
 ///
 /// # Errors
-/// I/O errors.
+/// Returns I/O errors.
 pub fn open_or_replace(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     open(path, &options).or_else(|_| {
-        // This removes a link itself, never its target.
+        // This removes a symbolic link itself, never its target.
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => options.create_new(true).open(path),
@@ -47,11 +47,11 @@ pub fn open_or_replace(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Creates a temporary file with an unpredictable name in the folder of `path`. It is deleted with its handle unless it
-/// is persisted to `path`. The umask decides who else may read it.
+/// Creates a temporary file with an unpredictable name in the folder of `path`. It is deleted when its handle is
+/// dropped, unless it was persisted to `path`. The umask decides who else may read it.
 ///
 /// # Errors
-/// I/O errors.
+/// Returns I/O errors.
 pub fn temporary_for(path: &Path) -> io::Result<NamedTempFile> {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
@@ -62,10 +62,10 @@ pub fn temporary_for(path: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder_of(path))
 }
 
-/// Writes a file atomically: it gets its name when it is complete. Pipes and devices are written to directly.
+/// Writes a file atomically: the complete file is renamed to `path`. Pipes and devices are written to directly.
 ///
 /// # Errors
-/// I/O errors.
+/// Returns I/O errors.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_special(path) {
         return OpenOptions::new().write(true).open(path)?.write_all(bytes);
@@ -75,7 +75,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Returns true if the path, after following links, is a pipe, a device or a folder.
+/// Returns whether the path, after following symbolic links, is a pipe, a device or a folder.
 pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
@@ -85,7 +85,7 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns why an existing file cannot be one that labscope created.
+/// Returns the reason why labscope cannot have created an existing file, or `None` if it can.
 fn refusal(found: &Metadata) -> Option<&'static str> {
     if !found.is_file() {
         return Some("it is not a regular file");

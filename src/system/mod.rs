@@ -1,4 +1,4 @@
-//! The operating system: files in folders that other users may write to, and other programs.
+//! Access to the operating system: files in folders that other users may write to, and child processes.
 
 pub mod files;
 pub mod programs;

@@ -1,38 +1,40 @@
-//! How far the clock of a server is ahead of ours, as the dates of its replies tell.
+//! Estimates the offset between a server's clock and the local clock, from the `Date` headers of its replies.
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{AGE, DATE, HeaderMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// What is known of a server's clock. Where both clocks may be right, they are taken to be.
+/// The estimated offset of a server's clock. It stays 0 while the replies are consistent with synchronized clocks.
 #[derive(Debug, Default)]
 pub struct Clock {
-    /// Milliseconds that it is ahead.
+    /// The number of milliseconds by which the server's clock is ahead.
     ahead: AtomicI64,
 }
 
 impl Clock {
-    /// Returns how far it is ahead of ours; negative where it is behind.
+    /// Returns how far the server's clock is ahead of the local clock; negative if it is behind.
     pub fn ahead(&self) -> SignedDuration {
         SignedDuration::from_millis(self.ahead.load(Ordering::Relaxed))
     }
 
-    /// Learns from a reply to what was sent and came at these moments of our clock.
+    /// Updates the estimate from the headers of a reply; `sent` and `came` are the local times of the request and the
+    /// reply.
     pub(super) fn hear(&self, headers: &HeaderMap, sent: Timestamp, came: Timestamp) {
-        // What was kept on the way is dated when it was made.
+        // A reply from a cache carries the date at which it was created.
         let Some(date) = date(headers).filter(|_| !headers.contains_key(AGE)) else { return };
-        // It was dated after it was asked for and before it came, in some moment of that second.
+        // The server set the date between request and reply, at any moment within that second.
         let date = date.as_millisecond();
         let (least, most) = (date - came.as_millisecond(), date + 999 - sent.as_millisecond());
         if least <= most {
-            // No further than what was heard asks for: a slow reply moves nothing that a quick one has settled.
+            // The estimate moves only as far as this reply requires, so a slow reply does not disturb what a quick one
+            // has settled.
             let moved = |ahead: i64| Some(ahead.clamp(least, most));
             let _ = self.ahead.fetch_update(Ordering::Relaxed, Ordering::Relaxed, moved);
         }
     }
 }
 
-/// Returns when the server made a reply, by its clock.
+/// Returns the time at which the server created the reply, by its clock.
 pub(super) fn date(headers: &HeaderMap) -> Option<Timestamp> {
     Some(jiff::fmt::rfc2822::parse(headers.get(DATE)?.to_str().ok()?.trim()).ok()?.timestamp())
 }
@@ -41,7 +43,7 @@ pub(super) fn date(headers: &HeaderMap) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    /// Returns what is known after replies that were dated, sent and came at these seconds.
+    /// Returns the estimate in seconds after replies with these dates, request times and arrival times, all in seconds.
     fn heard(replies: &[(f64, f64, f64)]) -> f64 {
         let clock = Clock::default();
         let moment = |seconds: f64| Timestamp::from_millisecond(1_781_524_800_000 + (seconds * 1e3) as i64).unwrap();
@@ -63,7 +65,7 @@ mod tests {
     fn a_clock_that_is_ahead_or_behind_is_known_to_a_second_and_does_not_waver() {
         let year: f64 = 365.0 * 86_400.0;
         for off in [600.0, -600.0, year, -year, 3.0, -3.0] {
-            // A quick reply, a slow one, and quick ones again.
+            // A quick reply, a slow one, and two quick ones.
             let replies = [(0.2, 0.1, 0.3), (31.0, 4.0, 40.0), (50.5, 50.4, 50.6), (61.9, 61.8, 62.0)];
             let replies = replies.map(|(dated, sent, came)| ((dated + off).floor(), sent, came));
             let first = heard(&replies[..1]);

@@ -1,4 +1,4 @@
-//! One exchange with a server: the call on the wire, if it is sent on to, when it is sent again, and what comes back.
+//! A single exchange with a server: sending a call, redirects, retries, and reading the reply.
 
 use super::clock;
 use super::payload::Payload;
@@ -17,58 +17,58 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// Hops of a redirect that are followed.
+/// The maximum number of redirects that are followed.
 const MAX_HOPS: usize = 5;
-/// How often a call is sent again.
+/// The maximum number of retries of a call.
 pub(super) const MAX_RETRIES: u32 = 3;
-/// A server that asks for a longer pause than this gets its way: the call fails and says how long.
+/// The longest pause before a retry. If the server requests a longer one, the call fails and reports it.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Replies from this size on are read on a thread of their own.
+/// The body size in bytes above which replies are parsed on a separate thread.
 const BIG_BODY: usize = 256 * 1024;
-/// What a reply may weigh that is kept in memory; larger things are streamed.
+/// The maximum size in bytes of a reply that is kept in memory; larger content is streamed.
 const LARGEST_BODY: usize = 512 * 1024 * 1024;
-/// How much of an error page is read for its words.
+/// The maximum number of bytes of an error page that are read for its message.
 const LARGEST_ERROR: usize = 64 * 1024;
 
-/// One call in the form in which it is sent, and sent again.
+/// A call in the form in which it is sent and retried.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub method: Method,
-    /// Path and query below `/api/v4`.
+    /// The path and query below `/api/v4`.
     pub target: String,
     pub accept: &'static str,
-    /// What a write carries.
+    /// The body of a write.
     pub payload: Option<Payload>,
-    /// What of the reply is wanted.
+    /// The part of the reply that is wanted.
     pub part: Wanted,
 }
 
-/// A part of something, by its bytes.
+/// A byte range of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slice {
-    /// All of it.
+    /// The whole resource.
     All,
-    /// That many bytes at its end.
+    /// The last bytes, by their number.
     Tail(u64),
-    /// These bytes; at least one.
+    /// A range of bytes, not empty.
     Span(Range<u64>),
 }
 
-/// What of a reply is wanted.
+/// The part of a reply that is wanted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
-    /// From this byte on.
+    /// The offset of the first byte, unless `slice` sets a range.
     pub from: u64,
-    /// This part alone.
+    /// A range, which takes precedence over `from`.
     pub slice: Option<Slice>,
-    /// Only if it is still this version of it, else all.
+    /// The version (`If-Range`) that the range is valid for; if it changed, the whole resource is sent.
     pub same: Option<HeaderValue>,
-    /// Not packed for the way: its bytes are counted, and may be asked for by number.
+    /// Whether to disable compression, so that byte offsets refer to the content itself.
     pub plain: bool,
 }
 
 impl Wanted {
-    /// Returns what the header asks for; `None` if that is everything.
+    /// Returns the value of the `Range` header, or `None` for the whole resource.
     fn range(&self) -> Option<String> {
         match &self.slice {
             Some(Slice::Tail(bytes)) => Some(format!("bytes=-{bytes}")),
@@ -79,7 +79,7 @@ impl Wanted {
 }
 
 impl Call {
-    /// Returns what errors and the log say was tried.
+    /// Returns the request line for errors and the log, without secrets.
     pub fn line(&self) -> String {
         mask(&format!("{} {}", self.method, self.target))
     }
@@ -94,12 +94,12 @@ impl Call {
 }
 
 impl Client {
-    /// Refuses writes where reading alone is allowed.
+    /// Refuses writes if the server is read-only.
     pub(super) fn permit(&self, call: &Call) -> Result<(), Error> {
         if self.server.read_only && !call.is_read() { Err(call.failed(Fault::ReadOnly)) } else { Ok(()) }
     }
 
-    /// The address of something below `/api/v4`.
+    /// Returns the URL of the call, below `/api/v4`.
     pub(super) fn url(&self, call: &Call) -> Result<Url, Error> {
         let mut base = self.server.base_url.clone();
         base.set_query(None);
@@ -109,7 +109,7 @@ impl Client {
         Url::parse(&text).map_err(bad)
     }
 
-    /// Sends a call, follows redirects, and sends it again where that is safe and may help.
+    /// Sends a call, follows redirects, and retries where that is safe and may help.
     pub(super) async fn exchange(&self, call: &Call) -> Result<reqwest::Response, Error> {
         let reads = call.is_read();
         let mut attempt = 0;
@@ -117,7 +117,7 @@ impl Client {
         let mut renewed = false;
         loop {
             let outcome = self.follow(call, token.as_ref()).await;
-            // The server refused it before it did anything, so a write may come again, too.
+            // The server refused the token before it did anything, so even a write may be repeated.
             if outcome.as_ref().is_ok_and(is_token_refused) && self.server.renewal.is_some() && !renewed {
                 token = self.token(call, token).await?;
                 renewed = true;
@@ -129,8 +129,8 @@ impl Client {
             let wait = match &outcome {
                 _ if last => return outcome,
                 Ok(reply) => match reply.status().as_u16() {
-                    // The server refused it before it did anything, so a write may come again, too.
-                    // One that asks for no pause at all gets ours all the same.
+                    // The server refused the request before it did anything, so even a write may be repeated. The pause
+                    // is at least as long as for other retries.
                     429 => wait_asked(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     _ => return outcome,
@@ -146,20 +146,20 @@ impl Client {
         }
     }
 
-    /// Returns the token to send, which is not `refused`.
+    /// Returns a token to send that differs from `refused`.
     async fn token(&self, call: &Call, refused: Option<SecretString>) -> Result<Option<SecretString>, Error> {
         let Some(renewal) = &self.server.renewal else { return Ok(self.server.token.clone()) };
         let token = renewal.token(refused).await;
         token.map(Some).map_err(|error| Error { tried: format!("{}: {}", call.line(), error.tried), ..error })
     }
 
-    /// Sends a call once and follows where it is sent to.
+    /// Sends a call once and follows redirects.
     async fn follow(&self, call: &Call, token: Option<&SecretString>) -> Result<reqwest::Response, Error> {
         let home = self.server.base_url.origin();
         let mut url = self.url(call)?;
         for _ in 0..=MAX_HOPS {
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
-            // Storage and other hosts that a server sends us to must not learn the token.
+            // Redirects to other hosts, such as storage, must not receive the token.
             if let Some(token) = token.filter(|_| url.origin() == home) {
                 let strange = || call.failed(Fault::Unauthorized("the token contains invalid characters".into()));
                 let secret = token.expose_secret().trim();
@@ -210,7 +210,7 @@ impl Client {
     }
 
     fn unsent(&self, error: &reqwest::Error, url: &Url, call: &Call) -> Error {
-        // What a write carries is read while it is sent, and may not be there any more.
+        // Files are read while they are sent, and may have been deleted or changed.
         if let Some(unread) = super::payload::unread(error) {
             return call.failed(Fault::Disk(unread));
         }
@@ -219,16 +219,16 @@ impl Client {
         call.failed(network_fault(error, url, after))
     }
 
-    /// A reply with a status of success; any other becomes an error in the server's words.
+    /// Returns the reply if its status is a success; otherwise returns an error with the server's message.
     pub(super) async fn accepted(&self, mut reply: reqwest::Response, call: &Call) -> Result<reqwest::Response, Error> {
         let status = reply.status();
-        // A write that changes nothing because it is so already is answered with 304.
+        // A write that is already in effect is answered with 304.
         if status.is_success() || (status.as_u16() == 304 && !call.is_read()) {
             return Ok(reply);
         }
         let wait = wait_asked(reply.headers(), Timestamp::now());
         let mut body = Vec::new();
-        // An error page that ends early still says what it says.
+        // An error page that is cut off may still contain the message.
         while let Ok(Some(chunk)) = reply.chunk().await {
             body.extend_from_slice(&chunk);
             if body.len() > LARGEST_ERROR {
@@ -248,7 +248,7 @@ impl Client {
         Err(error)
     }
 
-    /// The whole of a reply.
+    /// Reads the complete reply.
     pub(super) async fn whole(&self, mut reply: reqwest::Response, call: &Call) -> Result<Response, Error> {
         let status = reply.status().as_u16();
         let page = PageInfo::from_headers(reply.headers());
@@ -272,27 +272,28 @@ impl Client {
         Ok(Response { status, body: body.into(), content_type, page })
     }
 
-    /// Sends a call and reads the whole of a successful reply.
+    /// Sends a call and reads the complete reply; a status other than success is an error.
     pub(super) async fn fetch(&self, call: &Call) -> Result<Response, Error> {
         let reply = self.exchange(call).await?;
         let reply = self.accepted(reply, call).await?;
         self.whole(reply, call).await
     }
 
-    /// Sends a call and reads the whole of its reply, whatever its status.
+    /// Sends a call and reads the complete reply, whatever its status.
     pub(super) async fn fetch_any(&self, call: &Call) -> Result<Response, Error> {
         let reply = self.exchange(call).await?;
         self.whole(reply, call).await
     }
 }
 
-/// Returns whether the token of a request has expired or was revoked; a missing right is a 401 here and there, too.
+/// Returns whether the token was refused because it expired or was revoked. The status alone is not enough: a 401 can
+/// also mean a missing permission.
 fn is_token_refused(reply: &reqwest::Response) -> bool {
     let said = reply.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     reply.status().as_u16() == 401 && said.contains("invalid_token")
 }
 
-/// Reads a reply; a big one off the threads that keep everything moving.
+/// Parses a reply; a large one on a blocking thread, so that the async threads stay responsive.
 pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<R, Error> {
     let big = response.body.len() > BIG_BODY;
     let work = move || R::read(&response.body, response.content_type.as_deref());
@@ -305,12 +306,12 @@ pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<
     result.map_err(|unreadable| Error { tried, fault: Fault::Unreadable(unreadable) })
 }
 
-/// Waits before something is tried again.
+/// Waits before a retry.
 pub(super) async fn pause_for(pause: Duration) {
     tokio::time::sleep(pause).await;
 }
 
-/// A reply that ended early.
+/// Returns the error for a reply that ended early.
 pub(super) fn cut(error: &reqwest::Error, tried: String, read_timeout: Duration) -> Error {
     let fault = if error.is_timeout() {
         Fault::Timeout(read_timeout)
@@ -324,7 +325,7 @@ pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {
     headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-/// `bytes 5-9/10` is `(Some(5), Some(10))`, `bytes */10` is `(None, Some(10))`.
+/// Parses the `Content-Range` header: `bytes 5-9/10` is `(Some(5), Some(10))`, `bytes */10` is `(None, Some(10))`.
 pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<u64>, Option<u64>)> {
     let text = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim().strip_prefix("bytes")?.trim_start();
     let (range, total) = text.split_once('/')?;
@@ -332,7 +333,8 @@ pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<u64>, Option<
     Some((first, total.trim().parse().ok()))
 }
 
-/// The pause that a server asks for: seconds, or a date by its own clock; of one that does not tell that, by ours.
+/// Parses the `Retry-After` header: seconds, or a date by the server's clock. If the reply has no `Date` header, the
+/// local clock is used.
 fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
@@ -342,7 +344,7 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
 }
 
-/// The pause that a server asks for when there were too many requests, in any of its headers.
+/// Returns the pause that a server requests after too many requests, from any of its headers.
 fn wait_asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     retry_after(headers, now).or_else(|| {
         let reset = headers.get("ratelimit-reset")?.to_str().ok()?.trim().parse().ok()?;
@@ -350,7 +352,7 @@ fn wait_asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     })
 }
 
-/// From now to a moment; nothing to one that has passed.
+/// Returns the time from `now` until `moment`; zero if that has passed.
 fn until(moment: Timestamp, now: Timestamp) -> Duration {
     Duration::from_secs(u64::try_from(moment.as_second().saturating_sub(now.as_second())).unwrap_or(0))
 }
@@ -374,7 +376,7 @@ mod tests {
         let reset = headers("ratelimit-reset", &(now.as_second() + 9).to_string());
         assert_eq!(wait_asked(&reset, now), Some(Duration::from_secs(9)));
         assert_eq!(wait_asked(&headers("retry-after", "soon"), now), None);
-        // A server whose clock is ten minutes ahead, or a year behind, means as long a pause.
+        // If the server's clock is ten minutes ahead or a year behind, the pause is just as long.
         for (date, second) in
             [("Mon, 01 Jan 2018 00:10:00 GMT", 1_514_765_400), ("Sun, 01 Jan 2017 00:00:00 GMT", 1_483_228_800)]
         {

@@ -1,4 +1,4 @@
-//! Signing in by OAuth, outside of the REST API: the grant for devices, the renewal of tokens, and what they may do.
+//! OAuth outside the REST API: the device grant, the renewal of tokens, and their scopes.
 
 use super::{Client, Response, Server};
 use crate::api::Time;
@@ -18,30 +18,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// What a reply may weigh.
+/// The maximum size of a reply, in bytes.
 const LARGEST: usize = 64 * 1024;
-/// The grant that a device asks for.
+/// The grant type of the device flow.
 const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// Returns the token to send, given one that the server has refused, if any.
+/// Returns the token to send; the argument is a token that the server has refused, if any.
 type FindToken = dyn Fn(Option<SecretString>) -> BoxFuture<'static, Result<SecretString, Error>> + Send + Sync;
 
-/// Where a client gets a token that is renewed from time to time.
+/// A source of tokens that are renewed from time to time.
 #[derive(Clone)]
 pub struct TokenSource(Arc<FindToken>);
 
 impl TokenSource {
-    /// A source that calls `find` before each request.
+    /// Creates a source that calls `find` before each request.
     pub fn new(
         find: impl Fn(Option<SecretString>) -> BoxFuture<'static, Result<SecretString, Error>> + Send + Sync + 'static,
     ) -> TokenSource {
         TokenSource(Arc::new(find))
     }
 
-    /// Returns the token, which is not `refused`.
+    /// Returns a token that differs from `refused`.
     ///
     /// # Errors
-    /// It cannot be renewed.
+    /// Returns an error if the token cannot be renewed.
     pub async fn token(&self, refused: Option<SecretString>) -> Result<SecretString, Error> {
         (self.0)(refused).await
     }
@@ -53,12 +53,12 @@ impl fmt::Debug for TokenSource {
     }
 }
 
-/// The code of a device, for which somebody signs in with a browser.
+/// A device code, which the user confirms by signing in with a browser.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct DeviceCode {
     pub device_code: String,
-    /// What is typed on the page.
+    /// The code that the user enters on the page.
     pub user_code: String,
     verification_uri: String,
     verification_uri_complete: String,
@@ -67,18 +67,18 @@ pub struct DeviceCode {
 }
 
 impl DeviceCode {
-    /// Returns how long the code is good.
+    /// Returns the lifetime of the code, between 1 and 60 minutes.
     pub fn lifetime(&self) -> Duration {
         Duration::from_secs(self.expires_in.clamp(60, 3600))
     }
 
-    /// Returns the pause between two questions whether somebody has signed in.
+    /// Returns the pause between two polls, between 1 and 60 seconds.
     pub fn interval(&self) -> Duration {
         Duration::from_secs(self.interval.clamp(1, 60))
     }
 
-    /// Returns the page on which the code is typed, and the one where it is filled in. Both are of the server: it names
-    /// them without the path under which it stands, and another host is none of its pages.
+    /// Returns the page on which the code is entered, and the same page with the code filled in. Servers send these
+    /// URLs without the path prefix under which they are installed, so it is added. URLs on another host are ignored.
     pub fn pages(&self, server: &Server) -> (Url, Url) {
         let page = page_of(server, &self.verification_uri).unwrap_or_else(|| below(server, "/oauth/device"));
         let complete = page_of(server, &self.verification_uri_complete).unwrap_or_else(|| page.clone());
@@ -105,45 +105,46 @@ fn below(server: &Server, path: &str) -> Url {
     url
 }
 
-/// A token, and what renews it.
+/// An access token and its refresh token.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Grant {
     pub access_token: String,
     pub refresh_token: String,
-    /// Seconds.
+    /// The lifetime in seconds.
     pub expires_in: Option<u64>,
     pub scope: String,
 }
 
-/// What a token of OAuth may do.
+/// The scopes and the lifetime of an OAuth token.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TokenInfo {
     scope: Vec<String>,
     scopes: Vec<String>,
-    /// Seconds; `None` if it never expires.
+    /// The remaining lifetime in seconds; `None` if the token never expires.
     expires_in_seconds: Option<i64>,
 }
 
-/// What the server says to a device that asks for its token.
+/// The reply to a device that polls for its token.
 pub enum Poll {
     Granted(Grant),
-    /// Nobody has signed in yet.
+    /// The user has not signed in yet.
     Pending,
-    /// It is asked too often.
+    /// The device polls too often.
     SlowDown,
-    /// The code is no longer good.
+    /// The code has expired.
     Expired,
-    /// Somebody refused it.
+    /// The user denied the request.
     Denied,
 }
 
 impl Client {
-    /// Asks for a code to sign in with at another device.
+    /// Requests a code for signing in with a browser.
     ///
     /// # Errors
-    /// [`Fault::Missing`] on servers without the grant, [`Fault::Unauthorized`] for an unknown client ID.
+    /// Returns [`Fault::Missing`] on servers without the device grant, and [`Fault::Unauthorized`] for an unknown
+    /// client ID.
     pub async fn begin_device(&self, client_id: &str, scope: &str) -> Result<DeviceCode, Error> {
         let path = "/oauth/authorize_device";
         let (status, body) = self.post_outside(path, &[("client_id", client_id), ("scope", scope)]).await?;
@@ -154,10 +155,10 @@ impl Client {
         }
     }
 
-    /// Asks whether somebody has signed in for a device.
+    /// Polls for the token of a device.
     ///
     /// # Errors
-    /// The server refuses it for another reason than those of [`Poll`].
+    /// Returns an error if the server refuses for a reason other than those of [`Poll`].
     pub async fn poll_device(&self, client_id: &str, device_code: &str) -> Result<Poll, Error> {
         let form = [("grant_type", DEVICE_GRANT), ("device_code", device_code), ("client_id", client_id)];
         let (status, body) = self.post_outside("/oauth/token", &form).await?;
@@ -166,17 +167,17 @@ impl Client {
         match word {
             Some("authorization_pending") => Ok(Poll::Pending),
             Some("slow_down") => Ok(Poll::SlowDown),
-            // Codes that have expired are swept, and unknown from then on.
+            // Servers delete expired codes, which are unknown from then on.
             Some("expired_token" | "invalid_grant") => Ok(Poll::Expired),
             Some("access_denied") => Ok(Poll::Denied),
             _ => grant(status, &body).map(Poll::Granted),
         }
     }
 
-    /// Exchanges a refresh token for a new pair; the old pair is dead at once.
+    /// Exchanges a refresh token for a new pair of tokens; the old pair becomes invalid at once.
     ///
     /// # Errors
-    /// [`Fault::Unauthorized`] if it is used up or revoked.
+    /// Returns [`Fault::Unauthorized`] if the refresh token was used or revoked.
     pub async fn renew(&self, client_id: &str, refresh_token: &str) -> Result<Grant, Error> {
         let form = [("grant_type", "refresh_token"), ("refresh_token", refresh_token), ("client_id", client_id)];
         let (status, body) = self.post_outside("/oauth/token", &form).await?;
@@ -186,16 +187,17 @@ impl Client {
         })
     }
 
-    /// Returns whether it is the token of OAuth that a server has refused to describe: it knows personal tokens alone.
+    /// Returns whether the server refused to describe an OAuth token because the endpoint supports only personal access
+    /// tokens.
     pub(super) fn asks_for_oauth(&self, request: &Request, error: &Error) -> bool {
         let refused = matches!(error.fault, Fault::Refused(..) | Fault::Missing(_) | Fault::Unsupported(_));
         refused && self.server.oauth && request.route == GetOwnToken::ROUTE
     }
 
-    /// Returns the reply of [`GetOwnToken`] for a token of OAuth. It has no expiry where the token is renewed.
+    /// Returns an OAuth token in the form of a reply to [`GetOwnToken`]. It has no expiry if the token is renewed.
     ///
     /// # Errors
-    /// The server does not describe it.
+    /// Returns an error if the server does not describe the token.
     pub(super) async fn token_info(&self) -> Result<Response, Error> {
         let tried = "GET /oauth/token/info";
         let token = match &self.server.renewal {
@@ -217,13 +219,13 @@ impl Client {
         Ok(Response { status, body: body.into(), content_type: Some(JSON.into()), page: PageInfo::default() })
     }
 
-    /// Sends a form to a path outside of the REST API, without the token; returns status and body.
+    /// Sends a form to a path outside the REST API, without the token; returns status and body.
     async fn post_outside(&self, path: &str, form: &[(&str, &str)]) -> Result<(u16, Vec<u8>), Error> {
         let request = self.http.post(below(&self.server, path)).form(form);
         self.outside(&format!("POST {path}"), request).await
     }
 
-    /// Sends a request outside of the REST API; returns status and body.
+    /// Sends a request outside the REST API; returns status and body.
     async fn outside(&self, tried: &str, request: reqwest::RequestBuilder) -> Result<(u16, Vec<u8>), Error> {
         let unsent = |error: reqwest::Error| {
             let timeouts = self.server.timeouts;
@@ -246,7 +248,7 @@ fn failed(tried: &str, fault: Fault) -> Error {
     Error { tried: tried.to_owned(), fault }
 }
 
-/// Reads a reply; its values are in no error.
+/// Parses a reply; errors never contain its values, which may be secrets.
 fn granted<T: DeserializeOwned>(tried: &str, status: u16, body: &[u8]) -> Result<T, Error> {
     if !(200..300).contains(&status) {
         return Err(Error::from_status(tried.to_owned(), status, words_of(body), None));

@@ -1,4 +1,4 @@
-//! Lists that are longer than a page: all of their pages, in order, some of them fetched ahead.
+//! Reads all pages of a list in order, prefetching some of them.
 
 use super::exchange::{Call, read};
 use super::{Client, Response};
@@ -11,22 +11,23 @@ use futures::stream::{FuturesOrdered, Stream, StreamExt, TryStreamExt, try_unfol
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How many pages are in flight at once, if the server said how many there are.
+/// The number of pages in flight at once, if the server sent the number of pages.
 const AHEAD: usize = 4;
 
 impl Client {
-    /// Reads one page of a list; pages count from 1, and servers hold `per_page` to 100.
+    /// Reads one page of a list; pages count from 1, and servers limit `per_page` to 100.
     pub async fn page<E: Endpoint>(&self, endpoint: &E, page: u32, per_page: u32) -> Result<Page<E::Output>, Error> {
         let request = endpoint.request().at_page(page, per_page);
         let response = self.send(&request).await?;
         page_of::<E>(response, request.line()).await
     }
 
-    /// Returns all pages of a list, in order, as they are asked for.
+    /// Returns a stream of all pages of a list, in order.
     ///
-    /// Where the server says how many pages there are, the next few are fetched ahead; else one comes after the other,
-    /// by number or by the link to the next. It ends at the last page, and at one that is empty or came before, so that
-    /// no server can keep it going. Dropping the stream cancels what is in flight.
+    /// If the server sends the number of pages, the next few are prefetched; otherwise the pages are requested one by
+    /// one, by number or by the link to the next page. The stream ends at the last page, at an empty page, and at a
+    /// page that was already received, so that no server can keep it going forever. Dropping the stream cancels the
+    /// requests in flight.
     pub fn all<E: Endpoint>(
         &self,
         endpoint: E,
@@ -41,7 +42,8 @@ impl Client {
             .and_then(move |response| page_of::<E>(response, line.clone()))
     }
 
-    /// Returns all pages of a list as the user typed it, as in [`Client::raw`]; a reply that is no success is the last.
+    /// Returns a stream of all pages of a list that the user requested, as in [`Client::raw`]; it ends after a reply
+    /// that is not a success.
     pub fn all_raw(
         &self,
         target: &str,
@@ -60,26 +62,26 @@ async fn page_of<E: Endpoint>(response: Response, line: String) -> Result<Page<E
     Ok(Page { items, info })
 }
 
-/// What is asked for next.
+/// The page to request next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Next {
     Page(u32),
-    /// The query that the server gave for it.
+    /// A page by the query string that the server sent in its link.
     Query(String),
 }
 
-/// A walk along the pages of a list.
+/// The state of reading the pages of a list.
 struct PageWalk {
     client: Client,
     call: Call,
-    /// Replies that are no success are handed out, too.
+    /// Whether replies other than successes are returned instead of errors.
     raw: bool,
     ahead: FuturesOrdered<BoxFuture<'static, (Next, Result<Response, Error>)>>,
-    /// The first page that is not asked for yet.
+    /// The first page that has not been requested.
     next: Option<Next>,
-    /// Pages in all, if the server said.
+    /// The total number of pages, if the server sent it.
     pages: Option<u64>,
-    /// What pages there were, by their bytes.
+    /// Hashes of the bodies of the pages so far.
     seen: HashSet<u64>,
 }
 
@@ -94,7 +96,7 @@ impl PageWalk {
         try_unfold(self, |mut walk| async move { Ok(walk.step().await?.map(|response| (response, walk))) })
     }
 
-    /// The next page; `None` behind the last.
+    /// Returns the next page, or `None` after the last.
     async fn step(&mut self) -> Result<Option<Response>, Error> {
         self.ask();
         let Some((at, outcome)) = self.ahead.next().await else { return Ok(None) };
@@ -112,7 +114,7 @@ impl PageWalk {
         Ok(Some(response))
     }
 
-    /// Finds out what comes behind the page at `at`.
+    /// Determines which page follows the page at `at`.
     fn turn(&mut self, at: &Next, response: &Response, is_empty: bool) {
         let over = is_empty || !(200..300).contains(&response.status);
         let here = match at {
@@ -126,15 +128,15 @@ impl PageWalk {
             (None, None) => None,
         };
         let expected = here.and_then(|here| here.checked_add(1)).map(Next::Page);
-        // It is in flight already, or it is the next to be asked for, as long as the server's numbers go on as
-        // expected.
+        // As long as the server's page numbers are consecutive, the next page is already in flight or is requested
+        // next.
         if next.is_none() || next != expected || (self.ahead.is_empty() && self.next.is_none()) {
             self.ahead = FuturesOrdered::new();
             self.next = next;
         }
     }
 
-    /// Asks for as many pages as may be in flight.
+    /// Requests as many pages as may be in flight.
     fn ask(&mut self) {
         let room = if self.pages.is_some() { AHEAD } else { 1 };
         while self.ahead.len() < room {
@@ -155,18 +157,18 @@ impl PageWalk {
     }
 }
 
-/// The value of a key in a query, as it is written.
+/// Returns the value of a key in the query of `target`, still encoded.
 pub(super) fn in_query<'a>(target: &'a str, key: &str) -> Option<&'a str> {
     let (_, query) = target.split_once('?')?;
     query.split('&').find_map(|pair| pair.split_once('=').filter(|(name, _)| *name == key)).map(|(_, value)| value)
 }
 
-/// The target of the page after the first.
+/// Returns the target of a page, derived from the target of the first page.
 fn target_of(target: &str, next: &Next) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     match next {
         Next::Query(query) => format!("{path}?{query}"),
-        // The first page stays as it was asked for: servers of all kinds begin there by themselves.
+        // The first page keeps the original query, because every server starts with it.
         Next::Page(1) => target.to_owned(),
         Next::Page(number) => {
             let page = format!("page={number}");

@@ -1,4 +1,4 @@
-//! What a write carries: a form, JSON, or a form with files, which are read as they are sent.
+//! Bodies of write requests: a form, JSON, or a multipart form with files, which are read while they are sent.
 
 use super::transfer::{OnProgress, Progress};
 use bytes::Bytes;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncReadExt;
 use url::form_urlencoded;
 
-/// How much is handed to the connection at a time.
+/// The number of bytes passed to the connection at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// The body of a write, in pieces. It can be sent again: files are opened again.
+/// The body of a write request, in pieces. It can be sent repeatedly: files are opened anew each time.
 #[derive(Clone)]
 pub(super) struct Payload {
     content_type: String,
@@ -31,27 +31,27 @@ enum Piece {
 }
 
 impl fmt::Debug for Payload {
-    /// Never its content: a form may hold secrets.
+    /// Formats type and size only, because a form may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} bytes", self.content_type, self.length())
     }
 }
 
 impl Payload {
-    /// Fields as a form.
+    /// Creates a URL-encoded form.
     pub fn form(fields: &[(String, String)]) -> Payload {
         let text = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         Payload::of("application/x-www-form-urlencoded".into(), vec![Piece::Bytes(text.into())])
     }
 
-    /// A JSON object.
+    /// Creates a JSON body.
     pub fn json(text: &str) -> Payload {
         Payload::of("application/json".into(), vec![Piece::Bytes(Bytes::copy_from_slice(text.as_bytes()))])
     }
 
-    /// Fields and files as a form of several parts. Fails where a file cannot be read.
+    /// Creates a multipart form of fields and files. Fails if the size of a file cannot be read.
     pub async fn parts(fields: &[(String, String)], files: &[(&str, &Path)]) -> io::Result<Payload> {
-        // Nobody can guess it, so no file can hold it on purpose.
+        // The boundary is random, so that no file can contain it on purpose.
         let [first, second] = [(); 2].map(|()| RandomState::new().hash_one(fields.len()));
         let boundary = format!("labscope-{first:016x}{second:016x}");
         let mut pieces = Vec::new();
@@ -78,7 +78,7 @@ impl Payload {
         Payload { content_type, pieces, on_progress: None }
     }
 
-    /// The same payload; `on_progress` hears how much of it went out.
+    /// Sets a callback that is notified of the number of bytes sent.
     pub fn with_progress(mut self, on_progress: OnProgress) -> Payload {
         self.on_progress = Some(on_progress);
         self
@@ -88,7 +88,7 @@ impl Payload {
         &self.content_type
     }
 
-    /// In bytes.
+    /// Returns the length in bytes.
     pub fn length(&self) -> u64 {
         let length = |piece: &Piece| match piece {
             Piece::Bytes(bytes) => bytes.len() as u64,
@@ -97,7 +97,7 @@ impl Payload {
         self.pieces.iter().map(length).sum()
     }
 
-    /// The body to send; each time from the beginning.
+    /// Returns the body to send; each call starts at the beginning.
     pub fn body(&self) -> reqwest::Body {
         if let ([Piece::Bytes(bytes)], None) = (self.pieces.as_slice(), &self.on_progress) {
             return bytes.clone().into();
@@ -115,10 +115,10 @@ impl Payload {
     }
 }
 
-/// A payload on its way.
+/// A payload that is being sent.
 struct Sending {
     pieces: VecDeque<Piece>,
-    /// The file that is read, and how much of it is left.
+    /// The file that is being read, its path, and the number of bytes left.
     open: Option<(tokio::fs::File, PathBuf, u64)>,
     done: u64,
 }
@@ -162,7 +162,7 @@ impl Sending {
     }
 }
 
-/// A file that could not be read, as an error that tells which.
+/// An error for a file that could not be read; its message contains the path.
 #[derive(Debug)]
 struct UnreadableFile(String);
 
@@ -178,7 +178,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), UnreadableFile(format!("{} cannot be read: {error}", path.display())))
 }
 
-/// Returns what file could not be read, if that is why a call failed.
+/// Returns the message about the file that could not be read, if that is why a call failed.
 pub(super) fn unread(error: &(dyn StdError + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(current) = cause {
@@ -191,7 +191,7 @@ pub(super) fn unread(error: &(dyn StdError + 'static)) -> Option<String> {
     None
 }
 
-/// A name in a header: quotes and line ends are written as forms on the web write them.
+/// Quotes a name for a header; quotes and line breaks are encoded as in HTML forms.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A"))
 }

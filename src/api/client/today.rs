@@ -1,16 +1,16 @@
-//! Operations that servers of another age have at another place: the same thing, as they call it.
+//! Alternative paths of operations on older or newer servers.
 
 use crate::api::endpoint::{Request, decode};
 use crate::api::error::{Error, Fault};
 
-/// The same call where other servers take it, if they do not know the place that `request` went to.
+/// Returns the same call at another path, if the server does not know the path of `request`.
 ///
-/// - Before 15.2 the version is told at `GET /version`.
-/// - A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise.
-/// - Before 12.4 a label is changed at `PUT …/labels`, by its name.
-/// - Before 11.2 only direct members are listed, and `all` is read as the id of a user.
+/// - Before 15.2, the version is at `GET /version`.
+/// - Releases of tags moved from `POST …/tags/:tag/release` to `POST …/releases`; likewise for `PUT`.
+/// - Before 12.4, labels are updated at `PUT …/labels`, by name.
+/// - Before 11.2, only direct members can be listed, and `all` is parsed as a user ID.
 pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
-    // A tag that is not there is named; some proxies say of a route that it is missing.
+    // The message of a missing tag contains its name; some proxies answer an unknown route with a plain 404.
     let no_route = match &error.fault {
         Fault::Unsupported(_) => true,
         Fault::Missing(said) => said == "404 Not Found",

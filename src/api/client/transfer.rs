@@ -1,4 +1,4 @@
-//! Things that take a while: downloads that go on where they were cut, and uploads; both tell how far they are.
+//! Transfers with progress: downloads that resume where they were interrupted, and uploads.
 
 use super::exchange::{Call, MAX_RETRIES, Slice, content_range, content_type, cut, pause_for};
 use super::payload::Payload;
@@ -17,60 +17,61 @@ use std::time::Duration;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufWriter};
 
-/// How much of what is held is fetched again, to see that it is the same thing that goes on.
+/// The number of bytes before the end of a partial download that are fetched again, to verify that the content is the
+/// same.
 const OVERLAP: u64 = 64 * 1024;
 
-/// Bytes that are gathered before they are written.
+/// The size of the write buffer, in bytes.
 const BUFFER: usize = 256 * 1024;
 
-/// How far a transfer is, in bytes.
+/// The progress of a transfer, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What is here, or what went out; what an earlier try brought is counted in. It falls when a download begins
-    /// again, because the server has another version now.
+    /// The number of bytes received or sent, including those of earlier attempts. It decreases when a download restarts
+    /// because the server has a different version now.
     pub done: u64,
-    /// All there is, if the server said.
+    /// The total size, if the server sent it.
     pub total: Option<u64>,
 }
 
-/// Hears of progress, often (each chunk of some kilobytes): it must not wait.
+/// A callback for progress. It is called often (for each chunk of some kilobytes), so it must not block.
 pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// A reply whose body is read as it comes.
+/// A reply whose body is read as it arrives.
 #[derive(Debug)]
 pub struct Download {
-    /// The offset of the first byte that comes: where the caller asked to start, or 0 where the server sends all.
+    /// The offset of the first byte of the body: the requested offset, or 0 if the server sends everything.
     pub start: u64,
-    /// Bytes to come, if the server said.
+    /// The length of the body, if the server sent it.
     pub length: Option<u64>,
-    /// Bytes of the whole thing, if a server that sends a part of it said so.
+    /// The total size of the resource, if the server sends a part of it.
     pub whole: Option<u64>,
-    /// `Content-Type`, if the server named one.
+    /// The `Content-Type` header, if the server sent one.
     pub content_type: Option<String>,
-    /// Absent where there is nothing to come.
+    /// The reply; `None` if there is nothing to read.
     reply: Option<reqwest::Response>,
     tried: String,
     read_timeout: Duration,
 }
 
 impl Download {
-    /// The next bytes; `None` at the end.
+    /// Returns the next bytes, or `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let Some(reply) = &mut self.reply else { return Ok(None) };
         reply.chunk().await.map_err(|e| cut(&e, self.tried.clone(), self.read_timeout))
     }
 
-    /// Returns whether there is nothing to come: the server has no such part.
+    /// Returns whether there is nothing to read, because the server has no bytes at the requested offset.
     pub fn is_nothing(&self) -> bool {
         self.reply.is_none()
     }
 
-    /// Bytes in all, if the server said.
+    /// Returns the total size, if the server sent it.
     pub fn total(&self) -> Option<u64> {
         self.length.and_then(|length| self.start.checked_add(length))
     }
 
-    /// The name of this version, if it stands for the very bytes.
+    /// Returns the strong `ETag` of this version, which identifies its exact bytes.
     fn version(&self) -> Option<HeaderValue> {
         self.reply.as_ref().and_then(|reply| strong(reply.headers()))
     }
@@ -81,14 +82,14 @@ fn strong(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 impl Client {
-    /// Downloads into the file `part`, which is whole and on the disk afterwards; how many bytes it has.
+    /// Downloads into the file `part`, which is complete and synced to disk afterwards; returns its size in bytes.
     ///
-    /// Dropping the future cancels it, and what was written stays (all but the last few hundred kilobytes): the same
-    /// call goes on there later, if the server gives ranges and what comes again of the end of the part is the same;
-    /// else it begins again. A connection that breaks is taken up again, as long as that brings something. While it
-    /// runs nobody else fills that part.
+    /// Dropping the future cancels the download and keeps what was written (all but the last few hundred kilobytes).
+    /// Calling this again resumes it, if the server supports ranges and the end of the partial file matches; otherwise
+    /// it restarts. Broken connections are resumed as long as that makes progress. The partial file is locked while the
+    /// download runs.
     ///
-    /// `on_progress` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
+    /// `on_progress` is called from the first byte on. I/O errors are returned as [`Fault::Disk`].
     pub async fn fill(&self, request: &Request, part: &Path, on_progress: &OnProgress) -> Result<u64, Error> {
         let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(trouble(part, &e)) };
         let opened = Part::open(part).await.map_err(disk)?;
@@ -98,14 +99,15 @@ impl Client {
             match filling.go_on().await {
                 Ok(()) => break Ok(()),
                 Err(error) if tries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
-                    // A server that never gives ranges, and always ends in the middle, must not be asked forever.
+                    // A server that does not support ranges and always closes the connection early must not be retried
+                    // forever.
                     (best, tries) = if filling.part.held > best { (filling.part.held, 0) } else { (best, tries + 1) };
                     pause_for(self.server.timeouts.retry * 2_u32.pow(tries)).await;
                 }
                 Err(error) => break Err(error),
             }
         };
-        // Whatever ended it: what came is kept for the next time.
+        // However the download ended, the received bytes are kept for the next attempt.
         let bytes = filling.part.held;
         let kept = filling.part.keep().await;
         if outcome.is_err() && bytes == 0 {
@@ -116,10 +118,11 @@ impl Client {
         Ok(bytes)
     }
 
-    /// Sends a write with files, by the names of their inputs, and tells how much of it went out.
+    /// Sends a write request with files, by input name, and reports the number of bytes sent.
     ///
-    /// Without files the request goes out as [`Client::send`] would send it: for a commit of many megabytes. Files are
-    /// read as they are sent. Dropping the future cancels it; whether the server did anything then is not known.
+    /// Without files, the request is sent like [`Client::send`] does, but with progress: for commits of many megabytes.
+    /// Files are read while they are sent. Dropping the future cancels the upload; whether the server has processed it
+    /// is then unknown.
     pub async fn upload(
         &self,
         request: &Request,
@@ -138,26 +141,26 @@ impl Client {
         self.fetch(&call).await
     }
 
-    /// Starts a download whose first `from` bytes are known already: a trace that grows.
+    /// Starts a download of which the first `from` bytes are already known: a growing trace.
     ///
-    /// A server that honors ranges sends what is new, another sends all: [`Download::start`] tells which.
+    /// A server that supports ranges sends only the new bytes, others send everything: see [`Download::start`].
     pub async fn stream(&self, request: &Request, from: u64) -> Result<Download, Error> {
         let mut call = self.call_of(request)?;
         call.part.from = from;
         self.open(call).await
     }
 
-    /// Starts the download of a part of something that does not change.
+    /// Starts the download of a part of an unchanging resource.
     ///
-    /// A server that honors ranges sends that part and says how much there is in all ([`Download::whole`]); another
-    /// sends everything: [`Download::whole`] is absent then.
+    /// A server that supports ranges sends only that part, and the total size ([`Download::whole`]). Others send
+    /// everything, and [`Download::whole`] is `None`.
     pub async fn slice(&self, request: &Request, slice: Slice) -> Result<Download, Error> {
         let mut call = self.call_of(request)?;
         call.part.slice = Some(slice);
         call.part.plain = true;
         let mut reply = self.exchange(&call).await?;
         if reply.status() == 416 {
-            // There is no such part, of nothing at all for one: then all of it tells.
+            // The range cannot be satisfied, for example because the resource is empty: request everything.
             call.part.slice = None;
             reply = self.exchange(&call).await?;
         }
@@ -173,10 +176,10 @@ impl Client {
         Ok(Download { whole, ..self.download(Some(reply), start, &call) })
     }
 
-    /// Puts the body of a reply into a file.
+    /// Writes the body of a reply to a file.
     pub(super) async fn keep(&self, mut reply: reqwest::Response, call: &Call, path: &Path) -> Result<Response, Error> {
         let disk = |e: io::Error| call.failed(Fault::Disk(format!("{} cannot be written: {e}", path.display())));
-        // A pipe or a device is written to; nothing could take its place.
+        // Pipes and devices are written to directly, because they must not be replaced.
         let part = if files::is_special(path) { None } else { Some(files::temporary_for(path).map_err(disk)?) };
         let mut file = match &part {
             Some(part) => File::from_std(part.as_file().try_clone().map_err(disk)?),
@@ -205,7 +208,7 @@ impl Client {
             if total.is_none_or(|total| total == from) {
                 return Ok(self.download(None, from, &call));
             }
-            // It is shorter than it was: begin again.
+            // The resource is shorter than before: restart.
             call.part.from = 0;
             reply = self.exchange(&call).await?;
         }
@@ -231,7 +234,7 @@ impl Client {
     }
 }
 
-/// Returns why a part cannot be written, and what became of it.
+/// Returns the reason why a partial file cannot be written, and whether it was kept.
 fn trouble(part: &Path, error: &io::Error) -> String {
     let shown = part.display();
     match error.kind() {
@@ -244,18 +247,18 @@ fn trouble(part: &Path, error: &io::Error) -> String {
     }
 }
 
-/// The part of a download that is here.
+/// A partial download on disk.
 struct Part {
     file: BufWriter<File>,
     held: u64,
-    /// Which version it is of, as far as a server said in this call.
+    /// The version of the content, if the server sent it during this call.
     version: Option<HeaderValue>,
 }
 
 impl Part {
     async fn open(path: &Path) -> io::Result<Part> {
         let file = files::open_or_replace(path)?;
-        // Two that write into one would leave holes. A disk that knows no locks holds nobody up.
+        // Concurrent writers would corrupt the file. File systems without locks are not an error.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(ErrorKind::WouldBlock.into());
         }
@@ -263,7 +266,7 @@ impl Part {
         Ok(Part { file: BufWriter::with_capacity(BUFFER, File::from_std(file)), held, version: None })
     }
 
-    /// The last bytes that are held, from `from` on; the next write goes behind them.
+    /// Returns the bytes from offset `from` to the end; the next write appends.
     async fn tail(&mut self, from: u64) -> io::Result<Vec<u8>> {
         let mut tail = Vec::new();
         self.file.seek(SeekFrom::Start(from)).await?;
@@ -290,7 +293,7 @@ impl Part {
     }
 }
 
-/// A download into a part.
+/// A download into a partial file.
 struct Filling<'a, D> {
     client: &'a Client,
     request: &'a Request,
@@ -300,9 +303,9 @@ struct Filling<'a, D> {
 }
 
 impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
-    /// Fetches what is missing.
+    /// Downloads the missing bytes.
     async fn go_on(&mut self) -> Result<(), Error> {
-        // What was written so far must be in the file before it is looked at.
+        // Buffered bytes must be in the file before it is read.
         self.part.file.flush().await.map_err(self.disk)?;
         let from = self.part.held.saturating_sub(OVERLAP);
         if from > 0 {
@@ -316,7 +319,7 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
                 return self.append(download).await;
             }
         }
-        // What is held belongs to something else, or is too little to tell.
+        // The partial file belongs to different content, or is too short to tell.
         self.part.clear().await.map_err(self.disk)?;
         self.part.version = None;
         let download = self.open(0).await?;
@@ -331,7 +334,8 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
         self.client.open(call).await
     }
 
-    /// Returns whether what comes is what the part ends with; the first bytes behind it are appended.
+    /// Returns whether the download repeats the end of the partial file; appends the bytes that follow in the last
+    /// chunk read.
     async fn matches(&mut self, download: &mut Download, from: u64) -> Result<bool, Error> {
         let tail = self.part.tail(from).await.map_err(self.disk)?;
         let mut known = tail.as_slice();

@@ -1,4 +1,4 @@
-//! A commit and what it changed, as many endpoints answer with them.
+//! Commits and diffs, as part of the replies of many endpoints.
 
 use crate::api::Time;
 use crate::api::jobs::PipelineBrief;
@@ -6,7 +6,7 @@ use crate::api::jobs::PipelineBrief;
 crate::resource! {
     /// A commit. The specification's short commit is the same with fewer fields.
     pub struct Commit {
-        /// The whole hash.
+        /// The full SHA.
         id: String,
         short_id: String,
         /// The first line of the message.
@@ -22,12 +22,12 @@ crate::resource! {
         parent_ids: Vec<String>,
     }
     views {
-        /// Lines added and deleted: one commit, and one just made.
+        /// Numbers of added and deleted lines; only for a single commit and in the reply to its creation.
         stats: Stats,
-        /// The state of its last pipeline: one commit.
+        /// The status of the last pipeline; only for a single commit.
         status: String,
         last_pipeline: PipelineBrief,
-        /// Whose it is: in search results.
+        /// The ID of the project; only in search results.
         project_id: u64,
     }
     newer {
@@ -36,29 +36,29 @@ crate::resource! {
 }
 
 impl Commit {
-    /// The name by which the user calls it: the short hash, cut from the whole where the server sent none.
+    /// Returns the short SHA; a prefix of the full SHA if the server sent none.
     pub fn short(&self) -> &str {
         if self.short_id.is_empty() { self.id.get(..8).unwrap_or(&self.id) } else { &self.short_id }
     }
 
-    /// The message without its first line.
+    /// Returns the message without its first line.
     pub fn body(&self) -> &str {
         self.message.split_once('\n').map_or("", |(_, rest)| rest.trim_matches('\n'))
     }
 
-    /// Returns whether it joins two or more lines of history.
+    /// Returns whether this is a merge commit.
     pub fn is_merge(&self) -> bool {
         self.parent_ids.len() > 1
     }
 
-    /// Returns when it was made: the author's date, or the nearest thing that was sent.
+    /// Returns the author date, or else the creation or committer date.
     pub fn when(&self) -> Option<&Time> {
         self.authored_date.as_ref().or(self.created_at.as_ref()).or(self.committed_date.as_ref())
     }
 }
 
 crate::resource! {
-    /// Lines added and deleted.
+    /// Numbers of added and deleted lines.
     pub struct Stats {
         additions: u64,
         deletions: u64,
@@ -67,7 +67,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The signature of a commit, as the server sees it.
+    /// The signature of a commit, as verified by the server.
     pub struct CommitSignature {
         /// `PGP`, `X509` or `SSH`.
         signature_type: String,
@@ -91,7 +91,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The certificate of a signature.
+    /// The X.509 certificate of a signature.
     pub struct SignatureCertificate {
         subject: String,
         email: String,
@@ -99,13 +99,13 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// What changed in one file: the hunks of a unified diff, without the `diff --git` header.
+    /// The changes of one file: the hunks of a unified diff, without the `diff --git` header.
     pub struct DiffEntry {
-        /// Empty for binary, renamed, collapsed and too large files.
+        /// The hunks; empty for binary, renamed, collapsed and too large files.
         diff: String,
         old_path: String,
         new_path: String,
-        /// Six octal digits.
+        /// The file mode before the change: six octal digits.
         a_mode: Option<String>,
         b_mode: Option<String>,
         new_file: bool,
@@ -113,32 +113,32 @@ crate::resource! {
         deleted_file: bool,
     }
     newer {
-        /// The server left the text out because it is long.
+        /// Whether the server omitted the diff because it is long.
         collapsed: bool,
-        /// The server left the text out because it is too large to make.
+        /// Whether the server omitted the diff because it is too large to compute.
         too_large: bool,
         generated_file: bool,
     }
 }
 
 impl DiffEntry {
-    /// The path by which to call the file: the new one, or the old one of a deleted file.
+    /// Returns the path of the file: the new one, or the old one of a deleted file.
     pub fn path(&self) -> &str {
         if self.deleted_file || self.new_path.is_empty() { &self.old_path } else { &self.new_path }
     }
 
-    /// Returns whether the server left the text out on purpose.
+    /// Returns whether the server omitted the diff because of its size.
     pub fn is_withheld(&self) -> bool {
         self.diff.is_empty() && (self.too_large == Some(true) || self.collapsed == Some(true))
     }
 
-    /// Lines added and deleted, counted in the text.
+    /// Returns the numbers of added and deleted lines, counted in the diff.
     pub fn counts(&self) -> (usize, usize) {
         let mut counts = (0, 0);
         let mut in_hunk = false;
         for line in self.diff.lines() {
             match line.as_bytes().first() {
-                // Before the first hunk, `---` and `+++` name files.
+                // Before the first hunk, `---` and `+++` are file headers.
                 Some(b'@') => in_hunk = true,
                 Some(b'+') if in_hunk => counts.0 += 1,
                 Some(b'-') if in_hunk => counts.1 += 1,

@@ -1,4 +1,4 @@
-//! `labscope auth login --device`: somebody allows it in a browser, on this device or another.
+//! `labscope auth login --device`: the user authorizes the sign-in in a browser, on this or another device.
 
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
@@ -12,13 +12,14 @@ use crate::ui::text::sanitize;
 use secrecy::SecretString;
 use std::io::{self, IsTerminal, Write};
 
-/// What is asked for.
+/// The requested scope.
 const SCOPE: &str = "api";
 
-/// Signs in at `server` as somebody allows in a browser; returns the sign-in and the name of the user.
+/// Signs in at `server` with the OAuth device flow; returns the sign-in and the username.
 ///
 /// # Errors
-/// No client ID is configured, the server has no such grant, or nobody allowed it.
+/// Returns a failure if no client ID is configured, the server does not support the grant, or the sign-in was not
+/// authorized.
 pub async fn sign_in(config: &Config, server: Server) -> Result<(SignIn, String), Failure> {
     let name = host::display_name(&server.base_url);
     let client_id = config.client_id(&server.base_url).ok_or_else(|| Failure::usage(no_client(&server)))?.to_owned();
@@ -33,14 +34,14 @@ pub async fn sign_in(config: &Config, server: Server) -> Result<(SignIn, String)
     let (page, complete) = code.pages(&server);
     writeln!(io::stderr(), "Open this page, and enter the code {}:\n  {page}", sanitize(&code.user_code))?;
     if io::stderr().is_terminal() {
-        // The page is named above for whoever has no browser here.
+        // The URL was printed above, in case no browser can be opened.
         let _ = browser(complete.as_str()).await;
     }
     let grant = sign_in::wait(&client, &client_id, &code).await?;
     let token = Server { token: Some(SecretString::from(grant.access_token.clone())), oauth: true, ..server };
     let username = super::identity::username(&Client::new(token)?).await?;
     let expires_at = renewal::expiry(&grant);
-    // Names the sign-in without telling the token.
+    // This ID identifies the sign-in without revealing the token.
     let id = SignIn::id_of(&grant.access_token);
     let (access_token, refresh_token, scope) = (grant.access_token, grant.refresh_token, grant.scope);
     Ok((SignIn { access_token, refresh_token, expires_at, scope, client_id, id }, username))

@@ -1,4 +1,5 @@
-//! What a server says about the caller, the token and itself, and where its users create tokens.
+//! Queries the identity of the caller and the details of the token and the server, and builds the URL of the page for
+//! creating tokens.
 
 use crate::api::client::{Client, Server};
 use crate::api::endpoint::Method;
@@ -12,16 +13,16 @@ use jiff::Timestamp;
 use std::path::PathBuf;
 use url::Url;
 
-/// What a token is of that a sign-in at a device brought.
+/// The display name of a token that comes from a device sign-in.
 const BY_BROWSER: &str = "of a sign-in with a browser";
 
-/// The page for access tokens, and its name on servers without `/metadata`.
+/// The path of the page for access tokens, on current servers and on servers without `/metadata`.
 const PAGES: [&str; 2] = ["-/user_settings/personal_access_tokens", "profile/personal_access_tokens"];
 
-/// Asks for the user name of the token's owner.
+/// Returns the username of the token's owner.
 ///
 /// # Errors
-/// The server refuses the token, or its response is not a user.
+/// Returns a failure if the server refuses the token, or the response is not a user.
 pub async fn username(client: &Client) -> Result<String, Failure> {
     let user = client.call(&GetCurrentUser::default()).await?;
     if user.id == 0 || user.username.trim().is_empty() {
@@ -31,11 +32,11 @@ pub async fn username(client: &Client) -> Result<String, Failure> {
     Ok(sanitize(&user.username).into_owned())
 }
 
-/// Returns the page that creates a token, with name and scope filled in. Servers that know no `/metadata` have it
-/// elsewhere.
+/// Returns the URL of the page for creating a token, with name and scope filled in. Servers without `/metadata` have it
+/// at another path.
 ///
 /// # Errors
-/// No connection to the server.
+/// Returns an error if there is no connection to the server.
 pub async fn token_page(url: &Url, ca_cert: Option<PathBuf>) -> Result<Url, Error> {
     let server = Server { ca_cert, ..Server::new(url.clone()) };
     let answer = Client::new(server)?.raw(Method::GET, "metadata", &[]).await;
@@ -49,7 +50,7 @@ pub async fn token_page(url: &Url, ca_cert: Option<PathBuf>) -> Result<Url, Erro
     Ok(page_at(url, path))
 }
 
-/// Like [`token_page`], without a request.
+/// Returns the URL like [`token_page`], but without a request: the path on current servers.
 pub fn current_token_page(url: &Url) -> Url {
     page_at(url, PAGES[0])
 }
@@ -61,7 +62,7 @@ fn page_at(url: &Url, path: &str) -> Url {
     page
 }
 
-/// Describes server and token, one fact a line; what the server does not say is unknown.
+/// Describes the server and the token, one fact per line; facts that the server does not send are "unknown".
 pub async fn describe(client: &Client, now: Timestamp) -> String {
     let version =
         client.call(&GetMetadata {}).await.ok().map(|found| found.version).filter(|version| !version.is_empty());
@@ -80,7 +81,7 @@ pub async fn describe(client: &Client, now: Timestamp) -> String {
     format!("Version: {}\n{token}", sanitize(&version))
 }
 
-/// Describes a token; `endless` says what becomes of one without an expiry.
+/// Describes a token; `endless` is the expiry to show if the token has none.
 fn describe_token(token: &AccessToken, endless: &str, now: Timestamp) -> String {
     let expiry = match (&token.expires_at, token.days_left(now)) {
         (None, _) => endless.to_owned(),
@@ -134,7 +135,7 @@ mod tests {
         };
         let note = "The token can only read: changes need the scope api.\n";
         assert!(says(&["read_api", "read_user"]).ends_with(note));
-        // Scopes that are not known here may allow it.
+        // Unknown scopes may allow writes.
         for scopes in [&["read_api", "api"][..], &["granular"], &["read_api", "create_something"], &[]] {
             assert!(!says(scopes).contains(note), "{scopes:?}");
         }

@@ -1,11 +1,11 @@
-//! Reads a token from the terminal without showing it, or from a pipe; asks for other lines.
+//! Reads a token from the terminal without echo, or from a pipe; prompts for other lines.
 
 use crate::cli::failure::Failure;
 use crate::ui::text;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io::{self, IsTerminal, Write};
 
-/// Reads the token from standard input, or from the terminal without showing it.
+/// Reads the token from standard input, or from the terminal without echo.
 pub fn read_token(name: &str) -> Result<String, Failure> {
     if !io::stdin().is_terminal() {
         let mut line = String::new();
@@ -19,9 +19,9 @@ pub fn read_token(name: &str) -> Result<String, Failure> {
     }
 }
 
-/// Asks for a line on the terminal, and shows it or not while it is typed; `None` if the user left with Esc or Ctrl-C.
+/// Prompts for a line on the terminal, with echo if `shown`; returns `None` if the user canceled with Esc or Ctrl-C.
 pub fn ask(prompt: &str, shown: bool) -> io::Result<Option<String>> {
-    // Before the prompt: whoever answers it at once is not shown either.
+    // Raw mode begins before the prompt, so that an immediate answer is not echoed either.
     crossterm::terminal::enable_raw_mode()?;
     // If the prompt cannot be written, the line can still be read.
     let mut out = io::stderr();
@@ -40,7 +40,7 @@ fn read_line(out: &mut impl Write, shown: bool) -> io::Result<Option<String>> {
             continue;
         }
         match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
-            // What is typed before the terminal is ready ends with a line feed.
+            // Input typed before raw mode began ends with a line feed.
             (KeyCode::Enter, _) | (KeyCode::Char('j'), true) => return Ok(Some(typed)),
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'd'), true) => return Ok(None),
             (KeyCode::Char('u'), true) => erase(out, &std::mem::take(&mut typed), shown),
@@ -56,7 +56,7 @@ fn read_line(out: &mut impl Write, shown: bool) -> io::Result<Option<String>> {
     }
 }
 
-/// Takes the end of what was typed off the line.
+/// Erases the end of the typed text from the line.
 fn erase(out: &mut impl Write, end: &str, shown: bool) {
     if shown {
         let back = "\u{8} \u{8}".repeat(text::width(&text::sanitize(end)));
