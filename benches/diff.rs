@@ -1,5 +1,5 @@
-//! What a merge request of 200,000 changed lines costs: opened, scrolled, laid out anew, searched, held, and commented
-//! on.
+//! Benchmarks a merge request of 200,000 changed lines: opening, scrolling, re-layout, searching, memory, and
+//! commenting.
 
 #[path = "support/held.rs"]
 mod held;
@@ -22,11 +22,11 @@ use support::{Table, key, key_and_frame, screen, shown, start};
 
 const SIZE: (u16, u16) = (200, 50);
 
-/// Threads of the request, and notes in each.
+/// The number of threads in the merge request, and of notes per thread.
 const THREADS: usize = 500;
 const NOTES: usize = 4;
 
-/// Threads on lines of files, spread over all of them.
+/// Returns the JSON of threads on lines of files, spread over all files.
 fn threads() -> Vec<u8> {
     let thread = |n: usize| {
         let path = format!("src/part{}/file_{1:05}.rs", n * FILES / THREADS / 50, n * FILES / THREADS);
@@ -44,13 +44,13 @@ fn threads() -> Vec<u8> {
     serde_json::to_vec(&(0..THREADS).map(thread).collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// What the server has.
+/// The replies of the server.
 struct Server<'a> {
     changes: &'a [u8],
     threads: &'a [u8],
 }
 
-/// Answers what the app asks for, but no more than `works` computations; says what is left.
+/// Answers the requests of the app and runs at most `works` computations; returns the remaining effects.
 fn answer(app: &mut App, effects: Vec<Effect>, server: &Server, works: usize) -> Vec<Effect> {
     let (mut todo, mut left, mut done) = (effects, Vec::new(), 0);
     while let Some(effect) = todo.pop() {
@@ -118,7 +118,7 @@ fn main() {
     };
     table.ratio("plain JSON · bytes to the first file", support::pair(plain, ours), 2.0);
 
-    // At its first line, and at its last one.
+    // Builds the app once at the first line and once at the last.
     let at = |server: &Server, keys: [&str; 3], sees: &str| {
         let mut app = open(server, 200);
         for name in keys {
@@ -176,13 +176,13 @@ fn main() {
             }
         })
     };
-    // Ours splits into more words: `compute(old_name,` is one to the library.
+    // Ours splits a line into more words: to the library, `compute(old_name,` is a single word.
     table.ratio("similar alone · changed words", support::pair(alone, words), 4.0);
 
     let bytes: Vec<u8> = files.iter().flat_map(|file| file.source.diff.bytes()).collect();
     let scan = || support::median(5, || _ = black_box(memchr::memmem::find_iter(&bytes, "three_hundred").count()));
     let search = || support::median(5, || _ = black_box(diff::search(&files, "three_hundred", &|| false)));
-    // Letter case is not minded, which plain memchr does not know of.
+    // The app's search ignores case, which plain memchr cannot do.
     table.ratio("memchr · search without regard to case", support::pair(scan, search), 12.0);
     let scan = || support::median(5, || _ = black_box(memchr::memmem::find_iter(&bytes, "Three_hundred").count()));
     let search = || support::median(5, || _ = black_box(diff::search(&files, "Three_hundred", &|| false)));

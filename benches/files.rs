@@ -1,5 +1,5 @@
-//! Files: what the end of a large one costs beside its start, a known one beside a small one, ranking paths beside the
-//! matcher alone, opening a hundred megabytes beside reading them, and what those take of memory.
+//! Benchmarks files: the end of a large file against its start, a cached file against a small one, ranking paths
+//! against the matcher alone, opening 100 MB against reading them, and the memory those take.
 
 mod support;
 
@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 use support::{Table, key, key_and_frame, shown, start};
 
-/// Lines of a page that is looked at.
+/// The number of lines on a visible page.
 const PAGE: usize = 50;
 const SIZE: (u16, u16) = (160, 45);
 
@@ -29,7 +29,7 @@ fn source(lines: usize) -> String {
     (0..lines).map(|n| format!("    let line_{n} = compute(\"{n}\", {n}); // line {n}\n")).collect()
 }
 
-/// Microseconds to highlight one page of a text that nothing was read of yet.
+/// Returns the microseconds to highlight one page of a text that has not been parsed yet.
 fn page(text: &Arc<Text>, from: usize) -> f64 {
     support::median(5, || {
         let highlighter = Highlighter::new(text.clone(), "big.rs");
@@ -63,7 +63,7 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
                 }
                 Err(_) => continue,
             },
-            // Nothing that is drawn here reads archives.
+            // None of the screens drawn here read archives.
             Want::Parts(_) => continue,
             Want::Work(work) => Outcome::Made((work.run)(&|| false)),
             Want::Follow(_) => continue,
@@ -72,7 +72,7 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
     }
 }
 
-/// Two files beside their tree, both seen before; the second one is `large`.
+/// Builds an app with the tree and two files that were both opened before; the second one is `large`.
 fn two_files(large: &Bytes) -> App {
     let (mut app, effects) = start(Place::new("files").project("a/p").at("main"), SIZE);
     settle(&mut app, effects, large);
@@ -84,12 +84,12 @@ fn two_files(large: &Bytes) -> App {
     app
 }
 
-/// Microseconds from a key to the frame that holds the text of the other file.
+/// Returns the microseconds from a key press to the frame that shows the text of the other file.
 fn key_to_text(app: &mut App) -> f64 {
     key_and_frame(app, SIZE, &["j", "k"])
 }
 
-/// A tree of one folder of `entries` files, all listed.
+/// Builds a tree of one folder of `entries` files, all loaded.
 fn tree(entries: usize) -> App {
     let mut app = two_files(&Bytes::from_static(b"other\n"));
     let listing = ListTree { id: "a/p".into(), path: None, r#ref: Some("main".into()), recursive: None }.request();
@@ -140,14 +140,14 @@ fn matched(pages: &[Arc<Vec<TreeEntry>>], query: &str) -> f64 {
     })
 }
 
-/// Bytes of this process that are in memory.
+/// Returns the resident memory of this process, in bytes.
 fn resident() -> u64 {
     let read = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     read.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
 }
 
-/// How much memory a text takes as the program holds it: the reply, and the text that is made of it. Asked first, while
-/// the heap is small: what was freed before would be taken again, and not be seen.
+/// Returns the memory that the program needs for a text: the reply and the text parsed from it. Runs first, while the
+/// heap is small: memory freed earlier would be reused and not show up.
 fn held(file: &Path) -> u64 {
     let empty = resident();
     let body = std::fs::read(file).expect("the file");
@@ -178,7 +178,7 @@ fn main() {
     let open = || support::median(3, || drop(black_box(Content::read(bytes.clone()))));
     table.ratio("reading 100 MB · opening them as text", support::pair(read, open), 1.5);
 
-    // A screen full of text, as the large one shows it.
+    // One screen of text, the same amount that the large file shows.
     let mut small = two_files(&bytes.slice(..10_000));
     let mut large = two_files(&bytes);
     let pair = support::pair(|| key_to_text(&mut small), || key_to_text(&mut large));

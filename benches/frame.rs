@@ -1,4 +1,4 @@
-//! What a frame costs: the same for a hundred rows and for a hundred thousand, in one run, as a ratio.
+//! Benchmarks a frame: a hundred rows against a hundred thousand, in one run, as a ratio.
 
 mod support;
 
@@ -14,13 +14,13 @@ use labscope::store::{Arrival, Ticket, Want};
 use std::sync::Arc;
 use support::{Table, key, key_and_frame, shown, start, start_as};
 
-/// Rows of a page of a list.
+/// The number of rows per page of a list.
 const PAGE: usize = 100;
 
-/// To and fro, so that nothing is at its end.
+/// Keys that move back and forth, so that the cursor never reaches an end.
 const KEYS: [&str; 6] = ["j", "j", "k", "PageDown", "PageUp", "k"];
 
-/// A list of projects of `rows` rows, at its middle.
+/// Builds a list of `rows` projects with the cursor in the middle.
 fn projects(rows: usize, size: (u16, u16)) -> App {
     let (mut app, _) = start(Place::new("projects"), size);
     let request = ListProjects { order_by: Some("last_activity_at".into()), ..ListProjects::default() }.request();
@@ -54,12 +54,12 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
     app
 }
 
-/// Answers everything that the app starts, by its route, until nothing is left to answer.
+/// Answers everything that the app starts, by route, until nothing is left.
 fn settle(app: &mut App, effects: Vec<Effect>, large: &[u8]) {
     settle_with(app, effects, &|route| if route.ends_with("/trace") { large.to_vec() } else { reply(route, large) });
 }
 
-/// The same, with the body of each route.
+/// Like [`settle`], with `body` giving the reply body of each route.
 fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u8>) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
@@ -86,7 +86,7 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                 Ok(Outcome::End)
             }
             Want::Work(work) => Ok(Outcome::Made((work.run)(&|| false))),
-            // Nothing that is drawn here reads archives.
+            // None of the screens drawn here read archives.
             Want::Parts(_) => continue,
         };
         todo.extend(app.update(Msg::Arrived(ticket, outcome)));
@@ -109,7 +109,7 @@ fn reply(route: &str, large: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A viewer at the middle of `lines` lines.
+/// Builds a viewer scrolled to the middle of `lines` lines.
 fn viewer(place: Place, lines: usize, text: impl Fn(usize) -> String, size: (u16, u16)) -> App {
     let large: String = (0..lines).map(text).collect();
     let (mut app, effects) = start(place, size);
@@ -136,7 +136,7 @@ fn trace(lines: usize, size: (u16, u16)) -> App {
     viewer(place, lines, |n| format!("\u{1b}[32;1mCompiling\u{1b}[0m line {n} of a long trace\n"), size)
 }
 
-/// The changes of a merge request of ten files with `comments` notes on their lines, at the first of them.
+/// Builds the changes of a merge request of ten files with `comments` notes on their lines; the cursor is on the first.
 fn reviewed(comments: usize, size: (u16, u16)) -> App {
     let sha = "9f3c2abd00112233445566778899aabbccddeeff";
     let lines: String = (1..=400).map(|line| format!("+let line_{line} = {line};\\n")).collect();
@@ -172,7 +172,7 @@ fn reviewed(comments: usize, size: (u16, u16)) -> App {
     let (mut app, effects) = start(Place::new("mr").project("a/p").item(1).tab("changes"), size);
     settle_with(&mut app, effects, &answer);
     for name in ["l", "j", "j"] {
-        // Rows of comments are made for the width that was drawn.
+        // The rows of comments are laid out for the width of the last frame.
         shown(&mut app, size);
         let effects = app.update(Msg::Key(key(name)));
         settle_with(&mut app, effects, &answer);
@@ -182,7 +182,7 @@ fn reviewed(comments: usize, size: (u16, u16)) -> App {
     app
 }
 
-/// A note of `lines` lines that is being written, on a merge request; the cursor stands at its end.
+/// Builds a composer with a draft note of `lines` lines on a merge request; the cursor is at its end.
 fn composer(lines: usize, size: (u16, u16)) -> App {
     let answer = |route: &str| match route {
         "/user" => br#"{"id": 1, "username": "ada"}"#.to_vec(),
@@ -203,7 +203,7 @@ fn composer(lines: usize, size: (u16, u16)) -> App {
     app
 }
 
-/// Home with `count` sections of the user's own, of 20 merge requests each, among them.
+/// Builds a home screen that includes `count` custom sections of 20 merge requests each.
 fn home(count: usize, size: (u16, u16)) -> App {
     let section = |n: usize| Section {
         name: format!("Section {n}"),
@@ -259,8 +259,8 @@ fn main() {
     let size = (160, 45);
     let (mut few, mut many) = (home(3, size), home(30, size));
     table.ratio("home 3 · 30 sections", both(&mut few, &mut many, size), 1.2);
-    // The text goes to the disk as it is typed, and is laid out as a whole: a key costs what the text is long. It must
-    // stay far below what a person notices, with as much text as anybody writes.
+    // Each key press saves the text to disk and lays out all of it, so its cost grows with the length of the text. It
+    // must stay far below what a person notices, even for the longest text that anybody writes.
     let (mut small, mut large) = (composer(20, (160, 45)), composer(2_000, (160, 45)));
     let time = |app: &mut App| key_and_frame(app, (160, 45), &["x", "y", "Backspace", "Backspace"]);
     let pair = support::pair(|| time(&mut small), || time(&mut large));

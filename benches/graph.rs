@@ -1,5 +1,5 @@
-//! What the graph of a log costs: laid out page by page, and a key at the end of a hundred thousand commits beside one
-//! at the start.
+//! Benchmarks the graph of a log: page by page layout, and a key press at the end of a hundred thousand commits against
+//! one at the start.
 
 mod support;
 
@@ -22,7 +22,8 @@ fn sha(number: usize) -> String {
     format!("{number:040x}")
 }
 
-/// A history with a merge every seventh commit, newest first: its branch began some commits before it.
+/// Builds a commit of a history, newest first, in which every seventh commit is a merge of a branch that started some
+/// commits earlier.
 fn commit(number: usize) -> Commit {
     let mut parents = Vec::new();
     if number > 0 {
@@ -42,7 +43,7 @@ fn commit(number: usize) -> Commit {
     }
 }
 
-/// The page `page`, from 0, of a history of `all` commits.
+/// Returns page `page` (counted from 0) of a history of `all` commits.
 fn page(page: usize, all: usize) -> Vec<Commit> {
     (page * PAGE..((page + 1) * PAGE).min(all)).map(|row| commit(all - 1 - row)).collect()
 }
@@ -56,7 +57,7 @@ fn work(app: &mut App, effects: Vec<Effect>) {
     }
 }
 
-/// The log of `all` commits with its graph, at its first row.
+/// Builds the log of `all` commits with its graph; the cursor is on the first row.
 fn log(all: usize, size: (u16, u16)) -> App {
     let (mut app, _) = start(Place::new("commits").project("a/p"), size);
     let request = ListCommits { id: "a/p".into(), ..ListCommits::default() }.request();
@@ -86,7 +87,7 @@ fn lay(lanes: &Lanes, commits: &[Commit]) -> labscope::ui::graph::Page {
 fn main() {
     let mut table = Table::new("the graph of 100,000 commits", &["what", "first µs", "second µs", "ratio", "limit"]);
 
-    // A page at the end costs what the first one does: the lanes at the end of a page are all that is kept.
+    // A page at the end costs as much as the first one: only the lanes at the end of a page are kept.
     let pages: Vec<Vec<Commit>> = (0..COMMITS / PAGE).map(|number| page(number, COMMITS)).collect();
     let mut lanes = Lanes::default();
     let before_last: Vec<&Vec<Commit>> = pages.iter().take(pages.len() - 1).collect();
@@ -101,7 +102,8 @@ fn main() {
     );
     table.ratio("laying out: second page · a page at the end", pair, 2.0);
 
-    // All of it, a commit, beside a tenth, a commit: both come from memory, not from the processor's cache.
+    // Compares the time per commit of all pages with that of a tenth: both read from memory, not from the processor's
+    // cache.
     let whole = |pages: &[Vec<Commit>]| {
         let mut lanes = Lanes::default();
         for commits in pages {

@@ -1,8 +1,8 @@
-//! What a long history costs: the first answer of a local server that has just started, beside git itself on the same
-//! repository, without and with a commit-graph file.
+//! Benchmarks a long history: the first replies of a freshly started local server against git itself on the same
+//! repository, with and without a commit-graph file.
 //!
-//! The repository is made for it, with as many commits as `LABSCOPE_BENCH_COMMITS` says; `LABSCOPE_BENCH_REPOSITORY`
-//! names a real one, which is only read, and `LABSCOPE_BENCH_PATH` a file in it that is there today.
+//! The repository is generated with `LABSCOPE_BENCH_COMMITS` commits. Alternatively, `LABSCOPE_BENCH_REPOSITORY` names
+//! an existing one, which is only read, and `LABSCOPE_BENCH_PATH` a file that exists at its head.
 
 mod support;
 
@@ -12,15 +12,15 @@ use std::{env, fs};
 use support::Table;
 use support::served::{Connection, LABSCOPE, Process, git};
 
-/// Commits of the repository that is made.
+/// The number of commits in the generated repository.
 const COMMITS: usize = 20_000;
-/// Its files and their lines.
+/// The number of files, and of lines in each.
 const FILES: usize = 400;
 const LINES: usize = 60;
-/// How often a server is started for each number.
+/// The number of server starts per measurement.
 const TIMES: usize = 3;
 
-/// A history with a branch that is merged every seventh commit; each commit changes a line of one file.
+/// Generates a history with a merge at every seventh commit; each commit changes a line of one file.
 fn make(folder: &Path, commits: usize) {
     fs::create_dir_all(folder).expect("a folder");
     git(folder, &["init", "-q", "--bare", "-b", "main"], b"");
@@ -40,7 +40,7 @@ fn make(folder: &Path, commits: usize) {
         if n > 0 {
             out += &format!("from :{n}\n");
         }
-        // A short branch that left some commits ago.
+        // A short branch that forked some commits earlier.
         if n.is_multiple_of(7) && n > 40 {
             out += &format!("merge :{}\n", n - n % 31);
         }
@@ -57,11 +57,11 @@ fn make(folder: &Path, commits: usize) {
     git(folder, &["fast-import", "--quiet"], out.as_bytes());
 }
 
-/// A repository that reads the objects of another, which stays as it is.
+/// Clones a repository that shares the objects of `from`, which is left unchanged.
 fn share(from: &Path, to: &Path) {
     let from = from.to_str().expect("UTF-8");
     git(to.parent().expect("a folder"), &["clone", "-q", "--bare", "--shared", from, to.to_str().expect("UTF-8")], b"");
-    // The server would call it what it was cloned from.
+    // With a remote, the server would name the project after it.
     git(to, &["remote", "remove", "origin"], b"");
 }
 
@@ -74,7 +74,7 @@ fn median(mut all: Vec<f64>) -> f64 {
     all[all.len() / 2]
 }
 
-/// What git takes for some commands.
+/// Returns the milliseconds that git takes for some commands.
 fn of_git(repository: &Path, commands: &[Vec<&str>]) -> f64 {
     let once = || {
         let from = Instant::now();
@@ -84,7 +84,7 @@ fn of_git(repository: &Path, commands: &[Vec<&str>]) -> f64 {
     median((0..TIMES).map(|_| once()).collect())
 }
 
-/// What a server that has just started takes for some requests.
+/// Returns the milliseconds that a freshly started server takes for some requests.
 fn of_server(repository: &Path, home: &Path, requests: &[String]) -> f64 {
     let path = repository.to_str().expect("UTF-8");
     let options = ["serve", "--world", "empty", "--repo", path, "--ready-file", "ready.json"];
@@ -124,10 +124,10 @@ fn main() {
         let count: usize = ask(&["rev-list", "--count", "HEAD"]).parse().expect("a number");
         let branch = ask(&["rev-parse", "--abbrev-ref", "HEAD"]);
         let file = env::var("LABSCOPE_BENCH_PATH").unwrap_or_else(|_| "src/part7/file_150.rs".to_owned());
-        // Page 100, or the last whole one.
+        // Page 100, or the last full page.
         let page = (count / 100).clamp(1, 100);
         let skip = format!("--skip={}", (page - 1) * 100);
-        // As far apart as two releases.
+        // A distance typical of two releases.
         let (old, new) = (ask(&["rev-parse", "HEAD~400"]), ask(&["rev-parse", "HEAD~100"]));
         let range = format!("{old}..{new}");
         let since_base = format!("{old}...{new}");
@@ -149,7 +149,8 @@ fn main() {
         table.row([kind, String::new(), String::new(), String::new(), String::new()].into(), false);
         let mut row = |name: &str, commands: &[Vec<&str>], requests: Vec<String>| {
             let pair = (of_git(&repository, commands), of_server(&repository, home.path(), &requests));
-            // Of a few milliseconds, those count in which a server reads the commit-graph file, once.
+            // With the commit-graph file, a page takes only a few milliseconds, and reading that file once is a large
+            // part of it.
             table.ratio(name, pair, if name.contains("page") && with_file { 3.0 } else { 2.0 });
         };
         row("the first page", &one(&["-100"]), commits(""));

@@ -1,4 +1,5 @@
-//! Hitches: what a key press and its frame cost while data streams in, and how far the slowest are from the usual ones.
+//! Benchmarks hitches: the time of a key press and its frame while data streams in, and how far the slowest deviate
+//! from the median.
 
 mod support;
 
@@ -13,22 +14,22 @@ use support::changes::{FILES, reply};
 use support::{Table, frame, key, screen, start};
 
 const SIZE: (u16, u16) = (160, 45);
-/// Rows of a list.
+/// The number of rows in a list.
 const ROWS: usize = 100_000;
-/// Bytes of a trace, of a piece of it, and the most that may wait for the loop.
+/// Sizes in bytes: the whole trace, one chunk of it, and the maximum queued for the event loop.
 const TRACE: usize = 100_000_000;
 const PIECE: usize = 64 * 1024;
 const WAITING: usize = 8 << 20;
-/// Computations that end between two keys.
+/// The number of computations that finish between two key presses.
 const WORKERS: usize = 2;
-/// A key press and its frame should take no longer, in milliseconds.
+/// The maximum time of a key press and its frame, in milliseconds.
 const LONGEST: f64 = 16.0;
-/// And 99 of 100 no longer than this many times the median, unless nobody can feel it.
+/// The 99th percentile may be at most `RATIO` times the median, unless it is below `FELT` milliseconds, which nobody
+/// notices.
 const RATIO: f64 = 3.0;
 const FELT: f64 = 4.0;
 
-/// Milliseconds of the processor that this thread has used: the frames of a loaded machine count like those of a quiet
-/// one.
+/// Returns the CPU time of this thread in milliseconds, so that results do not depend on the load of the machine.
 #[cfg(unix)]
 fn clock() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -43,16 +44,16 @@ fn clock() -> f64 {
     START.elapsed().as_secs_f64() * 1e3
 }
 
-/// A server: the body of a page of a route, and whether more pages follow.
+/// A server: maps a route and a page to the body and whether more pages follow.
 type Server<'a> = &'a dyn Fn(&str, usize) -> (Vec<u8>, bool);
 
-/// The app, what it asked for, and what waits for it.
+/// The app, its pending requests, and its queue of messages.
 struct Driver<'a> {
     app: App,
     server: Server<'a>,
     asked: Vec<(Ticket, Want)>,
     inbox: VecDeque<Msg>,
-    /// Milliseconds of each key and its frame, and what they were.
+    /// The milliseconds of each key press with its frame, and a label.
     took: Vec<(f64, String)>,
     buffer: ratatui::buffer::Buffer,
 }
@@ -76,7 +77,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Answers what was asked for: bodies are decoded and computations run elsewhere, as in the program.
+    /// Answers the pending requests. Bodies are decoded and computations run outside the measured time, as in the
+    /// program.
     fn answer(&mut self) {
         let mut works = 0;
         for (ticket, want) in std::mem::take(&mut self.asked) {
@@ -106,7 +108,7 @@ impl Driver<'_> {
         }
     }
 
-    /// One turn of the loop with what waits and a key, and the frame after it.
+    /// Runs one turn of the event loop with the queued messages and a key, and draws the frame after it.
     fn press(&mut self, name: &str) {
         self.answer();
         let what = self.inbox.iter().map(named).max_by_key(String::len).unwrap_or_default();
@@ -137,7 +139,7 @@ impl Driver<'_> {
         rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>()).any(|row| row.contains(words))
     }
 
-    /// Adds a row of what was measured.
+    /// Adds a row with the measurements.
     fn report(mut self, name: &str, table: &mut Table) {
         self.took.sort_by(|a, b| a.0.total_cmp(&b.0));
         let at = |part: f64| self.took[(self.took.len() as f64 * part) as usize].0;
@@ -211,7 +213,7 @@ fn other(route: &str) -> (Vec<u8>, bool) {
     (body.to_vec(), false)
 }
 
-/// Reads a list to its end, with keys between the pages.
+/// Loads a list to its end, with key presses between the pages.
 fn read_list(driver: &mut Driver<'_>, last: &str) {
     for round in 0..ROWS / PER_PAGE as usize / 4 {
         driver.press_all("G G j G k G C-u C-d j");
@@ -245,7 +247,7 @@ fn lists(table: &mut Table) {
     driver.report("100,000 merge requests", table);
 }
 
-/// A job is followed whose trace comes as fast as the loop takes it.
+/// Follows a job whose trace arrives as fast as the event loop processes it.
 fn trace(table: &mut Table) {
     let mut driver = Driver::open(Place::new("job").project("a/p").item(7), &|route, _| other(route));
     driver.press_all("j k");
@@ -256,7 +258,7 @@ fn trace(table: &mut Table) {
     let mut text = Vec::new();
     let keys = "j k C-u C-d G g g j C-d G j k / w a r n Enter n n Esc G".split(' ').cycle();
     for name in keys {
-        // What came off the line waits for the loop, up to a bound.
+        // Chunks read from the connection are queued for the event loop, up to a limit.
         let is_bytes = |msg: &&Msg| matches!(msg, Msg::Bytes { .. });
         while sent < TRACE && driver.inbox.iter().filter(is_bytes).count() < WAITING / PIECE {
             text.clear();

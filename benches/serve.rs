@@ -1,8 +1,9 @@
-//! What the local server and the client cost: requests a second beside a bare handler that returns the same bytes, all
-//! pages of a long list beside one page at a time, and a large reply read into its types beside plain `serde_json`.
+//! Benchmarks the local server and the client: requests per second against a bare handler that returns the same bytes,
+//! all pages of a long list against one page at a time, and decoding a large reply into its types against plain
+//! `serde_json`.
 //!
-//! Run with the arguments `bare DIR`, this program is the bare server that both are measured against. Where `taskset`
-//! is there, each server has one core, and what asks it the other.
+//! With the arguments `bare DIR`, this program is the bare server that both are measured against. If `taskset` is
+//! available, each server is pinned to one core and the client runs on the other.
 
 mod support;
 
@@ -22,23 +23,23 @@ use support::Table;
 use support::served::{Connection, LABSCOPE, Process, git};
 
 const BRANCHES: usize = 100_000;
-/// Connections that ask at the same time.
+/// The number of concurrent connections.
 const CONNECTIONS: usize = 8;
-/// How long each server is asked, each time.
+/// The duration of each measurement.
 const WHILE: Duration = Duration::from_millis(600);
 const CHANGES: &str = "/api/v4/projects/1/merge_requests/7/changes";
 
-/// What is asked for again and again.
+/// The requests that are measured.
 const ASKED: &[(&str, &str)] = &[
     ("a project", "/api/v4/projects/local%2Fmany"),
     ("100 branches", "/api/v4/projects/local%2Fmany/repository/branches?per_page=100"),
     ("100 commits", "/api/v4/projects/local%2Fmany/repository/commits?per_page=100"),
     ("a tree of 100", "/api/v4/projects/local%2Fmany/repository/tree?path=src&per_page=100"),
 ];
-/// Where blobs are, by their SHA.
+/// The route of blobs by SHA.
 const BLOBS: &str = "/api/v4/projects/local%2Fmany/repository/blobs";
 
-/// Microseconds a request takes when several connections ask at the same time.
+/// Returns the microseconds per request with several concurrent connections.
 fn rate(server: &Process, target: &str) -> f64 {
     let until = Instant::now() + WHILE;
     let asked: usize = std::thread::scope(|scope| {
@@ -56,7 +57,7 @@ fn rate(server: &Process, target: &str) -> f64 {
     WHILE.as_secs_f64() * 1e6 / asked.max(1) as f64
 }
 
-/// A repository of 120 commits, 100 files and very many branches, as many at each commit.
+/// Creates a repository of 120 commits, 100 files, and many branches, spread evenly over the commits.
 fn repository(folder: &Path) {
     fs::create_dir_all(folder).expect("a folder");
     git(folder, &["init", "-q", "-b", "main"], b"");
@@ -84,7 +85,7 @@ fn repository(folder: &Path) {
     fs::write(folder.join(".git/packed-refs"), packed).expect("written");
 }
 
-/// The reply of a merge request with 20 MB of changes.
+/// Returns the reply of a merge request with 20 MB of changes.
 fn changes() -> Vec<u8> {
     let hunk =
         "-    let value = compute(old_name, \"of a file\");\n+    let value = compute(new_name, \"of a file\");\n";
@@ -100,7 +101,7 @@ fn changes() -> Vec<u8> {
     serde_json::to_vec(&whole).expect("JSON")
 }
 
-/// Serves the files of a folder under the addresses that its list names, on one thread.
+/// Serves the files of a folder at the addresses that its list names, on one thread.
 fn bare(folder: &Path) {
     let list = fs::read_to_string(folder.join("list")).expect("a list");
     let bodies: HashMap<String, bytes::Bytes> = list
@@ -191,9 +192,9 @@ fn main() {
         assert!(rows >= BRANCHES, "{rows}");
         millis(from)
     };
-    // Once each: a thousand pages take their time.
+    // Measured once each, because a thousand pages take long.
     let (of_pages, of_stream) = (apart(), streamed());
-    // There is no network to wait for, and the server has one core: ahead of it the stream can only be as fast.
+    // There is no network latency to hide and the server has one core, so prefetching cannot make the stream faster.
     table.ratio("all of them", (of_pages, of_stream), 1.3);
     table.print();
 

@@ -1,6 +1,7 @@
-//! From exec to the first frame, from key to frame, and what an idle screen costs: beside an empty program and `less`.
+//! Benchmarks startup: the time from exec to the first frame, from key to frame, and the cost of an idle screen,
+//! against an empty program and `less`.
 //!
-//! Run with an argument `empty`, this program is the empty ratatui program that labscope is measured against.
+//! With the argument `empty`, this program is the empty ratatui program that labscope is measured against.
 
 mod support;
 
@@ -11,7 +12,7 @@ use support::session::Session;
 
 const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
 
-/// Milliseconds from exec to the moment when `shown` is on the screen: the median of many starts.
+/// Returns the milliseconds from exec until `shown` is on the screen: the median of many starts.
 fn first_frame(program: &str, arguments: &[&str], variables: &[(&str, &str)], shown: &str) -> f64 {
     let mut taken: Vec<f64> = (0..21)
         .filter_map(|_| {
@@ -33,7 +34,7 @@ fn keys(session: &mut Session, keys: &[&[u8]]) -> f64 {
     taken[taken.len() / 2]
 }
 
-/// The empty program: takes the terminal over, draws one frame, and waits for a key.
+/// Runs the empty program: takes over the terminal, draws one frame, and waits for a key.
 fn empty() -> std::io::Result<()> {
     let mut terminal = ratatui::init();
     terminal.draw(|frame| frame.render_widget("drawn", frame.area()))?;
@@ -56,7 +57,7 @@ fn main() {
     let home = folder.path().to_string_lossy().into_owned();
     let alone = [("HOME", home.as_str()), ("XDG_CONFIG_HOME", home.as_str()), ("XDG_DATA_HOME", home.as_str())];
 
-    // A server that takes connections and never answers.
+    // A server that accepts connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}", silent.local_addr().expect("an address"));
     let token = [&alone[..], &[("LABSCOPE_TOKEN", "a-token")]].concat();

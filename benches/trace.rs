@@ -1,6 +1,6 @@
-//! What a large trace costs: opened over HTTP beside plainly reading the same bytes and beside `less` and `lnav` on a
-//! file of them, searched beside the engine alone, followed while it grows fast, drawn at its end, held in memory, and
-//! watched while nothing happens.
+//! Benchmarks a large trace: opening it over HTTP against plainly reading the same bytes and against `less` and `lnav`
+//! on a file, searching against the regex engine alone, following while it grows fast, drawing its end, its memory, and
+//! the cost of watching it while nothing happens.
 
 #[path = "support/held.rs"]
 mod held;
@@ -26,9 +26,9 @@ use tokio::sync::mpsc;
 
 const SIZE: (u16, u16) = (160, 45);
 const MEGA: usize = 1_000_000;
-/// Bytes that reach the app at once.
+/// The size of a chunk that the app receives at once.
 const CHUNK: usize = 64 * 1024;
-/// What a trace that is followed brings in a second, and how often the screen could be drawn in it.
+/// The bytes per second of a followed trace, and the frames drawn per second meanwhile.
 const RATE: usize = 50 * MEGA;
 const FRAMES: usize = 60;
 const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
@@ -36,7 +36,7 @@ const LAST: &str = "the very last line 7f3a";
 const SOUGHT: &str = r"warn\w*: .* 99\d\d7\b";
 const RARE: &str = LAST;
 
-/// A trace as compilers write them: colors, sections, now and then a warning.
+/// Generates a trace like a compiler's output: colors, sections, and occasional warnings.
 fn trace(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 200);
     lines(0, bytes, &mut text);
@@ -45,7 +45,7 @@ fn trace(bytes: usize) -> Vec<u8> {
     text
 }
 
-/// Lines from that number on, so many bytes of them or a few more; the number of the next one.
+/// Appends at least `bytes` bytes of lines, numbered from `first`; returns the number of the next line.
 fn lines(first: u64, bytes: usize, text: &mut Vec<u8>) -> u64 {
     let start = text.len();
     let mut line = first;
@@ -66,7 +66,8 @@ fn job(status: &str) -> String {
     format!(r#"{{"id": 7, "name": "bench", "stage": "test", "status": "{status}", "pipeline": {{"id": 1}}}}"#)
 }
 
-/// A server of one job, whose trace is `bytes` so many `times`, and how often it was asked for something.
+/// Serves one job, whose trace is `bytes` repeated `times` times; returns the address and the number of requests so
+/// far.
 async fn serve(bytes: Arc<Vec<u8>>, times: usize, status: &'static str) -> std::io::Result<(String, Arc<AtomicUsize>)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
@@ -116,7 +117,7 @@ fn shows(buffer: &Buffer, words: &str) -> bool {
     buffer.content().chunks(width).any(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().contains(words))
 }
 
-/// Opens the job over HTTP until its last line is on the screen; seconds.
+/// Opens the job over HTTP until its last line is on the screen; returns the seconds.
 async fn open(url: &str) -> f64 {
     let start = Instant::now();
     let (sender, mut inbox) = mpsc::channel(256);
@@ -127,7 +128,7 @@ async fn open(url: &str) -> f64 {
     effects.into_iter().for_each(|effect| _ = executor.take(effect));
     loop {
         let Some(first) = inbox.recv().await else { return f64::NAN };
-        // As the program's loop does: everything that waits, then one frame.
+        // Processes all queued messages and then draws one frame, as the event loop of the program does.
         let mut waiting = Some(first);
         let mut ended = false;
         while let Some(msg) = waiting {
@@ -148,7 +149,7 @@ async fn open(url: &str) -> f64 {
     }
 }
 
-/// Reads the same bytes and keeps them; seconds.
+/// Reads the same bytes and keeps them; returns the seconds.
 async fn plain(url: &str) -> f64 {
     let start = Instant::now();
     let http = reqwest::Client::builder().no_proxy().build().expect("a client");
@@ -162,7 +163,7 @@ async fn plain(url: &str) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Answers what is not of the trace; gives the request of the trace, and the computations that are left.
+/// Answers all requests except the trace; returns the request of the trace and the remaining computations.
 fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request>, Vec<Effect>) {
     let (mut todo, mut left, mut follow) = (effects, Vec::new(), None);
     while let Some(effect) = todo.pop() {
@@ -188,7 +189,7 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
     (follow, left)
 }
 
-/// The bytes that are held when nothing lets go of any more: what was dropped elsewhere may take a while.
+/// Returns the allocated bytes once the number is stable: other threads may still be freeing memory.
 fn settled() -> usize {
     loop {
         let before = held::bytes();
@@ -199,7 +200,7 @@ fn settled() -> usize {
     }
 }
 
-/// The app with the whole trace in it, and what it held before.
+/// Builds the app with the whole trace loaded; also returns the bytes allocated before.
 fn filled(text: &[u8]) -> (App, labscope::api::Request, usize) {
     let (mut app, effects) = app();
     let (follow, _) = answer(&mut app, effects);
@@ -211,7 +212,7 @@ fn filled(text: &[u8]) -> (App, labscope::api::Request, usize) {
     (app, request, before)
 }
 
-/// Seconds to find everything that fits, and how often it did; the app's own search, run where it is asked for.
+/// Runs the app's own search, on this thread; returns the seconds it takes to find all matches, and their number.
 fn search(app: &mut App, filter_text: &str) -> (f64, usize) {
     app.update(Msg::Key(key("/")));
     let mut effects = app.update(Msg::Paste(filter_text.into()));
@@ -227,12 +228,12 @@ fn search(app: &mut App, filter_text: &str) -> (f64, usize) {
     let mut buffer = screen(SIZE);
     frame(app, &mut buffer);
     let found = counted(&buffer);
-    // The search ends; without one, this key would leave the place.
+    // Esc ends the search; without a search, this key would leave the place.
     app.update(Msg::Key(key("Esc")));
     (took, found)
 }
 
-/// How many matches the screen says that there are: `1 of 12`, `1 of 10000+`.
+/// Returns the number of matches that the screen shows: `1 of 12`, `1 of 10000+`.
 fn counted(buffer: &Buffer) -> usize {
     let width = usize::from(buffer.area.width);
     let count = |row: &[ratatui::buffer::Cell]| {
@@ -243,7 +244,8 @@ fn counted(buffer: &Buffer) -> usize {
     buffer.content().chunks(width).find_map(count).unwrap_or(0)
 }
 
-/// The engine alone over the same bytes: seconds, and how often it found something. It stops where the app does.
+/// Searches the same bytes with the regex engine alone, up to the app's limit; returns the seconds and the number of
+/// matches.
 fn engine(text: &[u8], filter_text: &str) -> (f64, usize) {
     let pattern = regex::bytes::Regex::new(&format!("(?i){filter_text}")).expect("a pattern");
     let start = Instant::now();
@@ -251,8 +253,8 @@ fn engine(text: &[u8], filter_text: &str) -> (f64, usize) {
     (start.elapsed().as_secs_f64(), count)
 }
 
-/// Frames of a trace that grows fast: what each took with the bytes that came in it, in milliseconds, sorted, and how
-/// many of them lacked the newest line.
+/// Draws frames of a fast-growing trace; returns the sorted milliseconds of each with its incoming bytes, and the
+/// number of frames that lacked the newest line.
 fn follow(seconds: usize) -> (Vec<f64>, usize) {
     let (mut app, effects) = app();
     let (request, _) = answer(&mut app, effects);
@@ -279,7 +281,7 @@ fn follow(seconds: usize) -> (Vec<f64>, usize) {
     (took, missed)
 }
 
-/// Variables for a program that shall not see what the person has.
+/// Returns environment variables that hide the user's own configuration from a program.
 fn alone(home: &str) -> [(&str, &str); 6] {
     [
         ("HOME", home),
@@ -291,7 +293,7 @@ fn alone(home: &str) -> [(&str, &str); 6] {
     ]
 }
 
-/// Milliseconds until a program shows the last line, and the program, still running.
+/// Starts a program; returns the milliseconds until it shows the last line, and the program, which is still running.
 fn shown(program: &str, arguments: &[&str], home: &str) -> Option<(f64, Session)> {
     let mut session = Session::start(program, arguments, &alone(home));
     match session.shows(LAST, Duration::from_secs(60)) {
@@ -303,7 +305,7 @@ fn shown(program: &str, arguments: &[&str], home: &str) -> Option<(f64, Session)
     }
 }
 
-/// Whether a program is installed.
+/// Returns whether a program is installed.
 fn installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
@@ -313,7 +315,7 @@ fn cells(what: &str, value: String, limit: &str) -> Vec<String> {
     vec![what.to_owned(), String::new(), value, String::new(), limit.to_owned()]
 }
 
-/// The whole program over HTTP until the last line is there, beside other programs on a file of the same bytes.
+/// Compares the program, over HTTP until the last line is shown, with other programs on a file of the same bytes.
 fn beside_others(text: &Arc<Vec<u8>>, megabytes: usize, table: &mut Table, url: &str) -> std::io::Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().to_string_lossy().into_owned();
@@ -332,7 +334,7 @@ fn beside_others(text: &Arc<Vec<u8>>, megabytes: usize, table: &mut Table, url: 
         all.get(1).copied()
     };
     let own = time(LABSCOPE, &["--host", url, "a/p/-/jobs/7"]).unwrap_or(f64::INFINITY);
-    // less jumps to the end of the file and reads nothing before it; lnav, as this program, knows every line.
+    // less jumps to the end of the file without reading the rest; lnav indexes every line, as labscope does.
     let bars = [("less", vec!["+G", &file], None), ("lnav", vec![&file], Some(1.0))];
     for (program, arguments, limit) in bars {
         let what = format!("{megabytes} MB: from exec to its last line, beside {program} on a file (ms)");
@@ -350,7 +352,7 @@ fn beside_others(text: &Arc<Vec<u8>>, megabytes: usize, table: &mut Table, url: 
     Ok(())
 }
 
-/// Memory of the program that holds a trace much larger than it may keep, beside what it may keep.
+/// Compares the program's memory, with a trace much larger than its limit, to that limit.
 fn memory(table: &mut Table, runtime: &tokio::runtime::Runtime) -> std::io::Result<()> {
     let (times, kept) = (20, 64.0);
     let piece = Arc::new(trace(100 * MEGA));
@@ -358,7 +360,7 @@ fn memory(table: &mut Table, runtime: &tokio::runtime::Runtime) -> std::io::Resu
     let folder = tempfile::tempdir()?;
     let home = folder.path().to_string_lossy().into_owned();
     let mut session = Session::start(LABSCOPE, &["--host", &url, "a/p/-/jobs/7"], &alone(&home));
-    // The bar says how much there is, when all is there.
+    // The status bar shows the total size once everything is loaded.
     let whole =
         session.shows("2.0 GB", Duration::from_secs(120)).or_else(|| session.shows("1.9 GB", Duration::from_secs(5)));
     session.quiet();
@@ -372,7 +374,7 @@ fn memory(table: &mut Table, runtime: &tokio::runtime::Runtime) -> std::io::Resu
     Ok(())
 }
 
-/// What the whole program costs while a quiet job is followed: milliseconds of the processor a minute.
+/// Returns the CPU time of the whole program while a quiet job is followed, in milliseconds per minute.
 fn idle_processor(runtime: &tokio::runtime::Runtime) -> std::io::Result<Option<f64>> {
     let (url, _) = runtime.block_on(serve(Arc::new(format!("{LAST}\n").into_bytes()), 1, "running"))?;
     let folder = tempfile::tempdir()?;
@@ -386,7 +388,7 @@ fn idle_processor(runtime: &tokio::runtime::Runtime) -> std::io::Result<Option<f
     Ok(used)
 }
 
-/// Requests a minute while a quiet job is watched, after it was watched for a while.
+/// Returns the requests per minute while a quiet job is watched, measured after a warm-up.
 async fn idle() -> std::io::Result<f64> {
     let (url, asked) = serve(Arc::new(b"waiting\n".to_vec()), 1, "running").await?;
     let (sender, mut inbox) = mpsc::channel(256);
@@ -401,7 +403,7 @@ async fn idle() -> std::io::Result<f64> {
         if let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(250), inbox.recv()).await {
             app.update(msg).into_iter().for_each(|effect| _ = executor.take(effect));
         }
-        // The clock of the program: panes ask again by it.
+        // The program's clock, which makes panes poll again.
         let now = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_millis(start.elapsed().as_millis() as i64);
         app.update(Msg::Now(now)).into_iter().for_each(|effect| _ = executor.take(effect));
         if start.elapsed() < warm {
@@ -412,7 +414,7 @@ async fn idle() -> std::io::Result<f64> {
     Ok((asked.load(Ordering::Relaxed) - before) as f64 * 60.0 / seconds)
 }
 
-/// Megabytes that can be had, where the system tells.
+/// Returns the available memory in megabytes, or 0 if the system does not tell.
 fn available() -> usize {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -457,7 +459,7 @@ fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtim
 }
 
 fn main() {
-    // The plain reading below needs one before any client of labscope installs it.
+    // The plain HTTP client below needs a TLS provider before any labscope client installs one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let mut table = Table::new("A large trace", &["what", "beside", "labscope", "ratio", "limit"]);

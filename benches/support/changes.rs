@@ -1,6 +1,6 @@
-//! The changes of a merge request of 200,000 lines.
+//! Generates the changes of a merge request of 200,000 lines.
 
-/// Files of the request, and changed lines of each.
+/// The number of files, and of changed lines in each.
 pub const FILES: usize = 5_000;
 pub const LINES: usize = 40;
 
@@ -13,7 +13,7 @@ fn hunk(file: usize) -> String {
     text + "     one();\n     two();\n     three();\n"
 }
 
-/// The reply of a server.
+/// Returns the reply of the server.
 pub fn reply() -> Vec<u8> {
     let files: Vec<serde_json::Value> = (0..FILES)
         .map(|n| {

@@ -1,18 +1,18 @@
-//! An allocator that counts what is held. A benchmark that includes it runs on it.
+//! A global allocator that counts allocated bytes. A benchmark that includes this module uses it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// The bytes that are held now.
+/// Returns the number of bytes allocated now.
 pub fn bytes() -> usize {
     HELD.load(Ordering::Relaxed)
 }
 
 struct Counting;
 
-// SAFETY: every call is handed on to the system's allocator as it came; only a counter is kept beside it.
+// SAFETY: every call is forwarded unchanged to the system's allocator; only a counter is added.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.fetch_add(layout.size(), Ordering::Relaxed);

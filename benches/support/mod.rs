@@ -1,6 +1,7 @@
-//! What the benchmarks share: an app without a terminal, medians, pairs measured in turns, and a table with limits.
+//! Shared parts of the benchmarks: an app without a terminal, medians, alternating measurements of pairs, and a table
+//! with limits.
 
-// Each benchmark is a program of its own and uses a part of this.
+// Each benchmark is a separate program and uses only some of this.
 #![allow(dead_code)]
 
 pub mod changes;
@@ -21,7 +22,7 @@ use ratatui::layout::Rect;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A key as people write it: `j`, `C-d`, `PageDown`.
+/// Parses a key as people write it: `j`, `C-d`, `PageDown`.
 pub fn key(text: &str) -> KeyEvent {
     let key = Key::parse(text).unwrap_or_else(|| panic!("no key is called {text}"));
     let mut modifiers = KeyModifiers::NONE;
@@ -31,7 +32,7 @@ pub fn key(text: &str) -> KeyEvent {
     KeyEvent::new(key.code, modifiers)
 }
 
-/// An app at a place, on a terminal of columns and rows, and what it asks for.
+/// Starts an app at a place, with a terminal size in columns and rows; returns its initial effects as well.
 pub fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
     start_as(Session { signed_in: true, ..Session::default() }, place, size)
 }
@@ -52,7 +53,7 @@ pub fn start_as(session: Session, place: Place, size: (u16, u16)) -> (App, Vec<E
     })
 }
 
-/// A screen of columns and rows.
+/// Returns an empty screen of the given columns and rows.
 pub fn screen((columns, rows): (u16, u16)) -> Buffer {
     Buffer::empty(Rect::new(0, 0, columns, rows))
 }
@@ -63,7 +64,7 @@ pub fn frame(app: &mut App, buffer: &mut Buffer) {
     black_box(app.view(buffer.area, buffer));
 }
 
-/// What a frame of the app shows, row by row.
+/// Returns the text of one frame of the app, row by row.
 pub fn shown(app: &mut App, size: (u16, u16)) -> String {
     let mut buffer = screen(size);
     frame(app, &mut buffer);
@@ -71,7 +72,7 @@ pub fn shown(app: &mut App, size: (u16, u16)) -> String {
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>() + "\n").collect()
 }
 
-/// Microseconds of one key and the frame after it: the median of many, these keys in turn.
+/// Returns the median time of a key press and the following frame, in microseconds; the keys are used in turn.
 pub fn key_and_frame(app: &mut App, size: (u16, u16), keys: &[&str]) -> f64 {
     let mut buffer = screen(size);
     let mut keys = keys.iter().map(|name| key(name)).cycle();
@@ -83,7 +84,7 @@ pub fn key_and_frame(app: &mut App, size: (u16, u16), keys: &[&str]) -> f64 {
     })
 }
 
-/// The median time of `times` runs, in microseconds.
+/// Returns the median time of `times` runs, in microseconds.
 pub fn median(times: usize, mut run: impl FnMut()) -> f64 {
     let mut taken: Vec<f64> = (0..times)
         .map(|_| {
@@ -96,7 +97,7 @@ pub fn median(times: usize, mut run: impl FnMut()) -> f64 {
     taken[taken.len() / 2]
 }
 
-/// Measures two things in turns, so that what else the machine does touches both; the median of five each.
+/// Measures two things alternately, so that other load affects both equally; returns the median of five for each.
 pub fn pair(mut a: impl FnMut() -> f64, mut b: impl FnMut() -> f64) -> (f64, f64) {
     let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
     for _ in 0..5 {
@@ -108,7 +109,7 @@ pub fn pair(mut a: impl FnMut() -> f64, mut b: impl FnMut() -> f64) -> (f64, f64
     (of_a[2], of_b[2])
 }
 
-/// Rows of results, printed aligned; a ratio over its limit is marked and makes the run fail.
+/// A table of results, printed aligned. A ratio over its limit is marked and makes the run fail.
 pub struct Table {
     title: String,
     head: Vec<String>,
@@ -117,12 +118,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn new(title: &str, head: &[&str]) -> Table {
         Table { title: title.into(), head: head.iter().map(|h| (*h).to_string()).collect(), rows: vec![], over: false }
     }
 
-    /// A pair and its ratio, second over first, beside the limit.
+    /// Adds a pair and its ratio (second over first) with the limit.
     pub fn ratio(&mut self, name: &str, (first, second): (f64, f64), limit: f64) {
         let ratio = second / first.max(1e-9);
         self.over |= ratio > limit;
@@ -136,13 +137,13 @@ impl Table {
         ]);
     }
 
-    /// A row as it is; `over` where it breaks its limit.
+    /// Adds a row verbatim; `over` marks it as over its limit.
     pub fn row(&mut self, cells: Vec<String>, over: bool) {
         self.over |= over;
         self.rows.push(cells);
     }
 
-    /// Prints it; ends the program with 1 where a limit was broken.
+    /// Prints the table; exits with status 1 if a limit was exceeded.
     pub fn print(self) {
         let mut widths: Vec<usize> = self.head.iter().map(|h| h.chars().count()).collect();
         for row in &self.rows {

@@ -1,4 +1,4 @@
-//! A local server in a process of its own, what asks it, and stock git beside it.
+//! A local server in a separate process, a minimal HTTP connection to it, and plain git.
 
 use labscope::api::client::{Client, Server};
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use url::Url;
 
-/// The program that is measured.
+/// The path of the measured program.
 pub const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
 
-/// A server in a process of its own, on one core where that can be said.
+/// A server in a separate process, pinned to one core if `taskset` is available.
 pub struct Process {
     child: Child,
     pub url: String,
@@ -48,7 +48,7 @@ impl Drop for Process {
     }
 }
 
-/// One connection that is kept, with as little around it as HTTP allows.
+/// A persistent connection with as little HTTP overhead as possible.
 pub struct Connection {
     stream: BufReader<TcpStream>,
     request: Vec<u8>,
@@ -65,7 +65,7 @@ impl Connection {
         Connection { stream: BufReader::with_capacity(1 << 16, stream), request, body: Vec::new() }
     }
 
-    /// Asks for something else from now on, once.
+    /// Sends one request for `target`, which later calls of [`Connection::ask`] repeat.
     pub fn ask_for(&mut self, target: &str) {
         let text = String::from_utf8_lossy(&self.request);
         let (_, rest) = text.split_once(" HTTP/1.1").expect("a request");
@@ -73,7 +73,7 @@ impl Connection {
         self.ask();
     }
 
-    /// Asks once; the body is in `body` then.
+    /// Sends the request once and reads the reply into `body`.
     pub fn ask(&mut self) {
         self.stream.get_mut().write_all(&self.request).expect("sent");
         let (mut length, mut first, mut line) = (None, true, String::new());
@@ -97,7 +97,7 @@ impl Connection {
     }
 }
 
-/// Runs git, silently.
+/// Runs git with `input` on its standard input; returns the trimmed output.
 pub fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     let mut child = Command::new("git")
         .args(arguments)

@@ -1,4 +1,4 @@
-//! A program on a terminal of its own: what it shows, and what it costs.
+//! A program in a pseudo-terminal: its output and its resource usage.
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// A program on a terminal of its own.
+/// A program in a pseudo-terminal.
 pub struct Session {
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn portable_pty::Child + Send + Sync>,
@@ -16,7 +16,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts it.
+    /// Starts a program.
     pub fn start(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Session {
         let size = PtySize { rows: 45, cols: 160, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a terminal");
@@ -43,7 +43,7 @@ impl Session {
         Session { master: pair.master, child, output, input, started }
     }
 
-    /// Waits until `enough` says so of all that came since the last call; milliseconds since `from`.
+    /// Waits until `enough` returns true for all output since the last call; returns the milliseconds since `from`.
     pub fn until(&mut self, from: Instant, enough: impl Fn(&[u8]) -> bool) -> Option<f64> {
         let mut seen = Vec::new();
         loop {
@@ -59,7 +59,7 @@ impl Session {
         }
     }
 
-    /// Waits until `needle` is on the screen; milliseconds since the start.
+    /// Waits until `needle` is on the screen; returns the milliseconds since the start.
     pub fn shows(&mut self, needle: &str, patience: Duration) -> Option<f64> {
         let end = Instant::now() + patience;
         let [rows, columns] = [45, 160].map(|size| NonZero::new(size).expect("a size"));
@@ -74,12 +74,12 @@ impl Session {
         }
     }
 
-    /// Waits until nothing has come for a while.
+    /// Waits until there has been no output for a while.
     pub fn quiet(&mut self) {
         while self.output.recv_timeout(Duration::from_millis(300)).is_ok() {}
     }
 
-    /// Sends a key and waits for the first bytes that answer it.
+    /// Sends a key and waits for the first bytes of the response; returns the milliseconds.
     pub fn key(&mut self, key: &[u8]) -> f64 {
         while self.output.try_recv().is_ok() {}
         let from = Instant::now();
@@ -88,7 +88,7 @@ impl Session {
         self.until(from, |seen| !seen.is_empty()).unwrap_or(f64::NAN)
     }
 
-    /// Times that any thread of the program was put to sleep and woken, so far.
+    /// Returns the number of context switches of all threads so far.
     pub fn switches(&self) -> Option<u64> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.process_id()?)).ok()?;
         let count = |text: String| {
@@ -98,14 +98,14 @@ impl Session {
         Some(tasks.flatten().filter_map(|t| std::fs::read_to_string(t.path().join("status")).ok()).map(count).sum())
     }
 
-    /// Memory of this kind that it has, in megabytes: `VmRSS`, `RssAnon`.
+    /// Returns the memory of one kind (`VmRSS`, `RssAnon`) in megabytes.
     pub fn memory(&self, kind: &str) -> Option<f64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.process_id()?)).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(':'))?;
         Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
     }
 
-    /// Milliseconds of the processor that it used so far; the system counts them in hundredths of a second.
+    /// Returns the CPU time used so far in milliseconds; the system counts it in hundredths of a second.
     pub fn processor(&self) -> Option<f64> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.process_id()?)).ok()?;
         let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
@@ -113,7 +113,7 @@ impl Session {
         Some((next()? + next()?) * 10.0)
     }
 
-    /// Ends it.
+    /// Kills the program.
     pub fn end(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! Who may call what.
+//! Authentication and authorization: which users may call which endpoints.
 
 use crate::{Server, WORLD, each, json};
 use reqwest::Method;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 #[tokio::test]
-async fn an_unknown_token_is_refused_everywhere() {
+async fn an_unknown_token_gets_401_on_every_endpoint() {
     let server = Server::empty().await;
     for path in ["/projects", "/user", "/groups"] {
         let reply = server.call("", Method::GET, path).header("PRIVATE-TOKEN", "nobody").send().await.unwrap();
@@ -16,7 +16,7 @@ async fn an_unknown_token_is_refused_everywhere() {
 }
 
 #[tokio::test]
-async fn a_token_is_taken_in_a_header_or_a_parameter() {
+async fn a_token_is_accepted_as_header_bearer_or_parameter() {
     let server = Server::empty().await;
     let token = server.token("ada").to_owned();
     let bearer = server.call("", Method::GET, "/user").bearer_auth(&token).send().await.unwrap();
@@ -26,7 +26,7 @@ async fn a_token_is_taken_in_a_header_or_a_parameter() {
 }
 
 #[tokio::test]
-async fn a_token_does_what_its_scopes_say_until_it_expires() {
+async fn a_token_is_limited_by_its_scopes_and_expiry_date() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of(TOKENS, &passed).await;
     let own = server.read("reader", "/personal_access_tokens/self").await;
@@ -59,7 +59,7 @@ token_scopes = ["write_repository"]
 "#;
 
 #[tokio::test]
-async fn an_administrator_sees_more_of_users_than_others() {
+async fn administrators_see_more_user_fields_than_others() {
     let server = Server::empty().await;
     let all = server.read("root", "/users").await;
     assert_eq!(each(&all, "username"), ["ada", "root"]);
@@ -71,7 +71,7 @@ async fn an_administrator_sees_more_of_users_than_others() {
 }
 
 #[tokio::test]
-async fn an_administrator_acts_as_another() {
+async fn administrators_can_use_sudo() {
     let server = Server::empty().await;
     assert_eq!(server.read("root", "/user?sudo=ada").await["username"], "ada");
     let refused = json(server.get("ada", "/user?sudo=root").await, 403).await;
@@ -81,7 +81,7 @@ async fn an_administrator_acts_as_another() {
 }
 
 #[tokio::test]
-async fn nobody_is_without_a_name() {
+async fn a_user_name_must_not_be_blank() {
     let server = Server::empty().await;
     let form = [("name", " "), ("username", "new"), ("email", "new@example.com"), ("password", "long enough")];
     let refused = json(server.post("root", "/users", &form).await, 400).await;
@@ -91,7 +91,7 @@ async fn nobody_is_without_a_name() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_does_not_exist_and_what_is_not_allowed_is_refused() {
+async fn hidden_projects_are_404_and_forbidden_changes_are_403() {
     let server = Server::empty().await;
     let form = [("name", "Secret"), ("visibility", "private")];
     let secret = json(server.post("root", "/projects", &form).await, 201).await;
@@ -108,23 +108,23 @@ async fn what_is_hidden_does_not_exist_and_what_is_not_allowed_is_refused() {
 }
 
 #[tokio::test]
-async fn input_that_cannot_be_read_is_refused_in_the_usual_shape() {
+async fn malformed_input_gets_a_400_with_a_json_error() {
     let server = Server::empty().await;
     assert_eq!(json(server.get("ada", "/projects/%FF").await, 400).await["error"], "id is invalid");
     let deep = format!("name{}=x", "[b]".repeat(100_000));
     let call = server.call("ada", Method::POST, "/projects");
     let refused = call.header("content-type", "application/x-www-form-urlencoded").body(deep).send().await.unwrap();
     assert_eq!(json(refused, 400).await["error"], "name is invalid");
-    assert_eq!(server.read("ada", "/user").await["username"], "ada", "and the server is there");
+    assert_eq!(server.read("ada", "/user").await["username"], "ada", "the server still answers");
 }
 
 #[tokio::test]
-async fn a_private_snippet_is_its_authors_alone() {
+async fn a_private_snippet_is_only_visible_to_its_author() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let form = [("title", "Mine"), ("file_name", "f"), ("code", "secret words"), ("visibility", "private")];
     let made = json(server.post("bo", "/projects/1/snippets", &form).await, 201).await;
     let path = format!("/projects/1/snippets/{}", made["id"]);
-    // A member, the owner of the project, and nobody.
+    // A member, the project's owner, and an anonymous caller.
     for who in ["ada", "eve", ""] {
         assert_eq!(server.read(who, "/projects/1/snippets").await, serde_json::json!([]), "{who}");
         assert_eq!(server.get(who, &path).await.status(), 404, "{who}");
@@ -135,7 +135,7 @@ async fn a_private_snippet_is_its_authors_alone() {
 }
 
 #[tokio::test]
-async fn addresses_are_for_those_who_are_signed_in() {
+async fn email_addresses_are_only_shown_to_signed_in_users() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let form = [("title", "Ours"), ("file_name", "f"), ("code", "x"), ("visibility", "public")];
     let made = json(server.post("ada", "/projects/1/snippets", &form).await, 201).await;
@@ -153,7 +153,7 @@ async fn addresses_are_for_those_who_are_signed_in() {
 }
 
 #[tokio::test]
-async fn who_calls_comes_before_what_is_asked() {
+async fn authentication_is_checked_before_parameters() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     for path in [
         "/search",
@@ -174,7 +174,7 @@ async fn who_calls_comes_before_what_is_asked() {
 }
 
 #[tokio::test]
-async fn statistics_of_lists_are_for_administrators_and_of_a_project_for_members() {
+async fn statistics_in_lists_need_an_admin_and_of_one_project_a_member() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let has = |value: &serde_json::Value| value.get("statistics").is_some();
     assert!(has(&server.read("root", "/projects?statistics=true").await[0]));
@@ -184,7 +184,7 @@ async fn statistics_of_lists_are_for_administrators_and_of_a_project_for_members
 }
 
 #[tokio::test]
-async fn what_changed_meanwhile_is_not_deleted() {
+async fn a_delete_fails_if_the_resource_changed_since_the_given_date() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let notes = "/projects/1/merge_requests/1/notes";
     let note = json(server.post("bo", notes, &[("body", "Words")]).await, 201).await;
@@ -200,7 +200,7 @@ async fn what_changed_meanwhile_is_not_deleted() {
 }
 
 #[tokio::test]
-async fn a_branch_is_asked_for_by_its_head() {
+async fn a_head_request_tells_whether_a_branch_exists() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let head = |name: &str| server.call("", Method::HEAD, &format!("/projects/1/repository/branches/{name}")).send();
     assert_eq!(head("main").await.unwrap().status(), 204);
@@ -208,7 +208,7 @@ async fn a_branch_is_asked_for_by_its_head() {
 }
 
 #[tokio::test]
-async fn a_guest_finds_no_merge_request_of_a_private_project() {
+async fn guests_cannot_search_merge_requests_of_a_private_project() {
     let world = WORLD.replace("members = { bo = \"developer\" }", "members = { bo = \"developer\", eve = \"guest\" }");
     let server = Server::of(&world, &Default::default()).await;
     json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "private")]).await, 200).await;
@@ -222,7 +222,7 @@ async fn a_guest_finds_no_merge_request_of_a_private_project() {
 }
 
 #[tokio::test]
-async fn what_is_internal_is_not_for_external_users() {
+async fn external_users_do_not_see_internal_projects() {
     let world = WORLD.replace("{ username = \"eve\" }", "{ username = \"eve\", external = true }");
     let server = Server::of(&world, &Default::default()).await;
     json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "internal")]).await, 200).await;
@@ -233,7 +233,7 @@ async fn what_is_internal_is_not_for_external_users() {
 }
 
 #[tokio::test]
-async fn a_protected_branch_is_deleted_by_nobody() {
+async fn a_protected_branch_cannot_be_deleted() {
     let server = Server::of(WORLD, &Default::default()).await;
     let branches = "/projects/ada%2Fhello/repository/branches";
     json(server.put("ada", &format!("{branches}/louder/protect"), &[]).await, 200).await;

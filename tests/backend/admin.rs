@@ -1,10 +1,10 @@
-//! What only administrators do: hooks and the license.
+//! Endpoints for administrators: hooks and the license.
 
 use crate::{Server, each, json};
 use std::io::{Read, Write};
 
 #[tokio::test]
-async fn a_hook_is_added_tested_and_removed() {
+async fn a_hook_can_be_added_tested_and_removed() {
     let receiver = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told", receiver.local_addr().unwrap());
     let received = std::thread::spawn(move || {
@@ -32,7 +32,7 @@ async fn a_hook_is_added_tested_and_removed() {
 }
 
 #[tokio::test]
-async fn a_license_is_read_once_there_is_one() {
+async fn the_license_is_null_until_one_is_installed() {
     let server = Server::empty().await;
     assert!(server.read("root", "/license").await.is_null());
     let text = server.running.license.clone();

@@ -1,4 +1,4 @@
-//! Reactions: given once by each person, and removed by who gave them.
+//! Reactions: at most one of a kind per user, and removable only by their author.
 
 use crate::discussions::server;
 use crate::{Server, each, json};
@@ -7,7 +7,7 @@ const REQUEST: &str = "/projects/ada%2Fhello/merge_requests/1";
 const ISSUE: &str = "/projects/ada%2Fhello/issues/1";
 const SNIPPET: &str = "/projects/ada%2Fhello/snippets/1";
 
-/// The first note on something that the system did not write.
+/// Returns the path of the first note that is not a system note.
 async fn note(server: &Server, on: &str) -> String {
     let list = server.read("bo", &format!("{on}/notes?sort=asc")).await;
     let said = list.as_array().unwrap().iter().find(|note| note["system"] == false).unwrap();
@@ -15,7 +15,7 @@ async fn note(server: &Server, on: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_emoji_is_given_once_by_each_person_and_removed_by_its_giver() {
+async fn a_user_reacts_once_per_emoji_and_removes_only_their_own() {
     let server = server().await;
     for on in [
         REQUEST.to_owned(),
@@ -53,7 +53,7 @@ async fn an_emoji_is_given_once_by_each_person_and_removed_by_its_giver() {
 }
 
 #[tokio::test]
-async fn what_is_no_emoji_and_what_takes_none_is_refused_with_404() {
+async fn unknown_emoji_and_targets_without_reactions_get_404() {
     let server = server().await;
     let refused = json(server.post("bo", &format!("{REQUEST}/award_emoji"), &[("name", "no such")]).await, 404).await;
     assert_eq!(refused["message"], "404 Award Emoji Name is not a valid emoji name Not Found");
@@ -65,7 +65,7 @@ async fn what_is_no_emoji_and_what_takes_none_is_refused_with_404() {
         json(server.post("bo", &on, &[("name", "tada")]).await, 404).await["message"],
         "404 Award Emoji Not Found"
     );
-    // A comment of nothing but an emoji is a reaction, given once.
+    // A comment that consists only of an emoji becomes a reaction, at most once.
     for _ in 0..2 {
         json(server.post("bo", &format!("{REQUEST}/notes"), &[("body", ":heart:")]).await, 201).await;
     }
@@ -73,7 +73,7 @@ async fn what_is_no_emoji_and_what_takes_none_is_refused_with_404() {
 }
 
 #[tokio::test]
-async fn reactions_go_with_what_they_are_on() {
+async fn reactions_are_deleted_with_their_note() {
     let server = server().await;
     let on = note(&server, ISSUE).await;
     json(server.post("ada", &format!("{on}/award_emoji"), &[("name", "tada")]).await, 201).await;
@@ -81,13 +81,13 @@ async fn reactions_go_with_what_they_are_on() {
     json(server.get("ada", &format!("{on}/award_emoji")).await, 404).await;
 }
 
-/// Every emoji that is offered can be given.
+/// Every emoji that the program offers can be given.
 #[tokio::test]
-async fn the_emoji_that_have_a_sign_can_be_given() {
+async fn every_offered_emoji_is_accepted() {
     let server = server().await;
     for (name, _) in labscope::ui::emoji::NAMES {
         let status = server.post("bo", &format!("{ISSUE}/award_emoji"), &[("name", name)]).await.status();
-        // `+1` is another name of `thumbsup`.
+        // `+1` is an alias of `thumbsup`.
         assert!(status == 201 || status == 404 && matches!(*name, "thumbsup" | "thumbsdown"), "{name}: {status}");
     }
 }

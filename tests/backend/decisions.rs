@@ -1,4 +1,4 @@
-//! Approving, merging and rebasing merge requests: what is answered, and what is in the repositories then.
+//! Approving, merging and rebasing merge requests: the replies, and the resulting repositories.
 
 use crate::{Server, WORLD, each, json};
 use git2::{BranchType, Commit, Oid, Repository};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use tempfile::TempDir;
 
 const REQUEST: &str = "/projects/ada%2Fhello/merge_requests/1";
-/// The pipeline of `louder` runs for six seconds from the start.
+/// The pipeline of `louder` runs for six seconds after the server starts.
 const RUNNING: &str = r#"
 [[schedules]]
 project = "ada/hello"
@@ -21,7 +21,7 @@ user = "ada"
 pause = 1000
 "#;
 
-/// A served world whose repositories can be looked at.
+/// A served world whose repositories can be inspected.
 struct Place {
     server: Server,
     folder: TempDir,
@@ -59,7 +59,7 @@ impl Place {
         self.server.put(user, &format!("{REQUEST}/merge"), form).await
     }
 
-    /// Puts a text into a file of a branch; a new file, unless it is the one that all branches have.
+    /// Commits a file to a branch: creates it, except for `src/main.rs`, which exists on all branches.
     async fn commit(&self, user: &str, project: &str, branch: &str, path: &str, text: &str) -> Value {
         let action = if path == "src/main.rs" { "update" } else { "create" };
         let body = value!({"branch": branch, "commit_message": format!("Write {path}"),
@@ -68,7 +68,7 @@ impl Place {
         json(self.server.call(user, Method::POST, &path).json(&body).send().await.unwrap(), 201).await
     }
 
-    /// Returns what the system wrote, oldest first.
+    /// Returns the bodies of the system notes, oldest first.
     async fn notes(&self) -> Vec<String> {
         let notes = self.server.read("ada", &format!("{REQUEST}/notes?sort=asc")).await;
         let system = notes.as_array().unwrap().iter().filter(|note| note["system"] == true);
@@ -89,14 +89,14 @@ fn commit<'r>(repo: &'r Repository, branch: &str) -> Commit<'r> {
     repo.find_branch(branch, BranchType::Local).unwrap().get().peel_to_commit().unwrap()
 }
 
-/// The text of a file of a commit; reads the objects on the way.
+/// Returns the text of a file in a commit, reading it from the object database.
 fn text(repo: &Repository, commit: &Commit<'_>, path: &str) -> String {
     let entry = commit.tree().unwrap().get_path(path.as_ref()).unwrap();
     String::from_utf8(repo.find_blob(entry.id()).unwrap().content().to_vec()).unwrap()
 }
 
 #[tokio::test]
-async fn an_approval_is_given_once_and_taken_back() {
+async fn an_approval_can_be_given_once_and_revoked() {
     let place = Place::new(WORLD).await;
     let server = &place.server;
     let [all, approve, unapprove] = ["approvals", "approve", "unapprove"].map(|end| format!("{REQUEST}/{end}"));
@@ -113,10 +113,10 @@ async fn an_approval_is_given_once_and_taken_back() {
     assert_eq!(mine["approved_by"][0]["user"]["username"], "bo");
     assert_eq!(mine["approved_by"][0]["approved_at"], "2026-11-20T16:00:15.000Z");
     assert_eq!(says(server.post("bo", &approve, &[]).await, 401).await, "401 Unauthorized", "a second time");
-    assert_eq!(says(server.post("eve", &approve, &[]).await, 401).await, "401 Unauthorized", "no member");
+    assert_eq!(says(server.post("eve", &approve, &[]).await, 401).await, "401 Unauthorized", "not a member");
     place.passed.store(6, Ordering::Relaxed);
     json(server.post("ada", &approve, &[]).await, 201).await;
-    // A push leaves approvals where they are.
+    // A push does not reset approvals.
     place.commit("bo", "1", "louder", "more.txt", "more\n").await;
     let both = server.read("eve", &all).await;
     let names: Vec<&Value> =
@@ -133,7 +133,7 @@ async fn an_approval_is_given_once_and_taken_back() {
 }
 
 #[tokio::test]
-async fn a_merge_is_a_commit_of_both_branches() {
+async fn a_merge_creates_a_commit_with_both_branches_as_parents() {
     let place = Place::new(WORLD).await;
     let main = place.commit("ada", "1", "main", "more.txt", "more\n").await["id"].as_str().unwrap().to_owned();
     let before = place.request("bo").await;
@@ -153,7 +153,7 @@ async fn a_merge_is_a_commit_of_both_branches() {
     assert_eq!(tip.message(), Ok("Merge branch 'louder' into 'main'\n\nLouder\n\nSee merge request ada/hello!1"));
     assert_eq!((tip.author().name(), tip.committer().name()), (Ok("Bo Lind"), Ok("Bo Lind")));
     assert!(text(&repo, &tip, "src/main.rs").contains("HELLO") && text(&repo, &tip, "more.txt") == "more\n");
-    // The branch is gone, and the request keeps what it brought.
+    // The branch is deleted, but the merge request keeps its commits and changes.
     assert_eq!(each(&place.server.read("bo", "/projects/1/repository/branches").await, "name"), ["main"]);
     assert_eq!(place.head("1", "main").await, tip.id().to_string());
     assert_eq!(each(&place.server.read("bo", &format!("{REQUEST}/commits")).await, "title"), ["Say it louder"]);
@@ -163,7 +163,7 @@ async fn a_merge_is_a_commit_of_both_branches() {
 }
 
 #[tokio::test]
-async fn messages_are_what_was_written_and_squashing_leaves_one_commit() {
+async fn squashing_makes_one_commit_and_custom_messages_are_used() {
     let place = Place::new(WORLD).await;
     let base = place.head("1", "main").await;
     place.commit("bo", "1", "louder", "more.txt", "more\n").await;
@@ -181,7 +181,7 @@ async fn messages_are_what_was_written_and_squashing_leaves_one_commit() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_merged_is_refused_with_its_reason() {
+async fn a_merge_that_is_not_possible_is_refused_with_the_reason() {
     let place = Place::new(WORLD).await;
     let (server, status) = (&place.server, async || place.request("ada").await["detailed_merge_status"].clone());
     assert_eq!(says(place.merge("eve", &[]).await, 401).await, "401 Unauthorized");
@@ -221,7 +221,7 @@ async fn what_cannot_be_merged_is_refused_with_its_reason() {
         (&listed[0]["detailed_merge_status"], &listed[0]["has_conflicts"]),
         (&value!("conflict"), &value!(true))
     );
-    // Conflicts come before what the caller has seen.
+    // Conflicts are reported before a stale `sha`.
     assert_eq!(says(place.merge("ada", &[("sha", "0123")]).await, 422).await, "Branch cannot be merged");
     assert_eq!(place.server.delete("ada", "/projects/1/repository/branches/louder").await.status(), 204);
     assert_eq!(status().await, "commits_status");
@@ -229,7 +229,7 @@ async fn what_cannot_be_merged_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_project_that_wants_its_branches_rebased_waits_for_that() {
+async fn fast_forward_and_semi_linear_merges_require_a_rebase() {
     for method in ["ff", "rebase_merge"] {
         let method_of = format!("visibility = \"public\"\nmerge_method = \"{method}\"");
         let place = Place::new(&WORLD.replacen("visibility = \"public\"", &method_of, 1)).await;
@@ -250,7 +250,7 @@ async fn a_project_that_wants_its_branches_rebased_waits_for_that() {
             (rebased.summary(), text(&repo, &rebased, "more.txt")),
             (Ok(Some("Say it louder")), "more\n".into())
         );
-        // Once more changes nothing.
+        // A second rebase changes nothing.
         json(place.server.put("bo", &format!("{REQUEST}/rebase"), &[]).await, 202).await;
         assert_eq!(place.head("1", "louder").await, head);
 
@@ -266,7 +266,7 @@ async fn a_project_that_wants_its_branches_rebased_waits_for_that() {
 }
 
 #[tokio::test]
-async fn a_rebase_that_conflicts_says_so_and_changes_nothing() {
+async fn a_rebase_with_conflicts_reports_an_error_and_changes_nothing() {
     let place = Place::new(WORLD).await;
     let head = place.head("1", "louder").await;
     place.commit("ada", "1", "main", "src/main.rs", "fn main() {}\n").await;
@@ -289,7 +289,7 @@ async fn a_rebase_that_conflicts_says_so_and_changes_nothing() {
     assert_eq!(why, "403 Forbidden - Source branch does not exist");
 }
 
-/// The world whose branch `louder` is in a fork of eve's.
+/// Returns a world whose branch `louder` is in eve's fork.
 fn forked() -> String {
     let project = WORLD.split("[[projects]]").nth(1).unwrap().split("[[merge_requests]]").next().unwrap();
     let fork = project
@@ -307,13 +307,13 @@ fn forked() -> String {
 }
 
 #[tokio::test]
-async fn a_fork_is_rebased_and_merged_with_all_that_it_brings() {
+async fn a_merge_request_from_a_fork_can_be_rebased_and_merged() {
     let place = Place::new(&forked()).await;
     let pushed = place.commit("eve", "2", "louder", "new.txt", "of eve\n").await["id"].as_str().unwrap().to_owned();
     let main = place.commit("ada", "1", "main", "more.txt", "more\n").await["id"].as_str().unwrap().to_owned();
     assert_eq!(place.request("ada").await["sha"], pushed);
     assert_eq!(each(&place.server.read("ada", "/projects/1/repository/branches").await, "name"), ["main"]);
-    // The fork is eve's alone, and the project is not.
+    // Only eve may push to the fork, but she may not merge into the project.
     let why = says(place.server.put("bo", &format!("{REQUEST}/rebase"), &[]).await, 403).await;
     assert_eq!(why, "403 Forbidden - Cannot push to source branch");
     assert_eq!(says(place.merge("eve", &[]).await, 401).await, "401 Unauthorized");
@@ -333,12 +333,12 @@ async fn a_fork_is_rebased_and_merged_with_all_that_it_brings() {
     assert_eq!(tip.parent_ids().collect::<Vec<_>>(), [Oid::from_str(&main).unwrap(), rebased.id()]);
     assert_eq!((text(&repo, &tip, "new.txt"), text(&repo, &tip, "more.txt")), ("of eve\n".into(), "more\n".into()));
     assert!(text(&repo, &tip, "src/main.rs").contains("HELLO"));
-    // Whoever merges removes no branch that is not theirs to remove.
+    // Merging does not delete a source branch that the user may not push to.
     assert!(fork.find_branch("louder", BranchType::Local).is_ok());
 }
 
 #[tokio::test]
-async fn an_auto_merge_waits_for_the_pipeline() {
+async fn auto_merge_merges_when_the_pipeline_succeeds() {
     let place = Place::new(&format!("{WORLD}{RUNNING}")).await;
     let set = json(place.merge("bo", &[("auto_merge", "true"), ("squash", "true")]).await, 200).await;
     let waits = (set["state"].as_str(), set["merge_when_pipeline_succeeds"].as_bool());
@@ -359,7 +359,7 @@ async fn an_auto_merge_waits_for_the_pipeline() {
 }
 
 #[tokio::test]
-async fn an_auto_merge_ends_with_a_pipeline_that_fails_or_a_push() {
+async fn a_failed_pipeline_or_a_push_aborts_auto_merge() {
     let failing = WORLD.replacen("[[scripts]]\n", "[[scripts]]\nstatus = \"failed\"\n", 1);
     for (world, reason) in
         [(failing.as_str(), "the pipeline did not succeed"), (WORLD, "the source branch was updated")]
@@ -378,7 +378,7 @@ async fn an_auto_merge_ends_with_a_pipeline_that_fails_or_a_push() {
 }
 
 #[tokio::test]
-async fn an_auto_merge_is_canceled_and_one_that_has_nothing_to_wait_for_is_not_set() {
+async fn auto_merge_can_be_canceled_and_needs_an_unfinished_pipeline() {
     let place = Place::new(&format!("{WORLD}{RUNNING}")).await;
     let cancel = format!("{REQUEST}/cancel_merge_when_pipeline_succeeds");
     let none = json(place.server.post("bo", &cancel, &[]).await, 201).await;
@@ -388,12 +388,12 @@ async fn an_auto_merge_is_canceled_and_one_that_has_nothing_to_wait_for_is_not_s
     assert_eq!(json(place.server.post("ada", &cancel, &[]).await, 201).await, value!({"status": "success"}));
     place.passed.store(9, Ordering::Relaxed);
     assert_eq!(place.request("ada").await["state"], "opened");
-    // Its pipeline has succeeded by now.
+    // The pipeline has succeeded by now.
     assert_eq!(json(place.merge("bo", &[("auto_merge", "true")]).await, 200).await["state"], "merged");
 }
 
 #[tokio::test]
-async fn a_project_that_asks_for_approvals_has_one_rule() {
+async fn required_approvals_appear_as_one_approval_rule() {
     let place = Place::new(WORLD).await;
     let server = &place.server;
     let state = format!("{REQUEST}/approval_state");

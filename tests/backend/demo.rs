@@ -1,11 +1,11 @@
-//! The demo world over HTTP: whatever it holds can be read.
+//! The demo world over HTTP: everything in it can be read.
 
 use crate::{Server, json};
 use labscope::backend::{Options, WorldKind};
 use serde_json::Value;
 
 #[tokio::test]
-async fn every_list_and_everything_in_it_can_be_read() {
+async fn every_list_and_every_item_of_the_demo_can_be_read() {
     let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
     let mut paths: Vec<String> = [
         "/projects",

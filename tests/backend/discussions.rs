@@ -1,4 +1,4 @@
-//! Threads: on lines, replies, resolving.
+//! Threads: positions on lines, replies, and resolving.
 
 use crate::{Server, each, header, json};
 use reqwest::{Method, Response};
@@ -9,7 +9,7 @@ const PROJECT: &str = "/projects/ada%2Fhello";
 const REQUEST: &str = "/projects/ada%2Fhello/merge_requests/1";
 const HEAD: &str = "abcdef0123456789abcdef0123456789abcdef01";
 
-/// A merge request that changes the tenth of thirty lines into two.
+/// Returns a world with a merge request that replaces the tenth of thirty lines with two lines.
 pub fn world() -> String {
     let mut lines = String::new();
     (1..=30).for_each(|n| _ = writeln!(lines, "line {n}"));
@@ -83,7 +83,7 @@ pub async fn post_json(server: &Server, user: &str, path: &str, body: &Value) ->
     server.call(user, Method::POST, path).json(body).send().await.unwrap()
 }
 
-/// Commits a text to a file of the source branch.
+/// Commits a text to a file on the source branch.
 async fn push(server: &Server, path: &str, text: &str) -> String {
     let body = value!({"branch": "louder", "commit_message": "Push",
         "actions": [{"action": "update", "file_path": path, "content": text}]});
@@ -91,7 +91,7 @@ async fn push(server: &Server, path: &str, text: &str) -> String {
     made["id"].as_str().unwrap().to_owned()
 }
 
-/// A position in the newest version.
+/// Returns a position in the latest version.
 pub async fn position(server: &Server, more: Value) -> Value {
     let refs = server.read("ada", REQUEST).await["diff_refs"].clone();
     let mut position = value!({"position_type": "text", "old_path": "src/text.txt", "new_path": "src/text.txt"});
@@ -105,14 +105,14 @@ async fn says(reply: Response, status: u16) -> String {
     json(reply, status).await["message"].as_str().unwrap().to_owned()
 }
 
-/// Starts a thread on lines.
+/// Starts a thread on lines of the diff.
 pub async fn comment(server: &Server, user: &str, more: Value) -> Response {
     let position = position(server, more).await;
     post_json(server, user, &format!("{REQUEST}/discussions"), &value!({"body": "Here", "position": position})).await
 }
 
 #[tokio::test]
-async fn every_note_is_in_a_thread_and_pages_count_threads() {
+async fn every_note_belongs_to_a_thread_and_pages_count_threads() {
     let server = server().await;
     let list = format!("{REQUEST}/discussions");
     let first = server.read("eve", &list).await;
@@ -129,18 +129,18 @@ async fn every_note_is_in_a_thread_and_pages_count_threads() {
     let thread = format!("{list}/{}/notes", made["id"].as_str().unwrap());
     let reply = json(server.post("bo", &thread, &[("body", "So.")]).await, 201).await;
     assert_eq!((&reply["type"], &reply["author"]["username"]), (&value!("DiscussionNote"), &value!("bo")));
-    // Oldest first; a page is of threads, and the replies stand with their thread.
+    // Threads are listed oldest first; pages count threads, and replies are nested in their thread.
     let page = server.get("eve", &format!("{list}?per_page=1&page=3")).await;
     assert_eq!((header(&page, "x-total"), header(&page, "x-next-page")), ("3", ""));
     let page = json(page, 200).await;
     assert_eq!((page[0]["id"].clone(), each(&page[0]["notes"], "body")), (made["id"].clone(), vec!["And how?", "So."]));
-    // Among the notes they are what they are there.
+    // In the list of notes, each note has the same type as in its thread.
     let notes = server.read("eve", &format!("{REQUEST}/notes?sort=asc")).await;
     assert_eq!(each(&notes, "body"), ["Why?", "changed the description", "And how?", "So."]);
     assert_eq!(each(&notes, "type"), ["", "", "DiscussionNote", "DiscussionNote"]);
     assert!(notes[0].get("resolvable").is_none() && notes[2]["resolvable"] == true, "{notes}");
 
-    // A reply makes a thread of a single comment, under the same name.
+    // A reply turns a single comment into a thread with the same ID.
     json(server.post("ada", &format!("{list}/{id}/notes"), &[("body", "Because")]).await, 201).await;
     let first = server.read("eve", &list).await[0].clone();
     assert_eq!((&first["id"], &first["individual_note"]), (&value!(id), &value!(false)));
@@ -155,7 +155,7 @@ async fn every_note_is_in_a_thread_and_pages_count_threads() {
     assert_eq!(says(unknown, 404).await, "404 Discussion Not Found");
     assert_eq!(says(server.get("", &list).await, 401).await, "401 Unauthorized");
 
-    // The thread goes with its last note.
+    // Deleting the last note deletes the thread.
     for note in made["notes"].as_array().unwrap().iter().chain([&reply]) {
         assert_eq!(server.delete("ada", &format!("{REQUEST}/notes/{}", note["id"])).await.status(), 204);
     }
@@ -163,7 +163,7 @@ async fn every_note_is_in_a_thread_and_pages_count_threads() {
 }
 
 #[tokio::test]
-async fn a_thread_stands_on_a_line_of_the_changes_or_is_refused() {
+async fn a_thread_with_an_invalid_position_is_refused() {
     let server = server().await;
     for (lines, kept) in [
         (value!({"new_line": 10}), (Value::Null, value!(10))),
@@ -171,7 +171,7 @@ async fn a_thread_stands_on_a_line_of_the_changes_or_is_refused() {
         (value!({"old_line": 10}), (value!(10), Value::Null)),
         (value!({"old_line": 9, "new_line": 9}), (value!(9), value!(9))),
         (value!({"old_line": 11, "new_line": 12}), (value!(11), value!(12))),
-        // Outside the hunks.
+        // Lines outside of the hunks.
         (value!({"old_line": 1, "new_line": 1}), (value!(1), value!(1))),
         (value!({"old_line": 25, "new_line": 26}), (value!(25), value!(26))),
         (value!({"position_type": "file"}), (Value::Null, Value::Null)),
@@ -207,7 +207,7 @@ async fn a_thread_stands_on_a_line_of_the_changes_or_is_refused() {
 }
 
 #[tokio::test]
-async fn a_thread_moves_with_its_line_and_is_outdated_without_it() {
+async fn a_thread_moves_with_its_line_and_becomes_outdated_without_it() {
     let server = server().await;
     let versions = format!("{REQUEST}/versions");
     let range = |first: u32, last: u32| {
@@ -244,10 +244,10 @@ async fn a_thread_moves_with_its_line_and_is_outdated_without_it() {
     assert_eq!((&several["new_line"], &several["head_sha"]), (&value!(12), &value!(head)));
     assert!(several["line_range"]["start"]["line_code"].as_str().unwrap().ends_with("_11_11"), "{several}");
     assert_eq!((&removed["old_line"], &removed["head_sha"]), (&value!(10), &value!(head)));
-    // Its line was changed.
+    // The line was changed.
     assert_eq!((&context["new_line"], &context["head_sha"]), (&value!(21), &before["head_sha"]));
 
-    // One that is written on an older version goes where the line is now.
+    // A thread created on an older version moves to the current position of its line.
     let mut old = value!({"new_line": 11});
     old.as_object_mut().unwrap().extend(before.as_object().unwrap().clone());
     let late = json(comment(&server, "eve", old).await, 201).await["notes"][0]["position"].clone();
@@ -255,7 +255,7 @@ async fn a_thread_moves_with_its_line_and_is_outdated_without_it() {
 }
 
 #[tokio::test]
-async fn a_project_may_resolve_threads_whose_lines_are_pushed_over() {
+async fn outdated_threads_are_resolved_if_the_project_says_so() {
     let server = server().await;
     json(server.put("ada", PROJECT, &[("resolve_outdated_diff_discussions", "true")]).await, 200).await;
     for line in [10, 11] {
@@ -271,14 +271,14 @@ async fn a_project_may_resolve_threads_whose_lines_are_pushed_over() {
     assert_eq!((&notes[1]["resolved"], &notes[1]["position"]["new_line"]), (&value!(false), &value!(11)));
 }
 
-/// The hash of the file on the source branch.
+/// Returns the blob SHA of the file on the source branch.
 async fn blob(server: &Server) -> String {
     let tree = server.read("ada", &format!("{PROJECT}/repository/tree?path=src&ref=louder")).await;
     tree[0]["id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn threads_are_resolved_by_those_who_take_part() {
+async fn threads_can_be_resolved_by_their_author_and_developers() {
     let server = server().await;
     let list = format!("{REQUEST}/discussions");
     let made = json(comment(&server, "cem", value!({"new_line": 10})).await, 201).await;
@@ -286,7 +286,7 @@ async fn threads_are_resolved_by_those_who_take_part() {
     let reply = format!("{thread}/notes");
     json(server.post("bo", &reply, &[("body", "Done")]).await, 201).await;
     assert_eq!(says(server.put("eve", &thread, &[("resolved", "true")]).await, 403).await, "403 Forbidden");
-    // Its author, the author of the merge request, a developer.
+    // The author of the thread, the author of the merge request, and a developer.
     for user in ["cem", "bo", "ada"] {
         let resolved = json(server.put(user, &thread, &[("resolved", "true")]).await, 200).await;
         for note in resolved["notes"].as_array().unwrap() {
@@ -309,7 +309,7 @@ async fn threads_are_resolved_by_those_who_take_part() {
 }
 
 #[tokio::test]
-async fn issues_and_snippets_have_threads_and_those_of_snippets_stay_open() {
+async fn issue_threads_can_be_resolved_but_snippet_threads_cannot() {
     let server = server().await;
     let list = format!("{PROJECT}/issues/1/discussions");
     let made = json(post_json(&server, "cem", &list, &value!({"body": "How quiet?"})).await, 201).await;
@@ -335,7 +335,7 @@ async fn issues_and_snippets_have_threads_and_those_of_snippets_stay_open() {
 }
 
 #[tokio::test]
-async fn a_project_may_demand_that_threads_are_resolved() {
+async fn a_project_can_require_resolved_threads_for_a_merge() {
     let server = server().await;
     let form = [("only_allow_merge_if_all_discussions_are_resolved", "true")];
     json(server.put("ada", PROJECT, &form).await, 200).await;
@@ -349,13 +349,13 @@ async fn a_project_may_demand_that_threads_are_resolved() {
 }
 
 #[tokio::test]
-async fn a_thread_on_the_lines_of_one_commit_moves_to_the_changes_of_all() {
+async fn a_thread_on_one_commit_moves_to_the_full_diff_without_commit_id() {
     let server = server().await;
     let first = server.read("ada", REQUEST).await["diff_refs"].clone();
     let path = format!("{PROJECT}/repository/blobs/{}/raw", blob(&server).await);
     let text = server.get("ada", &path).await.text().await.unwrap();
     let second = push(&server, "src/text.txt", &format!("first of all\n{text}")).await;
-    // The added line of the pushed commit alone.
+    // The line added by the pushed commit, relative to its parent.
     let between = value!({"base_sha": first["head_sha"], "start_sha": first["head_sha"], "head_sha": second,
         "position_type": "text", "old_path": "src/text.txt", "new_path": "src/text.txt", "new_line": 1});
     let body = value!({"body": "Here", "position": between});
@@ -363,14 +363,14 @@ async fn a_thread_on_the_lines_of_one_commit_moves_to_the_changes_of_all() {
     let refs = server.read("ada", REQUEST).await["diff_refs"].clone();
     let at = &made["notes"][0]["position"];
     assert_eq!((&at["base_sha"], &at["head_sha"], &at["new_line"]), (&refs["base_sha"], &refs["head_sha"], &value!(1)));
-    // A line of the first commit alone has another number now.
+    // A line of the first commit now has a different number.
     let older = value!({"base_sha": first["base_sha"], "start_sha": first["base_sha"], "head_sha": first["head_sha"],
         "position_type": "text", "old_path": "src/text.txt", "new_path": "src/text.txt", "new_line": 11});
     let body = value!({"body": "There", "position": older});
     let made = json(post_json(&server, "ada", &format!("{REQUEST}/discussions"), &body).await, 201).await;
     let at = &made["notes"][0]["position"];
     assert_eq!((&at["head_sha"], &at["new_line"]), (&refs["head_sha"], &value!(12)));
-    // Said to be on that commit, it stays there, and so do replies.
+    // With a `commit_id`, the thread and its replies stay on that commit.
     let body = value!({"body": "There", "position": older, "commit_id": first["head_sha"]});
     let made = json(post_json(&server, "ada", &format!("{REQUEST}/discussions"), &body).await, 201).await;
     let thread = format!("{REQUEST}/discussions/{}", made["id"].as_str().unwrap());
@@ -383,7 +383,7 @@ async fn a_thread_on_the_lines_of_one_commit_moves_to_the_changes_of_all() {
 }
 
 #[tokio::test]
-async fn a_thread_on_an_image_keeps_its_point() {
+async fn a_thread_on_an_image_keeps_its_coordinates() {
     let server = server().await;
     let point = value!({"position_type": "image", "width": 64, "height": 48, "x": 12, "y": 30});
     let made = json(comment(&server, "ada", point).await, 201).await;

@@ -1,4 +1,4 @@
-//! Archives of trees, and what jobs left.
+//! Repository archives and job artifacts.
 
 use crate::{Server, header, json};
 use reqwest::Method;
@@ -7,7 +7,7 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Jobs with artifacts, one of them of fifty million bytes.
+/// A world of jobs with artifacts, one of them with a file of 50 million bytes.
 pub const WORLD: &str = r#"
 now = "2026-11-20T16:00:00Z"
 users = [{ username = "root", admin = true }, { username = "ada", name = "Ada" }, { username = "eve" }]
@@ -91,7 +91,7 @@ pause = 10000
 head_start = 10
 "#;
 
-/// Path to what is there: the mode, and the bytes or where a link leads.
+/// The files of an archive by path: the mode, and the content or the target of the link.
 type Files = BTreeMap<String, (u32, String)>;
 
 fn tar(bytes: impl Read) -> Files {
@@ -109,7 +109,7 @@ fn tar(bytes: impl Read) -> Files {
 }
 
 #[tokio::test]
-async fn a_tree_is_fetched_in_every_format() {
+async fn an_archive_can_be_downloaded_in_every_format() {
     let server = Server::of(WORLD, &Default::default()).await;
     let fetch = |query: String| {
         let server = &server;
@@ -158,7 +158,7 @@ async fn a_tree_is_fetched_in_every_format() {
     assert_eq!(files, expected);
 
     let (named, bytes) = fetch("?sha=a%2Fb&format=tar".into()).await;
-    assert_eq!(named, format!("attachment; filename=\"hello-a-b-{a_b}.tar\""), "slashes of a ref are dashes");
+    assert_eq!(named, format!("attachment; filename=\"hello-a-b-{a_b}.tar\""), "slashes in the ref become dashes");
     assert!(tar(Cursor::new(bytes)).contains_key(&format!("hello-a-b-{a_b}/more.txt")));
     let wrong = json(server.get("", "/projects/1/repository/archive?format=rar").await, 400).await;
     assert_eq!(wrong["error"], "format does not have a valid value");
@@ -167,7 +167,7 @@ async fn a_tree_is_fetched_in_every_format() {
 }
 
 #[tokio::test]
-async fn what_a_job_left_is_fetched_whole_and_file_by_file() {
+async fn artifacts_can_be_downloaded_as_an_archive_or_by_file() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of(WORLD, &passed).await;
     let job = server.read("ada", "/projects/1/jobs/1").await;
@@ -207,7 +207,7 @@ async fn what_a_job_left_is_fetched_whole_and_file_by_file() {
     let broken = json(server.get("ada", "/projects/1/jobs/2/artifacts/report.xml").await, 404).await;
     assert_eq!(broken["message"], "404 Not found");
 
-    // Kept beyond its day, or gone after it.
+    // Artifacts expire unless they are kept.
     passed.store(2 * 24 * 3600, Ordering::Relaxed);
     assert_eq!(json(server.get("ada", "/projects/1/jobs/1/artifacts").await, 404).await["message"], "404 Not found");
     assert!(server.read("ada", "/projects/1/jobs/1").await["artifacts_file"].is_null());
@@ -221,7 +221,7 @@ async fn what_a_job_left_is_fetched_whole_and_file_by_file() {
 }
 
 #[tokio::test]
-async fn a_job_fetches_artifacts_with_its_own_token_while_it_runs() {
+async fn a_job_token_downloads_artifacts_while_the_job_runs() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of(WORLD, &passed).await;
     json(server.put("ada", "/projects/1", &[("visibility", "private")]).await, 200).await;
@@ -234,7 +234,7 @@ async fn a_job_fetches_artifacts_with_its_own_token_while_it_runs() {
     assert_eq!(server.get("", &by_ref).await.status(), 200);
     let wrong = server.call("", Method::GET, whole).header("JOB-TOKEN", "nobody's").send().await.unwrap();
     assert_eq!(json(wrong, 401).await["message"], "401 Unauthorized");
-    // Nowhere else.
+    // The job token is accepted nowhere else.
     for path in ["/user", "/projects/1", "/projects/1/jobs/1/artifacts/report.xml", "/projects/1/jobs/1/trace"] {
         let reply = server.call("", Method::GET, path).header("JOB-TOKEN", &token).send().await.unwrap();
         assert!([401, 404].contains(&reply.status().as_u16()), "{path}: {}", reply.status());

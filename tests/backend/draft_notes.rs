@@ -1,4 +1,4 @@
-//! Reviews: draft notes, and who is asked for one.
+//! Reviews: draft notes, and requested reviewers.
 
 use crate::discussions::{comment, position, post_json, server};
 use crate::{Server, each, json};
@@ -15,7 +15,7 @@ async fn threads(server: &Server) -> Vec<Value> {
     server.read("eve", &format!("{REQUEST}/discussions?per_page=100")).await.as_array().unwrap().clone()
 }
 
-/// The state of each reviewer.
+/// Returns the username and review state of each reviewer.
 async fn reviews(server: &Server) -> Vec<(String, String)> {
     let list = server.read("eve", &format!("{REQUEST}/reviewers")).await;
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -23,7 +23,7 @@ async fn reviews(server: &Server) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_review_is_written_by_and_for_its_author_until_it_is_published() {
+async fn draft_notes_are_private_to_their_author_until_published() {
     let server = server().await;
     let list = format!("{REQUEST}/draft_notes");
     let place = position(&server, value!({"new_line": 11})).await;
@@ -33,7 +33,7 @@ async fn a_review_is_written_by_and_for_its_author_until_it_is_published() {
     let general = json(draft(&server, "cem", value!({"note": "In general"})).await, 201).await;
     assert!(general["position"]["head_sha"].is_null() && general["position"]["new_line"].is_null(), "{general}");
     assert_eq!(each(&server.read("cem", &list).await, "note"), ["On a line", "In general"]);
-    // Nobody else sees them, not even an administrator.
+    // Drafts are invisible to everybody else, including administrators.
     for user in ["bo", "ada", "root"] {
         assert_eq!(server.read(user, &list).await, value!([]));
         let one = format!("{list}/{}", made["id"]);
@@ -44,7 +44,7 @@ async fn a_review_is_written_by_and_for_its_author_until_it_is_published() {
     assert_eq!(threads(&server).await.len(), 2);
     assert_eq!(server.read("bo", REQUEST).await["user_notes_count"], 1);
 
-    // A change keeps the position that it names, and no other.
+    // An update keeps a position that it repeats, and clears one that it omits.
     let one = format!("{list}/{}", made["id"]);
     let body = value!({"note": "On this line", "position": place});
     let kept = json(server.call("cem", Method::PUT, &one).json(&body).send().await.unwrap(), 200).await;
@@ -74,7 +74,7 @@ async fn a_review_is_written_by_and_for_its_author_until_it_is_published() {
 }
 
 #[tokio::test]
-async fn a_draft_answers_a_thread_once_and_says_whether_it_is_resolved_then() {
+async fn a_user_has_one_draft_reply_per_thread_which_may_resolve_it() {
     let server = server().await;
     let thread = json(comment(&server, "ada", value!({"new_line": 10})).await, 201).await["id"].clone();
     let answer =
@@ -103,11 +103,11 @@ async fn a_draft_answers_a_thread_once_and_says_whether_it_is_resolved_then() {
     assert_eq!(state().await, [true, true]);
     json(draft(&server, "eve", answer(false)).await, 201).await;
     assert_eq!(server.post("eve", &publish, &[]).await.status(), 204);
-    assert_eq!(state().await, [false, false, false], "it is open again");
+    assert_eq!(state().await, [false, false, false], "it is reopened");
 }
 
 #[tokio::test]
-async fn a_draft_on_a_line_that_is_not_in_the_changes_is_taken_and_vanishes() {
+async fn a_draft_on_a_line_outside_the_changes_vanishes_when_published() {
     let server = server().await;
     let place = position(&server, value!({"new_line": 3})).await;
     let made = json(draft(&server, "bo", value!({"note": "Lost", "position": place})).await, 201).await;
@@ -118,7 +118,7 @@ async fn a_draft_on_a_line_that_is_not_in_the_changes_is_taken_and_vanishes() {
 }
 
 #[tokio::test]
-async fn reviewers_are_requested_and_their_state_follows_what_they_do() {
+async fn the_state_of_a_reviewer_follows_their_actions() {
     let server = server().await;
     let id = async |user: &str| server.read("ada", &format!("/users?username={user}")).await[0]["id"].clone();
     let (bo, cem) = (id("bo").await, id("cem").await);
@@ -145,7 +145,7 @@ async fn reviewers_are_requested_and_their_state_follows_what_they_do() {
     json(server.post("bo", &format!("{REQUEST}/unapprove"), &[]).await, 201).await;
     assert_eq!(reviews(&server).await[1], state("bo", "unapproved"));
 
-    // A change of the set keeps what the others did.
+    // Changing the list of reviewers keeps the state of those who remain.
     set(value!({"reviewer_ids": [cem]})).await;
     assert_eq!(reviews(&server).await, [state("cem", "reviewed")]);
     let none = json(server.put("ada", REQUEST, &[("reviewer_ids[]", "0"), ("assignee_ids[]", "0")]).await, 200).await;

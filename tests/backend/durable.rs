@@ -1,4 +1,4 @@
-//! A server that is killed at any moment: what it answered is there, and nothing is half done.
+//! A server that is killed at any moment keeps everything it acknowledged, and leaves nothing half done.
 
 use crate::header;
 use reqwest::{Client, Method, Response};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The program, serving a folder.
+/// A `labscope serve` process over a data folder.
 struct Process {
     child: Child,
     url: String,
@@ -65,7 +65,7 @@ struct Caller {
 }
 
 impl Caller {
-    /// `None` if the server has gone before it answered.
+    /// Returns `None` if the server was killed before it answered.
     async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Option<Response> {
         let request = self.client.request(method, format!("{}/api/v4{path}", self.url));
         let request = request.header("PRIVATE-TOKEN", &self.token);
@@ -99,7 +99,7 @@ impl Caller {
     }
 }
 
-/// What was answered with success, by all writers.
+/// The writes of all writers that were answered with success.
 #[derive(Clone, Default)]
 struct Acknowledged {
     commits: Vec<(u64, String, String)>,
@@ -115,7 +115,7 @@ impl Acknowledged {
     }
 }
 
-/// Writes without pause until the server goes; nobody else uses names that begin with `mark`.
+/// Writes continuously until the server is killed. All names begin with `mark`, which no other writer uses.
 async fn write(caller: Caller, mark: String, done: Arc<Mutex<Acknowledged>>) -> Option<()> {
     let made = |method, path: String, body| {
         let caller = &caller;
@@ -154,7 +154,7 @@ async fn write(caller: Caller, mark: String, done: Arc<Mutex<Acknowledged>>) -> 
     None
 }
 
-/// What every world must hold to, whenever its server was killed.
+/// Checks the invariants of a world whose server was killed.
 async fn is_whole(caller: &Caller, data: &Path, done: &Acknowledged) {
     let projects = caller.all("/projects").await;
     let known: Vec<u64> = projects.iter().map(|project| project["id"].as_u64().unwrap()).collect();
@@ -178,7 +178,7 @@ async fn is_whole(caller: &Caller, data: &Path, done: &Acknowledged) {
             assert!(!branches.contains(&branch.as_str()), "branch {branch} of {id} is back");
         }
         let tags = caller.all(&format!("/projects/{id}/repository/tags")).await;
-        assert!(tags.iter().all(|tag| tag["release"]["description"] == "The first"), "half a tag in {id}");
+        assert!(tags.iter().all(|tag| tag["release"]["description"] == "The first"), "incomplete tag in {id}");
         for (_, name) in done.tags.iter().filter(|(of, _)| *of == id) {
             assert!(tags.iter().any(|tag| tag["name"] == name.as_str()), "tag {name} of {id} is lost");
         }
@@ -186,7 +186,7 @@ async fn is_whole(caller: &Caller, data: &Path, done: &Acknowledged) {
     }
 }
 
-/// Every object that a ref leads to can be read.
+/// Checks that every object reachable from a ref can be read.
 fn whole_repository(path: &Path) {
     let repo = git2::Repository::open_bare(path).unwrap();
     for reference in repo.references().unwrap() {
@@ -204,13 +204,13 @@ fn whole_repository(path: &Path) {
     }
 }
 
-/// Returns whether stock git is on this machine.
+/// Returns whether git is installed.
 fn git() -> bool {
     Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 #[tokio::test]
-async fn a_server_that_is_killed_at_any_moment_has_what_it_acknowledged_and_nothing_half() {
+async fn a_killed_server_keeps_acknowledged_writes_and_nothing_half_done() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let place: TempDir = tempfile::tempdir().unwrap();
     let data = place.path().join("data");
@@ -222,7 +222,7 @@ async fn a_server_that_is_killed_at_any_moment_has_what_it_acknowledged_and_noth
         is_whole(&process.caller(), &data, &before).await;
         let writers: Vec<_> =
             (0..4).map(|i| tokio::spawn(write(process.caller(), format!("w{round}-{i}"), done.clone()))).collect();
-        // Somewhere in the midst of it.
+        // Kills the server at some point during the writes.
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let wanted = before.count() + 3 + (seed >> 33) as usize % 40;
         while done.lock().unwrap().count() < wanted {
@@ -264,7 +264,7 @@ async fn a_server_that_is_killed_at_any_moment_has_what_it_acknowledged_and_noth
 }
 
 #[tokio::test]
-async fn a_server_that_is_killed_keeps_approvals_and_merges() {
+async fn a_killed_server_keeps_approvals_and_merges() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let place: TempDir = tempfile::tempdir().unwrap();
     let data = place.path().join("data");

@@ -10,7 +10,7 @@ async fn demo(only_specified: bool) -> Server {
 }
 
 #[tokio::test]
-async fn they_are_listed_read_with_their_last_deployment_and_stopped() {
+async fn environments_can_be_listed_read_and_stopped() {
     let server = demo(false).await;
     let all = server.read("ada", AT).await;
     assert_eq!(each(&all, "name"), ["production", "staging"]);
@@ -31,7 +31,7 @@ async fn they_are_listed_read_with_their_last_deployment_and_stopped() {
 }
 
 #[tokio::test]
-async fn an_old_server_has_none() {
+async fn an_old_server_has_no_environments() {
     let server = demo(true).await;
     assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 #[tokio::test]
-async fn a_fork_has_the_branches_of_its_origin_once_they_are_copied() {
+async fn a_fork_has_the_branches_of_its_origin_after_the_import() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of(WORLD, &passed).await;
     let origin = server.read("eve", "/projects/1").await;
@@ -17,7 +17,7 @@ async fn a_fork_has_the_branches_of_its_origin_once_they_are_copied() {
     assert_eq!(server.read("eve", &fork).await["import_status"], "finished");
     let branches = server.read("eve", &format!("{fork}/repository/branches")).await;
     assert_eq!(each(&branches, "name"), each(&server.read("eve", "/projects/1/repository/branches").await, "name"));
-    // What is pushed to it stays in it.
+    // A push to the fork does not affect its origin.
     let form = [("branch", "mine"), ("ref", "main")];
     json(server.post("eve", &format!("{fork}/repository/branches"), &form).await, 201).await;
     assert_eq!(server.get("eve", "/projects/1/repository/branches/mine").await.status(), 404);

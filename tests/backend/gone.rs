@@ -1,4 +1,4 @@
-//! What is left when people, groups and projects go.
+//! The remains of deleted users, groups and projects.
 
 use crate::{Server, WORLD, each, json};
 use serde_json::{Value, json as value};
@@ -8,7 +8,7 @@ async fn id_of(server: &Server, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_a_person_wrote_is_the_ghosts_when_they_go() {
+async fn contributions_of_a_deleted_user_move_to_the_ghost_user() {
     let server = Server::of(WORLD, &Default::default()).await;
     let request = "/projects/1/merge_requests/1";
     json(server.post("bo", &format!("{request}/notes"), &[("body", ":thumbsup:")]).await, 201).await;
@@ -26,7 +26,7 @@ async fn what_a_person_wrote_is_the_ghosts_when_they_go() {
     assert_eq!(comments[0]["author"]["id"], ghost["id"]);
     let after = server.read("ada", request).await;
     assert_eq!((after["upvotes"].as_u64(), &after["assignee"]), (Some(0), &Value::Null));
-    // The next one who goes is the same ghost.
+    // The next deleted user shares the same ghost user.
     let ada = id_of(&server, "ada").await;
     json(server.post("root", "/groups", &[("name", "G"), ("path", "g")]).await, 201).await;
     json(server.post("root", "/groups/g/projects/1", &[]).await, 201).await;
@@ -35,7 +35,7 @@ async fn what_a_person_wrote_is_the_ghosts_when_they_go() {
 }
 
 #[tokio::test]
-async fn what_a_person_wrote_goes_with_them_where_that_is_asked_for() {
+async fn a_hard_delete_removes_the_contributions_of_a_user() {
     let server = Server::of(WORLD, &Default::default()).await;
     let form = [("source_branch", "louder"), ("target_branch", "main"), ("title", "Bo's")];
     json(server.put("ada", "/projects/1/merge_requests/1", &[("state_event", "close")]).await, 200).await;
@@ -49,13 +49,13 @@ async fn what_a_person_wrote_goes_with_them_where_that_is_asked_for() {
     assert_eq!(server.get("ada", "/projects/1/merge_requests/2").await.status(), 404);
     assert_eq!(server.read("ada", "/projects/1/repository/commits/main/comments").await, value!([]));
     assert_eq!(server.read("ada", "/projects/1/-/search?scope=notes&search=another").await, value!([]));
-    assert_eq!(server.read("root", "/users?search=ghost").await, value!([]), "nothing is left to haunt");
+    assert_eq!(server.read("root", "/users?search=ghost").await, value!([]), "no ghost user is created");
     let again = json(server.post("ada", "/projects/1/merge_requests", &form).await, 201).await;
-    assert_eq!(again["iid"], 3, "a number is given out once");
+    assert_eq!(again["iid"], 3, "numbers are not reused");
 }
 
 #[tokio::test]
-async fn a_group_that_goes_takes_its_shares_and_its_pipelines_with_it() {
+async fn deleting_a_group_removes_its_shares_and_pipelines() {
     let passed = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(0));
     let world = WORLD.to_owned()
         + r#"
@@ -77,14 +77,14 @@ head_start = 0
 }
 
 #[tokio::test]
-async fn who_has_reached_the_limit_makes_no_more_projects() {
+async fn a_user_cannot_exceed_their_project_limit() {
     let server = Server::empty().await;
     let ada = id_of(&server, "ada").await;
     json(server.put("root", &format!("/users/{ada}"), &[("projects_limit", "1")]).await, 200).await;
     json(server.post("ada", "/projects", &[("name", "One")]).await, 201).await;
     let refused = json(server.post("ada", "/projects", &[("name", "Two")]).await, 403).await;
     assert!(refused["error"][0].as_str().unwrap().starts_with("Your project limit is 1 projects!"));
-    // A group's are not counted.
+    // Projects of a group do not count.
     let group = json(server.post("ada", "/groups", &[("name", "G"), ("path", "g")]).await, 201).await;
     let form = [("name", "Three"), ("namespace_id", &*group["id"].to_string())].map(|(a, b)| (a, b.to_owned()));
     let call = server.call("ada", reqwest::Method::POST, "/projects").form(&form);
@@ -93,7 +93,7 @@ async fn who_has_reached_the_limit_makes_no_more_projects() {
 }
 
 #[tokio::test]
-async fn a_number_drawn_for_a_person_is_no_groups_after_a_restart() {
+async fn namespace_ids_of_users_are_not_reused_after_a_restart() {
     let place = tempfile::tempdir().unwrap();
     let options = || labscope::backend::Options {
         world: labscope::backend::WorldKind::Empty,

@@ -1,4 +1,4 @@
-//! Whatever is sent, the answer is a 4xx in words, and the server is there for the next.
+//! Any hostile request gets a 4xx with a message, and the server stays available.
 
 use crate::dice::Dice;
 use crate::{Server, WORLD};
@@ -60,7 +60,7 @@ async fn answered(request: RequestBuilder, what: &str) {
 }
 
 #[tokio::test]
-async fn no_request_breaks_the_server() {
+async fn random_requests_never_break_the_server() {
     let server = Server::of(WORLD, &Default::default()).await;
     let mut dice = Dice(2026);
     let endpoints: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
@@ -68,7 +68,7 @@ async fn no_request_breaks_the_server() {
         for round in 0..10 {
             let deletes = endpoint.method == Method::DELETE;
             let slot = |segment: &str, dice: &mut Dice| match segment.starts_with('{') {
-                // What the other requests need stays.
+                // Do not delete records that the other requests need.
                 true if deletes && round == 0 => "77".to_owned(),
                 true => {
                     let at = dice.below(SLOTS.len());
@@ -137,12 +137,12 @@ async fn no_request_breaks_the_server() {
     answered(server.call("root", Method::GET, &format!("/projects?{}", "a=1&".repeat(10_000))), "a long query").await;
     let large = server.call("root", Method::POST, "/groups").body(vec![b'a'; 65 << 20]);
     assert_eq!(large.send().await.unwrap().status(), 413);
-    assert_eq!(server.read("root", "/user").await["username"], "root", "and the server is there");
+    assert_eq!(server.read("root", "/user").await["username"], "root", "the server still answers");
     assert_eq!(server.read("root", "/projects/1/repository/branches").await[0]["name"], "louder");
 }
 
 #[tokio::test]
-async fn a_text_with_a_nul_is_named_and_breaks_nothing() {
+async fn a_nul_byte_in_a_parameter_is_rejected_by_name() {
     let server = Server::of(WORLD, &Default::default()).await;
     let error =
         |reply: reqwest::Response| async { crate::json(reply, 400).await["error"].as_str().unwrap().to_owned() };
@@ -163,11 +163,11 @@ async fn a_text_with_a_nul_is_named_and_breaks_nothing() {
     let tree = server.read("", &repository("tree?per_page=100")).await;
     let blob = tree.as_array().unwrap().iter().find(|row| row["name"] == "nul").unwrap()["id"].as_str().unwrap();
     let raw = server.get("", &repository(&format!("blobs/{blob}/raw"))).await;
-    assert_eq!(raw.bytes().await.unwrap(), &b"a\0b"[..], "what is in a file may be anything");
+    assert_eq!(raw.bytes().await.unwrap(), &b"a\0b"[..], "file contents may be arbitrary");
 }
 
 #[tokio::test]
-async fn an_author_who_is_no_name_has_one_and_an_empty_one_is_the_caller() {
+async fn an_invalid_commit_author_is_cleaned_and_an_empty_one_is_the_caller() {
     let server = Server::of(WORLD, &Default::default()).await;
     let commit = |path: &str, name: &str, email: &str| {
         let actions = json!([{"action": "create", "file_path": path, "content": ""}]);
@@ -185,7 +185,7 @@ async fn an_author_who_is_no_name_has_one_and_an_empty_one_is_the_caller() {
 }
 
 #[tokio::test]
-async fn paths_and_names_that_no_disk_holds_are_refused_and_leave_nothing() {
+async fn overlong_paths_and_names_are_refused_without_side_effects() {
     let server = Server::of(WORLD, &Default::default()).await;
     let actions = json!([{"action": "create", "file_path": format!("{}f", "a/".repeat(20_000)), "content": ""}]);
     let body = json!({"branch": "main", "commit_message": "Deep", "actions": actions});
@@ -200,14 +200,14 @@ async fn paths_and_names_that_no_disk_holds_are_refused_and_leave_nothing() {
         assert_eq!(refused["message"], "Branch name is invalid");
     }
     assert_eq!(server.read("", "/projects/1/repository/tags").await, json!([]));
-    // The longest that there may be.
+    // The maximum length is accepted.
     let form = [("tag_name", "t".repeat(250)), ("ref", "main".into())];
     let call = server.call("ada", Method::POST, "/projects/1/repository/tags").form(&form);
     crate::json(call.send().await.unwrap(), 201).await;
 }
 
 #[tokio::test]
-async fn a_tree_without_a_bottom_does_not_bring_the_server_down() {
+async fn a_tree_of_20000_levels_does_not_crash_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let repo = git2::Repository::init_bare(folder.path().join("deep.git")).unwrap();
     let blob = repo.blob(b"x").unwrap();
@@ -225,12 +225,12 @@ async fn a_tree_without_a_bottom_does_not_bring_the_server_down() {
     answered(server.call("root", Method::GET, &format!("{path}/tree?recursive=true")), "the tree").await;
     answered(server.call("root", Method::GET, &format!("{path}/tree")), "its top").await;
     let cut = server.get("root", &format!("{path}/archive?format=tar")).await;
-    assert!(cut.bytes().await.is_err(), "a part is not taken for the whole");
-    assert_eq!(server.read("root", "/user").await["username"], "root", "and the server is there");
+    assert!(cut.bytes().await.is_err(), "an archive must not be truncated silently");
+    assert_eq!(server.read("root", "/user").await["username"], "root", "the server still answers");
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named() {
+async fn validation_errors_name_the_invalid_parameter() {
     let server = Server::of(WORLD, &Default::default()).await;
     let error = |method: Method, path: &'static str, form: &'static [(&'static str, &'static str)]| {
         let server = &server;

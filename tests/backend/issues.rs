@@ -1,4 +1,4 @@
-//! Issues of the local server: lists and their filters, creating, changing, closing, and who may.
+//! Issues of the local server: lists and filters, creating, changing, closing, and permissions.
 
 use crate::{Server, each, json};
 use labscope::backend::{Options, WorldKind};
@@ -16,7 +16,7 @@ async fn numbers(server: &Server, user: &str, path: &str) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn each_filter_narrows_the_list_of_a_project() {
+async fn each_filter_narrows_the_issue_list_of_a_project() {
     let server = demo().await;
     let bo = server.read("bo", "/user").await["id"].clone();
     let eli = server.read("eli", "/user").await["id"].clone();
@@ -54,7 +54,7 @@ async fn each_filter_narrows_the_list_of_a_project() {
 }
 
 #[tokio::test]
-async fn a_group_has_the_issues_of_all_groups_in_it_and_everybody_their_own() {
+async fn a_group_lists_issues_of_its_subgroups_and_a_user_their_own() {
     let server = demo().await;
     let group = server.read("ada", "/groups/acme/issues?state=opened&per_page=100").await;
     let paths: std::collections::BTreeSet<&str> =
@@ -63,7 +63,7 @@ async fn a_group_has_the_issues_of_all_groups_in_it_and_everybody_their_own() {
     assert_eq!(each(&server.read("ada", "/issues").await, "title").len(), 1, "written by ada");
     assert_eq!(numbers(&server, "ada", "/issues?scope=assigned-to-me").await, [43]);
     assert!(numbers(&server, "eli", "/issues?scope=all&per_page=100").await.len() > 6);
-    // A confidential one is for its people and for members alone.
+    // A confidential issue is only visible to its participants and to members.
     assert!(!numbers(&server, "root", AT).await.is_empty());
     let fay = server.get("fay", &format!("{AT}/43")).await;
     assert!(matches!(fay.status().as_u16(), 200 | 404));
@@ -71,7 +71,7 @@ async fn a_group_has_the_issues_of_all_groups_in_it_and_everybody_their_own() {
 }
 
 #[tokio::test]
-async fn labels_come_with_their_colors_where_they_are_asked_for() {
+async fn label_details_are_returned_on_request() {
     let server = demo().await;
     let plain = server.read("ada", &format!("{AT}/38")).await;
     assert_eq!(plain["labels"], value!(["bug", "design"]));
@@ -80,7 +80,7 @@ async fn labels_come_with_their_colors_where_they_are_asked_for() {
 }
 
 #[tokio::test]
-async fn an_issue_is_created_changed_closed_and_reopened() {
+async fn an_issue_can_be_created_changed_closed_and_reopened() {
     let server = demo().await;
     let cem = server.read("cem", "/user").await["id"].to_string();
     let form = [
@@ -121,7 +121,7 @@ async fn an_issue_is_created_changed_closed_and_reopened() {
 }
 
 #[tokio::test]
-async fn who_may_not_is_refused_and_what_is_missing_is_named() {
+async fn missing_fields_and_missing_permissions_are_reported() {
     let server = demo().await;
     let blank = json(server.post("ada", AT, &[("title", " ")]).await, 400).await;
     assert_eq!(blank["message"], value!({"title": ["can't be blank"]}));
@@ -132,7 +132,7 @@ async fn who_may_not_is_refused_and_what_is_missing_is_named() {
         json(server.put("ada", &format!("{AT}/999"), &[("title", "x")]).await, 404).await["message"],
         "404 Not found"
     );
-    // Anybody may write one in a public project, and plan nothing there.
+    // Any user may create an issue in a public project, but not set its planning fields.
     let form = [("title", "Hello"), ("labels", "bug"), ("due_date", "2026-12-24")];
     let at = "/projects/docs%2Fhandbook/issues";
     let made = json(server.post("fay", at, &form).await, 201).await;
@@ -143,7 +143,7 @@ async fn who_may_not_is_refused_and_what_is_missing_is_named() {
 }
 
 #[tokio::test]
-async fn an_issue_has_its_merge_requests_and_its_people() {
+async fn an_issue_lists_its_merge_requests_and_participants() {
     let server = demo().await;
     let iids = async |user: &str, path: &str| numbers(&server, user, &format!("{AT}/{path}")).await;
     assert_eq!(iids("ada", "31/closed_by").await.len(), 1);
@@ -161,7 +161,7 @@ async fn an_issue_has_its_merge_requests_and_its_people() {
 }
 
 #[tokio::test]
-async fn an_owner_deletes_an_issue_with_what_was_said() {
+async fn an_issue_is_deleted_with_its_notes_by_an_owner_only() {
     let server = demo().await;
     let path = format!("{AT}/38");
     assert_eq!(json(server.delete("bo", &path).await, 403).await["message"], "403 Forbidden");

@@ -1,4 +1,4 @@
-//! Labels of the local server: of projects and groups, their counts, and what has them.
+//! Labels of the local server: of projects and groups, with their counts and assignments.
 
 use crate::{Server, each, json};
 use labscope::backend::{Options, WorldKind};
@@ -11,7 +11,7 @@ async fn demo() -> Server {
 }
 
 #[tokio::test]
-async fn a_project_lists_its_own_and_those_of_its_groups_with_their_counts() {
+async fn a_project_lists_its_own_and_group_labels_with_counts() {
     let server = demo().await;
     let list = server.read("ada", &format!("{AT}?with_counts=true")).await;
     let names = each(&list, "name");
@@ -31,7 +31,7 @@ async fn a_project_lists_its_own_and_those_of_its_groups_with_their_counts() {
 }
 
 #[tokio::test]
-async fn a_label_is_created_renamed_everywhere_and_deleted() {
+async fn renaming_or_deleting_a_label_updates_everything_that_has_it() {
     let server = demo().await;
     let form = [("name", "flicker"), ("color", "orange"), ("description", "It blinks"), ("priority", "3")];
     let made = json(server.post("ada", AT, &form).await, 201).await;
@@ -39,7 +39,7 @@ async fn a_label_is_created_renamed_everywhere_and_deleted() {
     let again = json(server.post("ada", AT, &[("name", "flicker"), ("color", "#fff")]).await, 409).await;
     assert_eq!(again["message"], "Label already exists");
     let taken = json(server.post("ada", AT, &[("name", "security"), ("color", "#fff")]).await, 409).await;
-    assert_eq!(taken["message"], "Label already exists", "that of a group counts");
+    assert_eq!(taken["message"], "Label already exists", "group labels count");
     let wrong = json(server.post("ada", AT, &[("name", "x"), ("color", "odd one")]).await, 400).await;
     assert_eq!(wrong["message"], value!({"color": ["must be a valid color code"]}));
     let changed =
@@ -57,7 +57,7 @@ async fn a_label_is_created_renamed_everywhere_and_deleted() {
 }
 
 #[tokio::test]
-async fn who_may_not_is_refused_and_a_group_s_label_is_changed_in_the_group() {
+async fn group_labels_are_changed_in_the_group_and_need_permission() {
     let server = demo().await;
     let gone = json(server.put("ada", &format!("{AT}/security"), &[("color", "red")]).await, 404).await;
     assert_eq!(gone["message"], "404 Label Not Found");

@@ -1,5 +1,4 @@
-//! How much is taken, for how long, and from whom: bodies, connections that stand still, readers who do not read,
-//! hosts.
+//! Limits of the server: body sizes, idle connections, clients that do not read their replies, and host names.
 
 use crate::{Server, WORLD, downloads, header, json};
 use labscope::backend::{Clock, Limits, Options, WorldKind};
@@ -10,14 +9,14 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A limit that no test comes to.
+/// A timeout that no test reaches.
 const NEVER: Duration = Duration::from_secs(3_600);
-/// A limit that a test waits for.
+/// A timeout that a test waits for.
 const SOON: Duration = Duration::from_millis(50);
-/// How long a test waits for what must happen.
+/// The maximum time that a test waits for something.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// A server with these limits, over jobs with artifacts.
+/// Starts a server with these limits and a world of jobs with artifacts.
 async fn server(limits: Limits) -> Server {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("world.toml");
@@ -34,7 +33,7 @@ async fn connect(server: &Server) -> TcpStream {
     TcpStream::connect(server.running.base_url.trim_start_matches("http://")).await.unwrap()
 }
 
-/// Returns what comes until the server closes the connection.
+/// Returns everything received until the server closes the connection.
 async fn until_closed(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let read = stream.read_to_end(&mut text);
@@ -42,22 +41,22 @@ async fn until_closed(stream: &mut TcpStream) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// A file that no buffer on the way holds.
+/// A file that is larger than all buffers along the way.
 const LARGE: &str = "/projects/1/jobs/1/artifacts/bomb.bin";
 
-/// A reply that nobody reads.
+/// Starts a download that is never read.
 async fn unread(server: &Server, user: &str) -> Response {
     let reply = server.get(user, LARGE).await;
     assert_eq!(reply.status(), 200);
     reply
 }
 
-/// The first bytes of the same file.
+/// Requests the first bytes of the same file.
 async fn beginning(server: &Server, user: &str) -> Response {
     server.call(user, Method::GET, LARGE).header("range", "bytes=0-9").send().await.unwrap()
 }
 
-/// Asks until there is room.
+/// Retries until the server has a free stream.
 async fn until_admitted(server: &Server, user: &str) {
     let start = Instant::now();
     loop {
@@ -66,12 +65,12 @@ async fn until_admitted(server: &Server, user: &str) {
             return;
         }
         assert_eq!((reply.status().as_u16(), header(&reply, "retry-after")), (503, "1"));
-        assert!(start.elapsed() < WITHIN, "{user} gets no place");
+        assert!(start.elapsed() < WITHIN, "{user} gets no free stream");
     }
 }
 
 #[tokio::test]
-async fn a_body_is_taken_up_to_what_its_route_is_for_and_refused_in_a_sentence() {
+async fn each_route_has_a_body_limit_with_a_clear_error() {
     let server = Server::of(WORLD, &Default::default()).await;
     let send = |user: &str, path: &str, body: String| {
         server.call(user, Method::POST, path).header("content-type", "application/json").body(body).send()
@@ -89,11 +88,11 @@ async fn a_body_is_taken_up_to_what_its_route_is_for_and_refused_in_a_sentence()
     json(send("ada", "/projects/1/repository/commits", file(9)).await.unwrap(), 201).await;
     let refused = json(send("ada", "/projects/1/repository/commits", file(65)).await.unwrap(), 413).await;
     assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 64 MiB at most here");
-    // Nobody who has not signed in sends anything large.
+    // Anonymous callers cannot send large bodies.
     let refused = json(send("", notes, note(2)).await.unwrap(), 413).await;
     assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 1 MiB at most here");
     let unknown = server.call("", Method::POST, notes).header("PRIVATE-TOKEN", "nobody's").body(note(2));
-    // That is clear from the head, so that the body need not arrive.
+    // The headers are enough to decide, so the server does not wait for the body.
     if let Ok(reply) = unknown.send().await {
         assert_eq!(reply.status(), 401);
     }
@@ -103,21 +102,21 @@ async fn a_body_is_taken_up_to_what_its_route_is_for_and_refused_in_a_sentence()
 }
 
 #[tokio::test]
-async fn a_connection_that_brings_no_request_is_closed() {
+async fn a_connection_without_a_request_is_closed() {
     let server = server(Limits { head: SOON, ..patient() }).await;
     for begun in ["", "GET /api/v4/version HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
         let mut stream = connect(&server).await;
         stream.write_all(begun.as_bytes()).await.unwrap();
         assert_eq!(until_closed(&mut stream).await, "", "{begun:?}");
     }
-    // And one that brought one before.
+    // Also a connection that has already served a request.
     let mut stream = connect(&server).await;
     stream.write_all(b"GET /api/v4/projects/1 HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     assert!(until_closed(&mut stream).await.starts_with("HTTP/1.1 200 OK\r\n"));
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_arrive_is_not_waited_for() {
+async fn a_body_that_does_not_arrive_times_out_with_408() {
     let server = server(Limits { body: SOON, ..patient() }).await;
     let mut stream = connect(&server).await;
     let head = format!(
@@ -131,7 +130,7 @@ async fn a_body_that_does_not_arrive_is_not_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn readers_who_do_not_read_hold_up_nobody_else() {
+async fn clients_that_do_not_read_do_not_block_others() {
     let server = server(Limits { streams: 16, ..patient() }).await;
     let mut idle = Vec::new();
     for _ in 0..8 {
@@ -141,33 +140,33 @@ async fn readers_who_do_not_read_hold_up_nobody_else() {
     assert_eq!(server.get("eve", "/projects/1/jobs/1/trace").await.status(), 200);
     let archive = server.get("eve", "/projects/1/repository/archive").await;
     assert!(!archive.bytes().await.unwrap().is_empty());
-    assert_eq!(server.read("ada", "/projects/1").await["name"], "hello", "what is not streamed is answered to all");
-    // One caller has half of the places.
+    assert_eq!(server.read("ada", "/projects/1").await["name"], "hello", "only streams are limited");
+    // A single caller may use half of the streams.
     assert_eq!(beginning(&server, "ada").await.status(), 503);
     idle.pop();
     until_admitted(&server, "ada").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_read_gives_way_to_who_does() {
+async fn a_stalled_reply_is_dropped_when_streams_run_out() {
     let server = server(Limits { streams: 4, stall: Duration::ZERO, ..patient() }).await;
     let [first, second] = [unread(&server, "ada").await, unread(&server, "ada").await];
-    // Once their writers wait.
+    // Waits until the writers of both replies are stalled.
     until_admitted(&server, "ada").await;
-    // A part is not taken for the whole.
+    // A truncated reply is not mistaken for a complete one.
     let whole = [first.bytes().await, second.bytes().await].into_iter().filter_map(Result::ok).collect::<Vec<_>>();
     assert_eq!(whole.iter().map(|bytes| bytes.len()).collect::<Vec<_>>(), [50_000_000], "one of them gave way");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reply_that_nobody_reads_ends() {
+async fn a_reply_that_is_never_read_times_out() {
     let server = server(Limits { streams: 2, reply: SOON, ..patient() }).await;
     let _idle = unread(&server, "ada").await;
     until_admitted(&server, "ada").await;
 }
 
 #[tokio::test]
-async fn a_server_of_this_machine_answers_to_no_other_name() {
+async fn a_loopback_server_rejects_other_host_names() {
     let ask = async |server: &Server, host: &str| {
         let mut stream = connect(server).await;
         let head = format!("GET /api/v4/projects/1 HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
@@ -186,7 +185,7 @@ async fn a_server_of_this_machine_answers_to_no_other_name() {
         "421 Misdirected Request: this server answers to localhost and 127.0.0.1, and not to \\\"rebound.example\\\"";
     assert!(answer.ends_with(&format!("{{\"message\":\"{why}\"}}")), "{answer}");
 
-    // What others reach has names of its own.
+    // A server on a public address accepts any host name.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("world.toml");
     std::fs::write(&file, WORLD).unwrap();

@@ -1,4 +1,4 @@
-//! Hooks: who listens is told of what happened.
+//! Hooks: subscribers are notified of events.
 
 use crate::{Server, WORLD, json};
 use reqwest::Method;
@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Takes posts forever, and hands on their bodies; the first few connections it only closes.
+/// Accepts posts forever and forwards their bodies; closes the first `closed` connections without an answer.
 fn receiver(closed: usize) -> (String, mpsc::Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told", listener.local_addr().unwrap());
@@ -35,7 +35,7 @@ fn receiver(closed: usize) -> (String, mpsc::Receiver<Value>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hook_hears_of_what_it_asked_for_and_of_nothing_else() {
+async fn a_hook_receives_only_the_events_it_subscribed_to() {
     let (url, told) = receiver(0);
     let (deaf, silence) = receiver(0);
     let server = Server::of(WORLD, &Default::default()).await;
@@ -65,13 +65,13 @@ async fn a_hook_hears_of_what_it_asked_for_and_of_nothing_else() {
     assert_eq!(request["object_kind"], "merge_request");
     assert_eq!(request["object_attributes"]["action"], "close");
 
-    // A write that is refused is nobody's news.
+    // A refused write triggers no hook.
     assert_eq!(server.post("bo", "/projects/1/repository/branches", &[("branch", "x")]).await.status(), 400);
     assert!(told.try_recv().is_err() && silence.try_recv().is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hook_that_was_not_reached_is_told_again() {
+async fn a_failed_hook_delivery_is_retried() {
     let (url, told) = receiver(1);
     let server = Server::of(WORLD, &Default::default()).await;
     json(server.post("root", "/hooks", &[("url", &url), ("push_events", "1")]).await, 201).await;

@@ -1,4 +1,4 @@
-//! A person's own repository, over HTTP, and never written to.
+//! A user's own repository, served over HTTP and never written to.
 
 use crate::{Server, each, header, json};
 use git2::{Oid, Repository, Signature, Time};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Commits files on top of HEAD, in the work tree's repository.
+/// Commits files on top of HEAD in the repository of the work tree.
 fn commit(repo: &Repository, at: i64, files: &[(&str, &str)]) -> Oid {
     let mut builder = git2::build::TreeUpdateBuilder::new();
     for (path, text) in files {
@@ -39,7 +39,7 @@ fn made() -> (TempDir, Repository) {
     (folder, repo)
 }
 
-/// Returns every file of a folder with its bytes.
+/// Returns every file of a folder with its content.
 fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut out = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -54,11 +54,11 @@ fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[tokio::test]
-async fn a_repository_is_browsed_and_left_as_it_was() {
+async fn a_local_repository_can_be_browsed_and_stays_unchanged() {
     let (folder, repo) = made();
     std::fs::create_dir(folder.path().join("rocket/src")).unwrap();
     let before = everything(folder.path());
-    // From inside the work tree, too.
+    // The server also starts from a subfolder of the work tree.
     let server = Server::over(folder.path().join("rocket/src")).await;
     assert_eq!(server.running.project.as_deref(), Some("local/rocket"));
     let at = |path: &str| format!("/projects/local%2Frocket{path}");
@@ -84,7 +84,7 @@ async fn a_repository_is_browsed_and_left_as_it_was() {
     assert_eq!(raw.text().await.unwrap(), "fn main() {\n    launch();\n}\n");
 
     let log = server.get("ada", &at("/repository/commits?per_page=2")).await;
-    assert_eq!((header(&log, "x-total"), header(&log, "x-next-page")), ("absent", "2"), "what follows is not counted");
+    assert_eq!((header(&log, "x-total"), header(&log, "x-next-page")), ("absent", "2"), "the total is not counted");
     let log = json(log, 200).await;
     assert_eq!(each(&log, "title"), ["Commit at 3000", "Commit at 2000"]);
     assert_eq!(log[0]["authored_date"], "1970-01-01T01:50:00.000+01:00");
@@ -106,7 +106,7 @@ async fn a_repository_is_browsed_and_left_as_it_was() {
     let people = server.read("ada", &at("/repository/contributors")).await;
     assert_eq!(people[0]["commits"], 3);
 
-    // Changes stay with the server.
+    // Changes are kept by the server only.
     let new = [("branch", "mine"), ("ref", "main")];
     json(server.post("ada", &at("/repository/branches"), &new).await, 201).await;
     assert_eq!(server.delete("ada", &at("/repository/branches/feature%2Ffuel")).await.status(), 204);
@@ -115,7 +115,7 @@ async fn a_repository_is_browsed_and_left_as_it_was() {
 }
 
 #[tokio::test]
-async fn bare_empty_and_detached_repositories_open() {
+async fn bare_empty_and_detached_repositories_can_be_served() {
     let folder = tempfile::tempdir().unwrap();
     Repository::init_bare(folder.path().join("bare.git")).unwrap();
     let server = Server::over(folder.path().join("bare.git")).await;
@@ -137,7 +137,7 @@ async fn bare_empty_and_detached_repositories_open() {
 }
 
 #[tokio::test]
-async fn what_is_no_repository_is_refused_in_a_sentence() {
+async fn a_folder_without_a_repository_is_refused_with_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { repos: vec![folder.path().to_path_buf()], ..Options::default() };
     let error = start(options).await.unwrap_err().to_string();
@@ -145,7 +145,7 @@ async fn what_is_no_repository_is_refused_in_a_sentence() {
 }
 
 #[tokio::test]
-async fn changes_made_here_outlive_a_restart_beside_those_made_there() {
+async fn server_and_repository_changes_coexist_after_a_restart() {
     let (folder, repo) = made();
     let data = tempfile::tempdir().unwrap();
     let options = || Options {
@@ -177,7 +177,7 @@ async fn changes_made_here_outlive_a_restart_beside_those_made_there() {
 }
 
 #[tokio::test]
-async fn a_commit_with_an_absurd_date_is_shown_and_built_upon() {
+async fn a_commit_with_an_invalid_date_can_be_shown_and_built_upon() {
     for date in ["99999999999999999999 +0000", "9223372036854775807 +0100", "-9223372036854775808 +0000", "x y", ""] {
         let (folder, repo) = made();
         let head = repo.head().unwrap().peel_to_commit().unwrap();
@@ -268,7 +268,7 @@ async fn a_commit_with_an_absurd_date_is_shown_and_built_upon() {
 }
 
 #[tokio::test]
-async fn a_clone_is_called_after_its_remote_and_its_user_after_the_configuration_of_git() {
+async fn a_clone_is_named_after_its_remote_and_the_user_comes_from_git_config() {
     let (folder, repo) = made();
     repo.remote("origin", "git@git.example.com:acme/saturn-v.git").unwrap();
     let mut config = repo.config().unwrap();

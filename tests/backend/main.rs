@@ -1,4 +1,4 @@
-//! The local server over loopback: what any client sees, in literal text.
+//! The local server over loopback, as any client sees it, with literal requests and replies.
 
 mod access;
 mod admin;
@@ -50,24 +50,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A server, and a caller of it.
+/// A server with a client for it.
 pub struct Server {
     pub running: Running,
     client: reqwest::Client,
 }
 
 impl Server {
-    /// A server with `root`, `ada` and nothing else.
+    /// Starts a server with the users `root` and `ada` and nothing else.
     pub async fn empty() -> Server {
         Server::with(Options::default()).await
     }
 
-    /// A server over one git repository.
+    /// Starts a server over one git repository.
     pub async fn over(path: PathBuf) -> Server {
         Server::with(Options { repos: vec![path], ..Options::default() }).await
     }
 
-    /// A server with the world of a file's text, at a time that the test moves on, in seconds.
+    /// Starts a server with the world in `world`, whose clock is `passed` seconds after its start.
     pub async fn of(world: &str, passed: &Arc<AtomicI64>) -> Server {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("world.toml");
@@ -81,7 +81,7 @@ impl Server {
     }
 
     pub async fn with(options: Options) -> Server {
-        // reqwest is built without one of its own.
+        // reqwest is built without a TLS provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let running = start(options).await.unwrap_or_else(|error| panic!("{error}"));
         Server { running, client: reqwest::Client::builder().no_proxy().build().unwrap() }
@@ -91,7 +91,7 @@ impl Server {
         self.running.tokens.get(user).map_or("", String::as_str)
     }
 
-    /// A call by `user`, nobody where it is empty.
+    /// Returns a request by `user`, or an anonymous one if `user` is empty.
     pub fn call(&self, user: &str, method: Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.client.request(method, format!("{}/api/v4{path}", self.running.base_url));
         if user.is_empty() { request } else { request.header("PRIVATE-TOKEN", self.token(user)) }
@@ -101,7 +101,7 @@ impl Server {
         self.call(user, Method::GET, path).send().await.unwrap()
     }
 
-    /// The body of a read that succeeds.
+    /// Returns the body of a GET request, which must succeed.
     pub async fn read(&self, user: &str, path: &str) -> Value {
         json(self.get(user, path).await, 200).await
     }
@@ -119,7 +119,7 @@ impl Server {
     }
 }
 
-/// The body of a reply that must have a status.
+/// Returns the body of a reply, which must have the given status.
 pub async fn json(reply: Response, status: u16) -> Value {
     let (got, url) = (reply.status(), reply.url().clone());
     let text = reply.text().await.unwrap();
@@ -127,17 +127,17 @@ pub async fn json(reply: Response, status: u16) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {error}: {text}"))
 }
 
-/// The texts of a field of every element.
+/// Returns the text of a field of every element.
 pub fn each<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
     list.as_array().unwrap().iter().map(|row| row[field].as_str().unwrap_or_default()).collect()
 }
 
-/// A text header.
+/// Returns a header as text.
 pub fn header<'a>(reply: &'a Response, name: &str) -> &'a str {
     reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("absent")
 }
 
-/// A project with a merge request and jobs that live.
+/// A world of a project with a merge request and running jobs.
 pub const WORLD: &str = r#"
 now = "2026-11-20T16:00:00Z"
 users = [
@@ -210,13 +210,13 @@ outcome = { ship = "manual" }
 "#;
 
 #[tokio::test]
-async fn unknown_routes_and_methods_are_told_apart() {
+async fn unknown_routes_get_404_and_unknown_methods_405() {
     let server = Server::empty().await;
     assert_eq!(json(server.get("", "/nowhere").await, 404).await["error"], "404 Not Found");
     assert_eq!(json(server.delete("root", "/projects").await, 405).await["error"], "405 Not Allowed");
 }
 
-/// Every row of the specification has a handler: its line answers something that only one of them can.
+/// Every row of the specification has a handler: its route gives a reply that only its handler can give.
 #[tokio::test]
 async fn every_endpoint_is_mounted_once() {
     let mut mounted = labscope::backend::routes(false).mounted().to_vec();
@@ -237,11 +237,11 @@ async fn every_endpoint_is_mounted_once() {
     }
 }
 
-/// The specification has 143 rows; one of them is another with an input.
+/// The specification has 143 rows; one of them is another row with a parameter.
 #[tokio::test]
-async fn a_server_of_10_6_has_what_the_specification_describes_and_nothing_else() {
+async fn an_old_server_has_exactly_the_specified_endpoints() {
     let (all, old) = (labscope::backend::routes(false), labscope::backend::routes(true));
-    assert_eq!(old.mounted().len(), 142, "an endpoint that the specification does not have is not marked as newer");
+    assert_eq!(old.mounted().len(), 142, "a newer endpoint is not marked as newer");
     assert!(all.mounted().len() > old.mounted().len());
     let server = Server::with(Options { world: WorldKind::Demo, only_specified: true, ..Options::default() }).await;
     for endpoint in labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).filter(|e| e.is_newer) {

@@ -1,11 +1,11 @@
-//! Members of projects and groups in the local server: who may add, change and remove whom.
+//! Members of projects and groups in the local server, and who may add, change and remove them.
 
 use crate::{Server, each, json};
 use labscope::backend::{Options, WorldKind};
 
 const PROJECT: &str = "/projects/acme%2Frocket-ui/members";
 const GROUP: &str = "/groups/acme/members";
-/// A member of a group below alone.
+/// A user who is only a member of a subgroup.
 const BOT: &str = "pipeline-bot";
 
 async fn demo() -> Server {
@@ -17,7 +17,7 @@ async fn id(server: &Server, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_member_is_added_gets_another_role_and_is_removed() {
+async fn a_member_can_be_added_changed_and_removed() {
     for (at, owner) in [(PROJECT, "ada"), (GROUP, "root")] {
         let server = demo().await;
         let bot = id(&server, BOT).await;
@@ -38,7 +38,7 @@ async fn a_member_is_added_gets_another_role_and_is_removed() {
 }
 
 #[tokio::test]
-async fn nobody_gives_more_than_they_have_and_a_group_keeps_an_owner() {
+async fn roles_above_your_own_cannot_be_given_and_a_group_keeps_an_owner() {
     let server = demo().await;
     let bot = id(&server, BOT).await;
     let form = |level: &'static str| [("user_id", bot.as_str()), ("access_level", level)];
@@ -49,13 +49,13 @@ async fn nobody_gives_more_than_they_have_and_a_group_keeps_an_owner() {
     assert_eq!(server.post("root", PROJECT, &form("33")).await.status(), 400);
     let nobody = [("user_id", "9999"), ("access_level", "20")];
     assert_eq!(json(server.post("root", PROJECT, &nobody).await, 404).await["message"], "404 User Not Found");
-    // A maintainer, who is no owner.
+    // A maintainer, who is not an owner.
     let made = json(server.post("root", PROJECT, &form("40")).await, 201).await;
     assert_eq!(made["access_level"], 40);
     let cem = id(&server, "cem").await;
     let above = [("user_id", cem.as_str()), ("access_level", "50")];
     assert_eq!(server.post(BOT, PROJECT, &above).await.status(), 403);
-    // Of two owners one may go.
+    // One of two owners may be removed.
     json(server.post("root", GROUP, &form("50")).await, 201).await;
     let members = server.read("root", &format!("{GROUP}?per_page=100")).await;
     let owners: Vec<String> = members
@@ -75,7 +75,7 @@ async fn nobody_gives_more_than_they_have_and_a_group_keeps_an_owner() {
 }
 
 #[tokio::test]
-async fn members_are_found_by_their_name_and_their_username() {
+async fn members_can_be_searched_by_name_and_username() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     for (part, found) in [("lin", vec!["bo"]), ("bo", vec!["bo"]), ("SOMMER", vec!["ada"]), ("nobody", vec![])] {
         let members = server.read("ada", &format!("/projects/1/members?query={part}")).await;
@@ -84,7 +84,7 @@ async fn members_are_found_by_their_name_and_their_username() {
 }
 
 #[tokio::test]
-async fn people_leave_by_themselves_and_a_membership_ends() {
+async fn members_can_leave_and_memberships_expire() {
     let server = demo().await;
     let bot = id(&server, BOT).await;
     let form = [("user_id", bot.as_str()), ("access_level", "10")];

@@ -1,4 +1,4 @@
-//! Merge requests in the local server: what lists are filtered by, what a change says, and who writes to a locked one.
+//! Merge requests of the local server: filters of lists, changes, and locked discussions.
 
 use crate::{Server, WORLD, each, json};
 use serde_json::Value;
@@ -13,19 +13,19 @@ async fn id(server: &Server, name: &str) -> String {
     server.read("root", &format!("/users?username={name}")).await[0]["id"].to_string()
 }
 
-/// The titles of the merge requests that a filter finds.
+/// Returns the number of merge requests that match a filter.
 async fn found(server: &Server, filter: &str) -> usize {
     let list = server.read("ada", &format!("/projects/1/merge_requests?{filter}")).await;
     list.as_array().map_or(0, Vec::len)
 }
 
-/// What the system wrote last.
+/// Returns the body of the latest note.
 async fn said(server: &Server) -> Value {
     server.read("ada", &format!("{REQUEST}/notes?sort=desc")).await[0]["body"].clone()
 }
 
 #[tokio::test]
-async fn filters_find_what_they_name_and_nothing_else() {
+async fn each_filter_matches_only_what_it_names() {
     let server = server().await;
     let (bo, eve) = (id(&server, "bo").await, id(&server, "eve").await);
     let made = json(server.post("ada", "/projects/1/milestones", &[("title", "Next")]).await, 201).await;
@@ -47,7 +47,7 @@ async fn filters_find_what_they_name_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_empty_input_takes_the_assignee_and_the_milestone_away() {
+async fn empty_parameters_remove_the_assignee_and_the_milestone() {
     let server = server().await;
     let bo = id(&server, "bo").await;
     let made = json(server.post("ada", "/projects/1/milestones", &[("title", "Next")]).await, 201).await;
@@ -56,7 +56,7 @@ async fn an_empty_input_takes_the_assignee_and_the_milestone_away() {
     let changed = json(server.put("ada", REQUEST, &change).await, 200).await;
     assert_eq!((&changed["assignee"]["username"], &changed["milestone"]["title"]), (&"bo".into(), &"Next".into()));
     assert_eq!(said(&server).await, "changed milestone to %\"Next\"");
-    // What is not named stays.
+    // Parameters that are absent stay unchanged.
     let titled = json(server.put("ada", REQUEST, &[("title", "Loudest")]).await, 200).await;
     assert_eq!((&titled["assignee"]["username"], &titled["milestone"]["title"]), (&"bo".into(), &"Next".into()));
     let emptied = json(server.put("ada", REQUEST, &[("milestone_id", "")]).await, 200).await;
@@ -68,14 +68,14 @@ async fn an_empty_input_takes_the_assignee_and_the_milestone_away() {
 }
 
 #[tokio::test]
-async fn pipelines_of_a_merge_request_are_those_of_its_branch() {
+async fn a_merge_request_lists_the_pipelines_of_its_source_branch() {
     let server = server().await;
     json(server.post("ada", "/projects/1/pipeline", &[("ref", "main")]).await, 201).await;
     let own = || server.read("ada", "/projects/1/merge_requests/1/pipelines");
     assert_eq!(each(&own().await, "ref"), ["louder"]);
     json(server.post("ada", "/projects/1/pipeline", &[("ref", "louder")]).await, 201).await;
     assert_eq!(each(&own().await, "ref"), ["louder", "louder"]);
-    // Another branch at the same commit has pipelines of its own.
+    // Pipelines of another branch at the same commit are not included.
     let branch = [("branch", "copy"), ("ref", "louder")];
     json(server.post("ada", "/projects/1/repository/branches", &branch).await, 201).await;
     json(server.post("ada", "/projects/1/pipeline", &[("ref", "copy")]).await, 201).await;
@@ -83,7 +83,7 @@ async fn pipelines_of_a_merge_request_are_those_of_its_branch() {
 }
 
 #[tokio::test]
-async fn only_members_write_to_a_locked_merge_request() {
+async fn only_members_can_comment_on_a_locked_merge_request() {
     let server = server().await;
     let notes = format!("{REQUEST}/notes");
     json(server.post("eve", &notes, &[("body", "Before")]).await, 201).await;
@@ -93,7 +93,7 @@ async fn only_members_write_to_a_locked_merge_request() {
 }
 
 #[tokio::test]
-async fn reviewers_get_one_todo_and_who_cannot_see_a_project_is_not_assigned() {
+async fn reviewers_get_one_to_do_and_users_without_access_are_not_assigned() {
     let server = server().await;
     let (bo, eve) = (id(&server, "bo").await, id(&server, "eve").await);
     for _ in 0..2 {
@@ -126,12 +126,12 @@ async fn a_project_without_merge_requests_refuses_them() {
     create(403).await;
     json(server.put("ada", "/projects/1", &[("merge_requests_enabled", "true")]).await, 200).await;
     let made = create(201).await;
-    // Nobody has said anything yet, and there is no fork that maintainers could push to.
+    // There are no notes yet, and no fork that maintainers could push to.
     assert_eq!((&made["user_notes_count"], &made["allow_maintainer_to_push"]), (&0.into(), &false.into()));
 }
 
 #[tokio::test]
-async fn merge_requests_from_another_project_come_from_forks_alone() {
+async fn a_fork_can_open_a_merge_request_in_its_origin_but_other_projects_cannot() {
     let server = server().await;
     let fork = json(server.post("eve", "/projects/1/fork", &[]).await, 201).await;
     server.read("eve", &format!("/projects/{}", fork["id"])).await;

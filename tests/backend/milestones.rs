@@ -1,4 +1,4 @@
-//! Milestones of the local server: of projects and groups, what is in them, and their changes.
+//! Milestones of the local server: of projects and groups, their contents, and changes to them.
 
 use crate::{Server, each, json};
 use labscope::backend::{Options, WorldKind};
@@ -11,9 +11,9 @@ async fn demo() -> Server {
 }
 
 #[tokio::test]
-async fn lists_are_narrowed_and_what_is_in_one_is_listed() {
+async fn milestones_can_be_filtered_and_list_their_contents() {
     let server = demo().await;
-    assert_eq!(each(&server.read("ada", AT).await, "title"), ["0.3", "0.4", "Later"], "what is due first");
+    assert_eq!(each(&server.read("ada", AT).await, "title"), ["0.3", "0.4", "Later"], "earliest due date first");
     let active = server.read("ada", &format!("{AT}?state=active&include_ancestors=true")).await;
     assert_eq!(each(&active, "title"), ["0.4", "Winter break", "Later"]);
     assert_eq!((&active[0]["expired"], &active[0]["due_date"]), (&false.into(), &"2026-12-11".into()));
@@ -37,7 +37,7 @@ async fn lists_are_narrowed_and_what_is_in_one_is_listed() {
 }
 
 #[tokio::test]
-async fn one_is_created_changed_closed_and_deleted() {
+async fn a_milestone_can_be_created_changed_closed_and_deleted() {
     let server = demo().await;
     let form = [("title", "0.5"), ("start_date", "2027-01-01"), ("due_date", "2027-03-01"), ("description", "Mouse")];
     let made = json(server.post("ada", AT, &form).await, 201).await;
@@ -65,7 +65,7 @@ async fn one_is_created_changed_closed_and_deleted() {
 }
 
 #[tokio::test]
-async fn one_of_a_group_is_at_hand_in_its_projects_and_changed_in_the_group() {
+async fn a_group_milestone_is_usable_in_projects_but_changed_in_the_group() {
     let server = demo().await;
     let made = json(server.post("ada", "/groups/acme/milestones", &[("title", "2027")]).await, 201).await;
     let id = made["id"].to_string();

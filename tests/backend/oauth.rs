@@ -1,4 +1,4 @@
-//! Signing in a device by OAuth: the code, the page, the token and its renewal.
+//! Signing in a device with OAuth: the code, the page, the token, and its refresh.
 
 use crate::{Server, json};
 use labscope::backend::Options;
@@ -34,7 +34,7 @@ async fn allow(server: &Server, code: &str, user: &str) -> Response {
 }
 
 #[tokio::test]
-async fn a_device_gets_a_token_once_somebody_signed_in_for_it() {
+async fn a_device_gets_a_token_after_a_user_authorized_it() {
     let server = Server::empty().await;
     let (device, code) = begin(&server).await;
     assert_eq!(code.len(), 8);
@@ -58,12 +58,12 @@ async fn a_device_gets_a_token_once_somebody_signed_in_for_it() {
     let known = json(info(access).await, 200).await;
     assert_eq!((&known["scope"], &known["scopes"]), (&value!(["api"]), &value!(["api"])));
     assert!((7000..=7200).contains(&known["expires_in_seconds"].as_i64().unwrap()), "{known}");
-    assert_eq!(json(info(server.token("ada")).await, 401).await["error"], "invalid_token", "it is no token of OAuth");
-    assert_eq!(json(poll(&server, &device).await, 400).await["error"], "invalid_grant", "a code is good once");
+    assert_eq!(json(info(server.token("ada")).await, 401).await["error"], "invalid_token", "it is not an OAuth token");
+    assert_eq!(json(poll(&server, &device).await, 400).await["error"], "invalid_grant", "a code can be used once");
 }
 
 #[tokio::test]
-async fn a_renewed_token_replaces_the_pair_before_it() {
+async fn refreshing_a_token_revokes_the_previous_pair() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of("[[users]]\nusername = \"root\"\nadmin = true\n", &passed).await;
     let (device, code) = begin(&server).await;
@@ -84,7 +84,7 @@ async fn a_renewed_token_replaces_the_pair_before_it() {
 }
 
 #[tokio::test]
-async fn who_asks_for_too_much_or_too_late_is_refused() {
+async fn invalid_clients_scopes_and_expired_codes_are_refused() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of("[[users]]\nusername = \"root\"\nadmin = true\n", &passed).await;
     for (form, status, error) in [
@@ -106,7 +106,7 @@ async fn who_asks_for_too_much_or_too_late_is_refused() {
 }
 
 #[tokio::test]
-async fn an_old_server_has_no_such_thing() {
+async fn an_old_server_has_no_device_authorization() {
     let server = Server::with(Options { only_specified: true, ..Options::default() }).await;
     let form = [("client_id", "labscope"), ("scope", "api")];
     assert_eq!(post(&server, "/oauth/authorize_device", &form).await.status(), 404);

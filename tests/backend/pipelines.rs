@@ -1,4 +1,4 @@
-//! Pipelines: listed, run, retried, canceled and deleted.
+//! Pipelines: listing, running, retrying, canceling and deleting.
 
 use crate::{Server, WORLD, each, header, json};
 use labscope::backend::{Options, WorldKind};
@@ -17,7 +17,7 @@ async fn run(server: &Server, user: &str, body: &Value) -> Response {
     server.call(user, Method::POST, "/projects/ada%2Fhello/pipeline").json(body).send().await.unwrap()
 }
 
-/// Name and status of the jobs of a pipeline, first to last.
+/// Returns the name and status of each job of a pipeline, first to last.
 async fn jobs(server: &Server, id: &Value) -> Vec<String> {
     let jobs = server.read("ada", &format!("{PIPELINES}/{id}/jobs")).await;
     let word = |job: &Value| format!("{} {}", job["name"].as_str().unwrap(), job["status"].as_str().unwrap());
@@ -25,7 +25,7 @@ async fn jobs(server: &Server, id: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_pipeline_runs_on_the_clock_with_its_variables() {
+async fn a_pipeline_progresses_with_the_clock_and_has_its_variables() {
     let passed = Arc::default();
     let server = server(&passed).await;
     let body = value!({"ref": "main", "variables": [{"key": "LOUD", "value": "1"}]});
@@ -52,13 +52,13 @@ async fn a_pipeline_runs_on_the_clock_with_its_variables() {
         assert_eq!(server.read(user, &variables).await, wanted, "{user}");
     }
     assert_eq!(json(server.get("eve", &variables).await, 403).await["message"], "403 Forbidden");
-    // Bo did not run the other one.
+    // The other pipeline was not started by bo.
     let first = server.read("bo", &format!("{PIPELINES}?sort=asc")).await[0]["id"].clone();
     assert_eq!(server.get("bo", &format!("{PIPELINES}/{first}/variables")).await.status(), 403);
 }
 
 #[tokio::test]
-async fn a_pipeline_that_cannot_run_says_why() {
+async fn a_pipeline_that_cannot_be_created_reports_the_reason() {
     let server = server(&Arc::default()).await;
     let why = async |user: &str, body: Value, status: u16| json(run(&server, user, &body).await, status).await;
     assert_eq!(why("bo", value!({"ref": "odd"}), 400).await, value!({"message": {"base": ["Reference not found"]}}));
@@ -81,7 +81,7 @@ async fn a_pipeline_that_cannot_run_says_why() {
 }
 
 #[tokio::test]
-async fn cancel_ends_what_goes_on_and_retry_brings_it_back_stage_by_stage() {
+async fn a_canceled_pipeline_is_retried_stage_by_stage() {
     let passed = Arc::default();
     let server = server(&passed).await;
     let id = json(run(&server, "bo", &value!({"ref": "main"})).await, 201).await["id"].clone();
@@ -94,14 +94,14 @@ async fn cancel_ends_what_goes_on_and_retry_brings_it_back_stage_by_stage() {
     assert_eq!(jobs(&server, &id).await, ["hello canceled", "ship canceled", "hello pending", "ship created"]);
     passed.store(40, Ordering::Relaxed);
     assert_eq!(jobs(&server, &id).await[2..], ["hello success", "ship manual"]);
-    // There is nothing more to retry or to cancel, which is no error.
+    // Retrying or canceling when there is nothing left to do is not an error.
     json(server.post("bo", &format!("{PIPELINES}/{id}/retry"), &[]).await, 201).await;
     json(server.post("bo", &format!("{PIPELINES}/{id}/cancel"), &[]).await, 200).await;
     assert_eq!(jobs(&server, &id).await.len(), 4);
 }
 
 #[tokio::test]
-async fn an_owner_deletes_a_pipeline_with_its_jobs() {
+async fn an_owner_can_delete_a_pipeline_with_its_jobs() {
     let server = server(&Arc::default()).await;
     let id = server.read("ada", PIPELINES).await[0]["id"].clone();
     let job = server.read("ada", &format!("{PIPELINES}/{id}/jobs")).await[0]["id"].clone();
@@ -114,7 +114,7 @@ async fn an_owner_deletes_a_pipeline_with_its_jobs() {
 }
 
 #[tokio::test]
-async fn the_demo_lists_its_pipelines_and_each_filter_narrows_them() {
+async fn each_filter_narrows_the_pipelines_of_the_demo() {
     let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
     let path = "/projects/acme%2Frocket-ui/pipelines";
     let read = async |query: &str| server.read("ada", &format!("{path}?per_page=100&{query}")).await;
@@ -153,7 +153,7 @@ async fn the_demo_lists_its_pipelines_and_each_filter_narrows_them() {
 }
 
 #[tokio::test]
-async fn a_trigger_job_starts_a_pipeline_that_lists_leave_out() {
+async fn a_trigger_job_starts_a_child_pipeline_that_lists_omit() {
     let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
     let path = "/projects/acme%2Frocket-ui/pipelines";
     let parent = server.read("ada", &format!("{path}?source=web")).await[0]["id"].clone();
@@ -169,14 +169,14 @@ async fn a_trigger_job_starts_a_pipeline_that_lists_leave_out() {
     assert!(!ids("").await.contains(&child["id"]) && ids("source=parent_pipeline").await.contains(&child["id"]));
     let whole = server.read("ada", &format!("{path}/{}", child["id"])).await;
     assert_eq!((&whole["sha"], &whole["source"]), (&child["sha"], &"parent_pipeline".into()));
-    // It says nothing of its commit, and its jobs are jobs of its own.
+    // The child pipeline is not its commit's latest pipeline, and it has separate jobs.
     let commit = server
         .read("ada", &format!("/projects/acme%2Frocket-ui/repository/commits/{}", child["sha"].as_str().unwrap()))
         .await;
     assert_ne!(commit["last_pipeline"]["id"], child["id"]);
     let jobs = server.read("ada", &format!("{path}/{}/jobs", child["id"])).await;
     assert_eq!(each(&jobs, "name"), ["publish", "examples", "pages"]);
-    // Run again, it is a new job with a new pipeline.
+    // A retry creates a new job with a new pipeline.
     let retried = format!("/projects/acme%2Frocket-ui/jobs/{}/retry", bridges[0]["id"]);
     let new = json(server.post("ada", &retried, &[]).await, 201).await;
     assert!(new["id"].as_u64() > bridges[0]["id"].as_u64(), "{new}");
@@ -185,13 +185,13 @@ async fn a_trigger_job_starts_a_pipeline_that_lists_leave_out() {
     assert!(
         server.read("ada", &format!("{path}/{parent}/bridges?scope[]=failed")).await.as_array().unwrap().is_empty()
     );
-    // What it started goes with it.
+    // Deleting the parent deletes the child pipeline.
     assert_eq!(server.delete("root", &format!("{path}/{parent}")).await.status(), 204);
     assert_eq!(server.get("ada", &format!("{path}/{}", now[0]["downstream_pipeline"]["id"])).await.status(), 404);
 }
 
 #[tokio::test]
-async fn pipelines_are_numbered_in_their_project_and_no_number_is_given_twice() {
+async fn pipeline_iids_are_per_project_and_never_reused() {
     let server = server(&Arc::default()).await;
     let first = json(run(&server, "bo", &value!({"ref": "main"})).await, 201).await;
     assert_eq!(first["iid"], 2);

@@ -1,11 +1,11 @@
-//! Projects and groups: lists, pages, inputs.
+//! Projects and groups: lists, pagination, and parameters.
 
 use crate::{Server, each, header, json};
 use reqwest::Method;
 use serde_json::json as value;
 
 #[tokio::test]
-async fn a_list_says_where_its_other_pages_are() {
+async fn a_list_links_to_its_other_pages() {
     let server = Server::empty().await;
     for n in 1..=5 {
         json(server.post("ada", "/projects", &[("name", &format!("P{n}"))]).await, 201).await;
@@ -28,7 +28,7 @@ async fn a_list_says_where_its_other_pages_are() {
 }
 
 #[tokio::test]
-async fn inputs_are_taken_from_form_json_query_and_multipart() {
+async fn parameters_can_be_sent_as_form_json_query_or_multipart() {
     let server = Server::empty().await;
     let sent = server.call("ada", Method::POST, "/projects").json(&value!({"name": "A", "tag_list": ["x", "y"]}));
     assert_eq!(json(sent.send().await.unwrap(), 201).await["tag_list"], value!(["x", "y"]));
@@ -40,7 +40,7 @@ async fn inputs_are_taken_from_form_json_query_and_multipart() {
 }
 
 #[tokio::test]
-async fn wrong_inputs_are_named() {
+async fn errors_name_the_invalid_parameter() {
     let server = Server::empty().await;
     let error = |reply| async { json(reply, 400).await["error"].clone() };
     let get = |path| server.get("root", path);
@@ -55,7 +55,7 @@ async fn wrong_inputs_are_named() {
 }
 
 #[tokio::test]
-async fn groups_nest_and_hold_projects() {
+async fn groups_can_contain_groups_and_projects() {
     let server = Server::empty().await;
     let group = |name: &'static str, parent: String| {
         let server = &server;
@@ -91,13 +91,13 @@ async fn groups_nest_and_hold_projects() {
     );
 }
 
-/// The start of a picture, and something behind it.
+/// Returns the signature of a PNG file followed by `length` bytes.
 fn picture(length: usize) -> Vec<u8> {
     [&b"\x89PNG\r\n\x1a\n"[..], &vec![7; length]].concat()
 }
 
 #[tokio::test]
-async fn a_picture_is_taken_with_the_form_and_served() {
+async fn an_avatar_can_be_uploaded_with_the_form_and_is_served() {
     let server = Server::empty().await;
     let send = |method: Method, path: &str, bytes: Vec<u8>| {
         let head = "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nP\r\n--x\r\n\
@@ -128,5 +128,5 @@ async fn a_picture_is_taken_with_the_form_and_served() {
     }
     let text = json(server.put("root", "/projects/1", &[("avatar", "face.png")]).await, 400).await;
     assert_eq!(text["error"], "avatar is invalid");
-    assert!(server.read("root", "/projects/1").await["avatar_url"].is_string(), "what was there stays");
+    assert!(server.read("root", "/projects/1").await["avatar_url"].is_string(), "the previous avatar stays");
 }

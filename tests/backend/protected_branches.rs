@@ -1,4 +1,4 @@
-//! Rules that protect branches, by name and by pattern.
+//! Rules that protect branches by name or by pattern.
 
 use crate::{Server, WORLD, each, json};
 
@@ -16,7 +16,7 @@ async fn commit(server: &Server, who: &str, branch: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_pattern_protects_every_branch_that_it_covers() {
+async fn a_pattern_protects_all_matching_branches() {
     let server = server().await;
     let at = format!("{PROJECT}/protected_branches");
     let form = [("name", "release/*"), ("push_access_level", "0"), ("merge_access_level", "30")];
@@ -35,7 +35,7 @@ async fn a_pattern_protects_every_branch_that_it_covers() {
     json(server.post("ada", &branches, &[("branch", "release/1"), ("ref", "main")]).await, 201).await;
     let branch = server.read("ada", &format!("{branches}/release%2F1")).await;
     assert_eq!((&branch["protected"], &branch["developers_can_merge"]), (&true.into(), &true.into()));
-    assert!(matches!(commit(&server, "ada", "release/1").await, 400 | 403), "nobody pushes there, owners neither");
+    assert!(matches!(commit(&server, "ada", "release/1").await, 400 | 403), "nobody may push, not even owners");
     assert_eq!(server.delete("ada", &format!("{branches}/release%2F1")).await.status(), 403);
 
     assert_eq!(server.delete("ada", &format!("{at}/release%2F*")).await.status(), 204);
@@ -44,13 +44,13 @@ async fn a_pattern_protects_every_branch_that_it_covers() {
 }
 
 #[tokio::test]
-async fn who_may_merge_need_not_push() {
+async fn permission_to_merge_does_not_include_permission_to_push() {
     let server = server().await;
     let at = format!("{PROJECT}/protected_branches");
     server.delete("ada", &format!("{at}/main")).await;
     let form = [("name", "main"), ("push_access_level", "40"), ("merge_access_level", "30")];
     let made = json(server.post("ada", &at, &form).await, 201).await;
-    assert!(matches!(commit(&server, "bo", "main").await, 400 | 403), "a developer does not push there");
+    assert!(matches!(commit(&server, "bo", "main").await, 400 | 403), "a developer may not push");
     let access = made["merge_access_levels"][0]["id"].clone();
     let change = async |level: u8, id: serde_json::Value| {
         let body = serde_json::json!({"allowed_to_merge": [{"id": id, "access_level": level}]});
@@ -63,7 +63,7 @@ async fn who_may_merge_need_not_push() {
     assert_eq!(change(30, 999.into()).await.0, 422, "a level of another rule");
     let (status, rule) = change(0, access.clone()).await;
     assert_eq!((status, &rule["merge_access_levels"][0]["access_level_description"]), (200, &"No one".into()));
-    assert_eq!(merge().await.status(), 401, "nobody merges");
+    assert_eq!(merge().await.status(), 401, "nobody may merge");
     assert_eq!(change(30, access).await.0, 200);
     assert_eq!(json(merge().await, 200).await["state"], "merged");
     let unknown = server.call("ada", reqwest::Method::PATCH, &format!("{at}/other")).json(&serde_json::json!({}));

@@ -1,4 +1,4 @@
-//! Releases of a project, which are those of its tags.
+//! Releases of a project, which belong to its tags.
 
 use crate::{Server, each, json};
 use labscope::backend::{Options, WorldKind};
@@ -10,10 +10,10 @@ async fn demo(only_specified: bool) -> Server {
 }
 
 #[tokio::test]
-async fn they_are_created_changed_and_deleted_and_the_tag_stays() {
+async fn a_release_can_be_created_changed_and_deleted_without_its_tag() {
     let server = demo(false).await;
     let all = server.read("ada", AT).await;
-    assert_eq!(each(&all, "tag_name")[..2], ["v0.3.2", "v0.3.0"], "the latest first");
+    assert_eq!(each(&all, "tag_name")[..2], ["v0.3.2", "v0.3.0"], "newest first");
     assert_eq!((&all[1]["name"], &all[1]["author"]["username"]), (&"Layouts by weight".into(), &"bo".into()));
     assert_eq!(all[1]["assets"]["links"][1]["name"], "Guide to layouts");
     assert_eq!(each(&all[1]["assets"]["sources"], "format"), ["zip", "tar.gz", "tar.bz2", "tar"]);
@@ -36,7 +36,7 @@ async fn they_are_created_changed_and_deleted_and_the_tag_stays() {
 }
 
 #[tokio::test]
-async fn links_of_assets_are_added_changed_and_removed() {
+async fn asset_links_can_be_added_changed_and_removed() {
     let server = demo(false).await;
     let links = format!("{AT}/v0.3.0/assets/links");
     let known = server.read("ada", &links).await;
@@ -51,7 +51,7 @@ async fn links_of_assets_are_added_changed_and_removed() {
     assert!(refused["message"]["url"][0].as_str().unwrap().contains("http, https, ftp"), "{refused}");
     let at = format!("{links}/3");
     let changed = json(server.put("ada", &at, &[("name", "Book")]).await, 200).await;
-    assert_eq!((&changed["name"], &changed["link_type"]), (&"Book".into(), &"other".into()), "as servers do");
+    assert_eq!((&changed["name"], &changed["link_type"]), (&"Book".into(), &"other".into()), "as on GitLab");
     json(server.put("ada", &at, &[("link_type", "image")]).await, 400).await;
     assert_eq!(json(server.delete("ada", &at).await, 200).await["name"], "Book");
     assert_eq!(server.delete("ada", &at).await.status(), 404);
@@ -59,7 +59,7 @@ async fn links_of_assets_are_added_changed_and_removed() {
 }
 
 #[tokio::test]
-async fn an_old_server_has_only_those_of_tags() {
+async fn an_old_server_has_no_releases_endpoint() {
     let server = demo(true).await;
     assert_eq!(json(server.get("ada", AT).await, 404).await["error"], "404 Not Found");
 }

@@ -1,4 +1,4 @@
-//! Commits that are made over HTTP, and that stock git reads.
+//! Repositories over HTTP: commits created by the API, which plain git can read.
 
 use crate::{Server, WORLD, json};
 use labscope::backend::{Clock, Options};
@@ -10,7 +10,7 @@ async fn commit(server: &Server, body: Value) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn files_are_created_changed_moved_and_deleted_in_commits() {
+async fn commits_can_create_change_move_and_delete_files() {
     let server = Server::empty().await;
     json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
     let first = value!({"branch": "master", "commit_message": "Begin", "actions": [
@@ -59,7 +59,7 @@ async fn files_are_created_changed_moved_and_deleted_in_commits() {
     assert!(again["message"].as_str().unwrap().starts_with("Sorry, we cannot cherry-pick this commit automatically."));
 }
 
-/// A project with `a`, `b`, `dir/one` and `dir/two`, after which one commit of `actions` is sent.
+/// Creates a project with `a`, `b`, `dir/one` and `dir/two`, then sends one commit of `actions`.
 async fn acted(actions: Value) -> (u16, Value, Vec<(String, String)>) {
     let server = Server::empty().await;
     json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
@@ -84,7 +84,7 @@ fn files(of: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn actions_of_one_commit_follow_one_another_on_the_same_paths() {
+async fn actions_of_a_commit_are_applied_in_order() {
     let rest = [("b", "b"), ("dir/one", "dir/one"), ("dir/two", "dir/two")];
     let moved = value!([
         {"action": "move", "previous_path": "a", "file_path": "c"},
@@ -134,7 +134,7 @@ async fn actions_of_one_commit_follow_one_another_on_the_same_paths() {
 }
 
 #[tokio::test]
-async fn a_file_and_a_folder_of_one_name_are_refused_and_nothing_is_changed() {
+async fn a_file_and_a_folder_cannot_have_the_same_name() {
     let all = files(&[("a", "a"), ("b", "b"), ("dir/one", "dir/one"), ("dir/two", "dir/two")]);
     for path in ["a/below", "dir"] {
         let actions = value!([
@@ -148,7 +148,7 @@ async fn a_file_and_a_folder_of_one_name_are_refused_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn only_what_was_merged_goes_with_the_merged_branches() {
+async fn deleting_merged_branches_keeps_unmerged_ones() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let at = |rest: &str| format!("/projects/1/repository/{rest}");
     let old = server.read("ada", &at("commits")).await;
@@ -156,7 +156,7 @@ async fn only_what_was_merged_goes_with_the_merged_branches() {
     for (branch, start) in [("fresh", "main"), ("old", &old), ("kept", &old)] {
         json(server.post("ada", &at("branches"), &[("branch", branch), ("ref", start)]).await, 201).await;
     }
-    // So that the old commit is behind the default branch.
+    // Puts the old commit behind the head of the default branch.
     let actions = value!([{"action": "create", "file_path": "new", "content": ""}]);
     json(commit(&server, value!({"branch": "main", "commit_message": "On", "actions": actions})).await, 201).await;
     json(server.post("ada", &at("branches"), &[("branch", "newest"), ("ref", "main")]).await, 201).await;
@@ -169,7 +169,7 @@ async fn only_what_was_merged_goes_with_the_merged_branches() {
 }
 
 #[tokio::test]
-async fn a_ref_that_is_needed_and_empty_is_not_the_default_branch() {
+async fn an_empty_required_ref_does_not_mean_the_default_branch() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let at = |rest: &str| format!("/projects/1/repository/{rest}");
     let branch = json(server.post("ada", &at("branches"), &[("branch", "x"), ("ref", "")]).await, 400).await;
@@ -182,12 +182,12 @@ async fn a_ref_that_is_needed_and_empty_is_not_the_default_branch() {
     );
     let status = json(server.post("ada", "/projects/1/statuses/main", &[("state", "")]).await, 400).await;
     assert_eq!(status["error"], "state does not have a valid value");
-    // One that may be left out may be empty.
+    // An optional ref may be empty.
     assert_eq!(server.get("ada", &at("tree?ref=")).await.status(), 200);
 }
 
 #[tokio::test]
-async fn a_comment_is_at_a_line_of_the_diff_or_at_none() {
+async fn a_commit_comment_outside_the_diff_has_no_line() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let path = "/projects/1/repository/commits/louder/comments";
     let place = |line: &'static str| {
@@ -199,7 +199,7 @@ async fn a_comment_is_at_a_line_of_the_diff_or_at_none() {
 }
 
 #[tokio::test]
-async fn a_status_goes_on_and_never_back() {
+async fn a_commit_status_never_goes_back_to_an_earlier_state() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     let set = |state: &'static str| {
         let server = &server;
@@ -212,13 +212,13 @@ async fn a_status_goes_on_and_never_back() {
     let next = json(set("pending").await, 201).await["id"].as_u64().unwrap();
     let jobs = server.read("ada", "/projects/1/jobs").await;
     let jobs: Vec<u64> = jobs.as_array().unwrap().iter().map(|job| job["id"].as_u64().unwrap()).collect();
-    assert!(!jobs.contains(&id) && !jobs.contains(&next) && next > id, "no two rows of one number");
+    assert!(!jobs.contains(&id) && !jobs.contains(&next) && next > id, "ids are unique");
     let wrong = server.post("ada", "/projects/1/statuses/main", &[("state", "running"), ("coverage", "NaN")]).await;
     assert_eq!(json(wrong, 400).await["error"], "coverage is invalid");
 }
 
 #[tokio::test]
-async fn commits_of_one_second_are_in_order_and_the_last_of_a_file_is_known() {
+async fn commits_of_the_same_second_stay_in_order() {
     let start: jiff::Timestamp = "2026-11-20T16:00:10Z".parse().unwrap();
     let server = Server::with(Options { clock: Clock::new(move || start), ..Options::default() }).await;
     json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
@@ -248,7 +248,7 @@ async fn commits_of_one_second_are_in_order_and_the_last_of_a_file_is_known() {
 }
 
 #[tokio::test]
-async fn a_path_that_git_refuses_is_refused_in_a_sentence() {
+async fn paths_that_git_rejects_get_a_clear_error() {
     let server = Server::empty().await;
     json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
     let send =
@@ -282,7 +282,7 @@ async fn a_path_that_git_refuses_is_refused_in_a_sentence() {
 }
 
 #[tokio::test]
-async fn a_project_has_stars_and_languages() {
+async fn a_project_can_be_starred_and_reports_its_languages() {
     let server = Server::empty().await;
     json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
     assert_eq!(server.read("ada", "/projects/1/languages").await, value!({}));
@@ -303,7 +303,7 @@ async fn a_project_has_stars_and_languages() {
 }
 
 #[tokio::test]
-async fn a_commit_knows_the_requests_that_bring_it_and_its_signature() {
+async fn a_commit_lists_its_merge_requests_and_signature() {
     let server = Server::empty().await;
     json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
     let one = |path: &str| value!([{"action": "create", "file_path": path, "content": "x"}]);
@@ -324,7 +324,7 @@ async fn a_commit_knows_the_requests_that_bring_it_and_its_signature() {
 }
 
 #[tokio::test]
-async fn blame_tells_which_commit_brought_which_lines() {
+async fn blame_maps_lines_to_commits() {
     let server = Server::of(WORLD, &Default::default()).await;
     let commit = |action: &str, content: &str| {
         serde_json::json!({"branch": "main", "commit_message": format!("{action} it"),
@@ -351,7 +351,7 @@ async fn blame_tells_which_commit_brought_which_lines() {
 }
 
 #[tokio::test]
-async fn a_pointer_of_git_lfs_is_answered_by_what_it_stands_for() {
+async fn a_git_lfs_pointer_is_only_resolved_with_lfs_true() {
     let server = Server::of(WORLD, &Default::default()).await;
     let oid = "ab12".repeat(16);
     let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 4\n");

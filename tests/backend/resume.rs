@@ -1,5 +1,5 @@
-//! Downloads that are cut go on where they were: the client beside the local server, with a line between them that
-//! breaks.
+//! Interrupted downloads resume where they stopped: the client against the local server through a proxy that drops
+//! connections.
 
 use crate::{Server, header};
 use labscope::api::Endpoint;
@@ -48,7 +48,7 @@ user = "ada"
 created = "1h"
 "#;
 
-/// Bytes that no packer makes smaller.
+/// Returns incompressible bytes.
 fn noise(length: usize) -> Vec<u8> {
     let mut seed = 7u64;
     let next = || {
@@ -58,8 +58,8 @@ fn noise(length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-/// A line to `server` whose first connection ends after so many bytes of answers; its address, and how many were asked
-/// for.
+/// Starts a proxy to `server` that drops the first connection after `after` bytes of replies; returns its address and
+/// the number of connections.
 async fn line_that_breaks(server: &Server, after: u64) -> (String, Arc<AtomicUsize>) {
     let to = server.running.base_url.trim_start_matches("http://").to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -84,7 +84,7 @@ async fn line_that_breaks(server: &Server, after: u64) -> (String, Arc<AtomicUsi
 }
 
 #[tokio::test]
-async fn every_download_goes_on_where_the_connection_broke() {
+async fn every_download_resumes_where_the_connection_broke() {
     let server = Server::of(WORLD, &Default::default()).await;
     let content = noise(700_000);
     let base64 = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &content);
@@ -134,12 +134,12 @@ async fn every_download_goes_on_where_the_connection_broke() {
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(std::fs::read(&path).unwrap() == whole, "{what}: other bytes");
         assert_eq!(asked.load(Ordering::Relaxed), 2, "{what}");
-        assert_eq!(fell.load(Ordering::Relaxed), 0, "{what}: it began again");
+        assert_eq!(fell.load(Ordering::Relaxed), 0, "{what}: it restarted");
     }
 }
 
 #[tokio::test]
-async fn a_part_of_another_version_is_not_sent() {
+async fn a_range_of_an_outdated_version_gets_the_whole_file() {
     let server = Server::of(WORLD, &Default::default()).await;
     let path = GetArtifacts { id: 1_u64.into(), job_id: 1, job_token: None }.request().target();
     let part =

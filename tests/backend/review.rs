@@ -1,4 +1,4 @@
-//! Merge requests and what people say of them.
+//! Merge requests and their notes.
 
 use crate::{Server, WORLD, each, json};
 use labscope::backend::{Clock, Options};
@@ -12,7 +12,7 @@ async fn server() -> Server {
 }
 
 #[tokio::test]
-async fn a_request_is_read_with_its_commits_and_changes() {
+async fn a_merge_request_has_its_commits_and_changes() {
     let server = server().await;
     let request = server.read("bo", REQUEST).await;
     assert_eq!(request["title"], "Louder");
@@ -34,7 +34,7 @@ async fn a_request_is_read_with_its_commits_and_changes() {
 }
 
 #[tokio::test]
-async fn lists_are_narrowed() {
+async fn merge_request_lists_can_be_filtered() {
     let server = server().await;
     let titles = |user: &'static str, query: &'static str| {
         let server = &server;
@@ -57,7 +57,7 @@ async fn lists_are_narrowed() {
 }
 
 #[tokio::test]
-async fn a_request_is_closed_reopened_and_says_so() {
+async fn closing_and_reopening_a_merge_request_adds_system_notes() {
     let server = server().await;
     let closed = json(server.put("ada", REQUEST, &[("state_event", "close")]).await, 200).await;
     assert_eq!((closed["state"].as_str(), closed["closed_by"]["username"].as_str()), (Some("closed"), Some("ada")));
@@ -75,7 +75,7 @@ async fn a_request_is_closed_reopened_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_note_is_written_changed_and_deleted_by_its_author() {
+async fn only_its_author_can_change_a_note() {
     let server = server().await;
     let notes = format!("{REQUEST}/notes");
     let note = json(server.post("bo", &notes, &[("body", "Fine *by* me")]).await, 201).await;
@@ -90,7 +90,7 @@ async fn a_note_is_written_changed_and_deleted_by_its_author() {
 }
 
 #[tokio::test]
-async fn a_request_is_made_once() {
+async fn a_second_merge_request_for_the_same_branches_is_refused() {
     let server = server().await;
     let branch = [("branch", "quiet"), ("ref", "louder")];
     json(server.post("bo", "/projects/ada%2Fhello/repository/branches", &branch).await, 201).await;
@@ -111,7 +111,7 @@ async fn a_request_is_made_once() {
 }
 
 #[tokio::test]
-async fn a_discussion_of_code_is_found_by_those_who_read_the_code() {
+async fn notes_on_code_are_only_found_by_users_who_can_read_the_code() {
     let guest = WORLD.replace("members = { bo = \"developer\" }", "members = { bo = \"developer\", eve = \"guest\" }");
     let server = Server::of(&guest, &Default::default()).await;
     json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "private")]).await, 200).await;
@@ -122,7 +122,7 @@ async fn a_discussion_of_code_is_found_by_those_who_read_the_code() {
 }
 
 #[tokio::test]
-async fn a_request_keeps_what_it_holds_when_its_target_goes() {
+async fn a_merge_request_keeps_its_changes_when_the_target_is_deleted() {
     let server = server().await;
     json(server.post("ada", "/projects/1/repository/branches", &[("branch", "base"), ("ref", "main")]).await, 201)
         .await;
@@ -133,7 +133,7 @@ async fn a_request_keeps_what_it_holds_when_its_target_goes() {
 }
 
 #[tokio::test]
-async fn a_request_keeps_what_it_holds_when_its_fork_goes() {
+async fn a_merge_request_keeps_its_changes_when_the_fork_is_deleted() {
     let now: jiff::Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
     let clock = labscope::backend::Clock::new(move || now);
     let world = labscope::backend::WorldKind::Demo;
@@ -154,7 +154,7 @@ async fn a_request_keeps_what_it_holds_when_its_fork_goes() {
 }
 
 #[tokio::test]
-async fn an_update_leads_nowhere_that_creation_would_not() {
+async fn an_update_is_validated_like_a_creation() {
     let server = server().await;
     let same = json(server.put("ada", REQUEST, &[("target_branch", "louder")]).await, 422).await;
     assert_eq!(same["error"], value!(["You can not use same project/branch for source and target"]));
@@ -169,7 +169,7 @@ async fn an_update_leads_nowhere_that_creation_would_not() {
 }
 
 #[tokio::test]
-async fn approvals_are_inherited_or_raised() {
+async fn required_approvals_are_inherited_and_can_only_be_raised() {
     let server = server().await;
     let made = |branch: &'static str, approvals: &'static str| {
         let server = &server;
@@ -192,7 +192,7 @@ async fn approvals_are_inherited_or_raised() {
 }
 
 #[tokio::test]
-async fn files_that_changed_are_counted_up_to_a_thousand() {
+async fn changes_count_is_capped_at_one_thousand() {
     let server = server().await;
     let counted = |made: usize| {
         let server = &server;
@@ -206,13 +206,13 @@ async fn files_that_changed_are_counted_up_to_a_thousand() {
             server.read("bo", REQUEST).await["changes_count"].clone()
         }
     };
-    // One is there already.
+    // Including the file that the branch already changes.
     assert_eq!(counted(999).await, "1000");
     assert_eq!(counted(1).await, "1000+");
 }
 
 #[tokio::test]
-async fn bounds_of_time_hold_the_record_that_they_were_copied_from() {
+async fn time_filters_include_the_timestamp_they_are_given() {
     let start: jiff::Timestamp = "2026-11-20T16:00:10.123456789Z".parse().unwrap();
     let server = Server::with(Options { clock: Clock::new(move || start), ..Options::default() }).await;
     json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;

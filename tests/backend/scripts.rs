@@ -1,11 +1,11 @@
-//! Traces as a world file scripts them: of any size, in bursts, after a silence, shorter than before, gone.
+//! Traces scripted by a world file: of any size, in bursts, after a pause, truncated, or erased.
 
 use crate::{Server, header, json};
 use reqwest::Method;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A world whose one job begins to run two seconds after somebody looks, and prints `script`.
+/// A world with one job that starts two seconds after the first request and prints `script`.
 const WORLD: &str = r#"
 now = "2026-11-20T16:00:00Z"
 users = [{ username = "root", admin = true }, { username = "ada" }]
@@ -59,7 +59,7 @@ impl Live {
         Live { server, passed }
     }
 
-    /// The server, so many seconds after the job began to run.
+    /// Returns the server, with its clock `second` seconds after the job started.
     fn at(&self, second: i64) -> &Server {
         self.passed.store(2 + second, Ordering::Relaxed);
         &self.server
@@ -77,7 +77,7 @@ impl Live {
 }
 
 #[tokio::test]
-async fn a_trace_comes_in_bursts_keeps_silence_and_shrinks() {
+async fn a_trace_can_grow_in_bursts_pause_and_shrink() {
     let script = "@0x1000 burst {i}\n@60 after a minute\n@10\n@clear\n@0 from the start\n@5 done \\xff";
     let live = Live::start(script, "failed").await;
     let burst = live.trace(0).await;
@@ -89,11 +89,11 @@ async fn a_trace_comes_in_bursts_keeps_silence_and_shrinks() {
     assert_eq!(live.trace(80).await, b"from the start\ndone \xff\n");
     let job = live.at(80).read("ada", "/projects/1/jobs/1").await;
     assert_eq!(job["status"], "failed");
-    assert_eq!(job["artifacts_file"]["filename"], "artifacts.zip", "what failed leaves its report, too");
+    assert_eq!(job["artifacts_file"]["filename"], "artifacts.zip", "failed jobs keep their report");
 }
 
 #[tokio::test]
-async fn a_trace_of_gigabytes_is_followed_by_its_tail() {
+async fn the_tail_of_a_trace_of_gigabytes_can_be_read() {
     let script = "@0.000002x30000000 {i} prints without ever taking a breath, line after line after line after line";
     let live = Live::start(script, "success").await;
     let tail = |second: i64, from: u64| {
@@ -115,7 +115,7 @@ async fn a_trace_of_gigabytes_is_followed_by_its_tail() {
     assert_eq!(end.status(), 206);
     assert_eq!(end.bytes().await.unwrap(), &b" after line\n"[..]);
     assert_eq!(live.status(90).await, "success");
-    // Whoever stops reading costs nothing more.
+    // A client that stops reading causes no more work.
     let plain = live.server.call("ada", Method::GET, "/projects/1/jobs/1/trace").header("accept-encoding", "identity");
     let mut reply = plain.send().await.unwrap();
     assert_eq!(header(&reply, "content-length"), whole.to_string());
@@ -123,7 +123,7 @@ async fn a_trace_of_gigabytes_is_followed_by_its_tail() {
 }
 
 #[tokio::test]
-async fn a_job_is_canceled_retried_and_erased() {
+async fn a_job_can_be_canceled_retried_and_erased() {
     let live = Live::start("@1 one\n@1 two\n@100 three", "success").await;
     assert_eq!(live.trace(3).await, b"one\ntwo\n");
     json(live.at(3).post("ada", "/projects/1/jobs/1/cancel", &[]).await, 201).await;
@@ -132,7 +132,7 @@ async fn a_job_is_canceled_retried_and_erased() {
     let again = json(live.at(500).post("ada", "/projects/1/jobs/1/retry", &[]).await, 201).await;
     assert_eq!(again["status"], "pending");
     let path = format!("/projects/1/jobs/{}", again["id"]);
-    assert_eq!(live.at(500).get("ada", &format!("{path}/trace")).await.status(), 404, "it has not begun");
+    assert_eq!(live.at(500).get("ada", &format!("{path}/trace")).await.status(), 404, "it has not started");
     assert_eq!(live.at(700).read("ada", &path).await["status"], "success");
     let trace = live.server.get("ada", &format!("{path}/trace")).await;
     assert_eq!(trace.text().await.unwrap(), "one\ntwo\nthree\n");
@@ -143,7 +143,7 @@ async fn a_job_is_canceled_retried_and_erased() {
 }
 
 #[tokio::test]
-async fn a_retry_ends_the_job_whose_place_it_takes() {
+async fn retrying_a_running_job_cancels_it() {
     let live = Live::start("@1 one\n@100 two", "success").await;
     assert_eq!(live.status(3).await, "running");
     for id in 2..=3 {
@@ -158,7 +158,7 @@ async fn a_retry_ends_the_job_whose_place_it_takes() {
 }
 
 #[tokio::test]
-async fn what_was_erased_while_it_ran_leaves_nothing_at_its_end() {
+async fn a_job_erased_while_running_leaves_no_artifacts() {
     let live = Live::start("@1 one\n@100 two", "success").await;
     assert_eq!(live.status(3).await, "running");
     json(live.server.post("root", "/projects/1/jobs/1/erase", &[]).await, 201).await;

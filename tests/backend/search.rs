@@ -1,4 +1,4 @@
-//! What is found in files, commits and notes of a project, and how far a search goes.
+//! Search in the files, commits and notes of a project, and its limits.
 
 use crate::{Server, WORLD, each, header, json};
 use reqwest::Method;
@@ -21,7 +21,7 @@ fn found(scope: &str, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn words_are_found_in_texts_and_names_with_the_lines_around_them() {
+async fn blob_search_finds_texts_and_names_with_context_lines() {
     let long = "a needle\n".repeat(200_000);
     let files = vec![
         file("deep/text.md", "1\n2\n3\n4\na Needle\n6\n7\n8\n"),
@@ -31,7 +31,7 @@ async fn words_are_found_in_texts_and_names_with_the_lines_around_them() {
     ];
     let server = server(files).await;
     let hits = server.read("bo", &found("blobs", "NEEDLE")).await;
-    assert_eq!(each(&hits, "filename"), ["deep/text.md", "needle.rs"], "neither bytes nor what is very long");
+    assert_eq!(each(&hits, "filename"), ["deep/text.md", "needle.rs"], "no binary and no very long files");
     assert_eq!((hits[0]["basename"].as_str(), hits[0]["ref"].as_str()), (Some("deep/text"), Some("main")));
     assert_eq!((hits[0]["startline"].as_u64(), hits[0]["data"].as_str()), (Some(3), Some("3\n4\na Needle\n6\n7\n")));
     assert_eq!((hits[1]["startline"].as_u64(), hits[1]["data"].as_str()), (Some(1), Some("nothing\n")));
@@ -40,7 +40,7 @@ async fn words_are_found_in_texts_and_names_with_the_lines_around_them() {
     assert_eq!(each(&commits, "title"), ["Hide the needle"]);
     let id = commits[0]["id"].as_str().unwrap();
     assert_eq!(server.read("bo", &found("commits", &id[..7])).await[0]["id"], id);
-    assert_eq!(server.read("bo", &found("commits", &id[..6])).await, value!([]), "six digits are a word");
+    assert_eq!(server.read("bo", &found("commits", &id[..6])).await, value!([]), "six digits are not a SHA");
     assert_eq!(each(&server.read("bo", &found("notes", "why")).await, "body"), ["Why?"]);
     assert_eq!(server.read("bo", &found("wiki_blobs", "needle")).await, value!([]));
 
@@ -51,7 +51,7 @@ async fn words_are_found_in_texts_and_names_with_the_lines_around_them() {
 }
 
 #[tokio::test]
-async fn a_search_ends_when_it_has_found_enough() {
+async fn a_search_stops_at_the_maximum_number_of_results() {
     let server = server((0..205).map(|n| file(&format!("f/{n}"), "hay\n")).collect()).await;
     let page = |n: usize| {
         let server = &server;

@@ -1,9 +1,9 @@
-//! The fields of every answer, view by view, as the specification lists them: no more and no fewer, and of their types.
+//! The fields of every reply, per view, as the specification lists them: exactly these, and of the right types.
 //!
-//! A shape is a list of names. A plain one is a string, `name#` an integer, `name~` a number, `name!` a boolean,
+//! A shape is a list of names. A plain name is a string, `name#` an integer, `name~` a number, `name!` a boolean,
 //! `name@` a timestamp with an offset, `name%` a date; `name{…}` is an object with those fields, `name{}` one with
-//! integers under any names. `[]` after a name is an array of that, `?` says that it may be null. Of a name that comes
-//! twice the second counts. `^` says that it may be left out, by itself without being null.
+//! integers under any names. `[]` after a name makes it an array, `?` allows null, and `^` allows the field to be
+//! absent, but not to be null unless combined with `?`. If a name occurs twice, the second one counts.
 
 use crate::{Server, json};
 use labscope::backend::{Clock, Options, WorldKind};
@@ -115,7 +115,7 @@ const NAMED: &[(&str, &str)] = &[
     ("REQUEST", REQUEST),
 ];
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Text,
@@ -143,7 +143,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 struct Field {
     kind: Kind,
-    /// Of an object.
+    /// The shape of an object.
     inner: Option<Shape>,
     is_list: bool,
     may_be_null: bool,
@@ -155,7 +155,7 @@ impl Field {
         if value.is_null() {
             assert!(self.may_be_null, "{place} is null");
         } else if self.is_list {
-            let rows = value.as_array().unwrap_or_else(|| panic!("{place} is no array: {value}"));
+            let rows = value.as_array().unwrap_or_else(|| panic!("{place} is not an array: {value}"));
             rows.iter().enumerate().for_each(|(at, row)| self.check_one(row, &format!("{place}[{at}]")));
         } else {
             self.check_one(value, place);
@@ -165,7 +165,7 @@ impl Field {
     fn check_one(&self, value: &Value, place: &str) {
         match &self.inner {
             Some(inner) => inner.check(value, place),
-            None => assert!(self.kind.fits(value), "{place} is no {:?}: {value}", self.kind),
+            None => assert!(self.kind.fits(value), "{place} is not {:?}: {value}", self.kind),
         }
     }
 }
@@ -208,7 +208,7 @@ impl Shape {
                             length = close.expect("a shape that ends") + 1;
                             field.inner = Some(Shape::read(&rest[1..length - 1]));
                         }
-                        _ => panic!("{mark} after {word} means nothing"),
+                        _ => panic!("unknown mark {mark} after {word}"),
                     }
                     rest = &rest[length..];
                 }
@@ -220,7 +220,7 @@ impl Shape {
     }
 
     fn check(&self, value: &Value, place: &str) {
-        let map = value.as_object().unwrap_or_else(|| panic!("{place} is no object: {value}"));
+        let map = value.as_object().unwrap_or_else(|| panic!("{place} is not an object: {value}"));
         if self.0.is_empty() {
             assert!(map.values().all(|value| Kind::Integer.fits(value)), "{place}: {value}");
             return;
@@ -228,23 +228,23 @@ impl Shape {
         let (there, wanted): (BTreeSet<&String>, BTreeSet<&String>) = (map.keys().collect(), self.0.keys().collect());
         let extra: Vec<_> = there.difference(&wanted).collect();
         let missing: Vec<_> = wanted.difference(&there).filter(|name| !self.0[**name].may_be_absent).collect();
-        assert!(extra.is_empty() && missing.is_empty(), "{place}: beside it {extra:?}, missing {missing:?}");
+        assert!(extra.is_empty() && missing.is_empty(), "{place}: unexpected {extra:?}, missing {missing:?}");
         for (name, value) in map {
             self.0[name].check(value, &format!("{place}.{name}"));
         }
     }
 }
 
-/// An object, or an array of some.
+/// Checks an object, or each object of an array, against a shape.
 fn check(value: &Value, shape: &str, place: &str) {
     let (shape, one) = (Shape::read(shape), std::slice::from_ref(value));
     let rows = value.as_array().map_or(one, Vec::as_slice);
-    assert!(!rows.is_empty(), "{place}: nothing to look at");
+    assert!(!rows.is_empty(), "{place}: nothing to check");
     rows.iter().enumerate().for_each(|(at, row)| shape.check(row, &format!("{place}[{at}]")));
 }
 
 #[test]
-fn a_value_of_another_type_is_no_shape() {
+fn shapes_reject_values_of_the_wrong_type() {
     let fits = |shape: &'static str, value: Value| std::panic::catch_unwind(|| check(&value, shape, "")).is_ok();
     let shape = "a# b? c@ d[]{e! f%}? g^";
     let right =
@@ -278,7 +278,7 @@ async fn demo() -> Server {
 }
 
 #[tokio::test]
-async fn reads_have_the_fields_of_their_views() {
+async fn reads_return_exactly_the_fields_of_their_view() {
     let server = demo().await;
     let rocket = "/projects/acme%2Frocket-ui";
     let at = |path: &str| format!("{rocket}{path}");
@@ -426,7 +426,7 @@ async fn reads_have_the_fields_of_their_views() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_not_for_the_caller_is_left_out() {
+async fn absent_and_restricted_fields_are_omitted() {
     let server = demo().await;
     let rocket = "/projects/acme%2Frocket-ui";
     let own = "/projects/ada%2Fdotfiles";
@@ -447,11 +447,11 @@ async fn what_is_not_there_or_not_for_the_caller_is_left_out() {
     let note = server.call("ada", Method::POST, "/groups/acme/epics/1/notes").json(&value!({"body": "Yes"}));
     let note = json(note.send().await.unwrap(), 201).await;
     let note = server.read("ada", &format!("/groups/acme/epics/1/notes/{}", note["id"])).await;
-    assert_eq!(note["file_name"], "", "a text, although it is of no file");
+    assert_eq!(note["file_name"], "", "empty, although there is no file");
 }
 
 #[tokio::test]
-async fn writes_answer_with_the_fields_of_their_views() {
+async fn writes_return_exactly_the_fields_of_their_view() {
     let server = demo().await;
     let rocket = "/projects/acme%2Frocket-ui";
     let send = |who: &'static str, method: Method, path: String, body: Value, status: u16| {

@@ -1,4 +1,4 @@
-//! A data folder: what was answered is there after the process is gone.
+//! A data folder: everything that was acknowledged survives the end of the process.
 
 use crate::{Server, each, json};
 use labscope::backend::{Options, start};
@@ -9,7 +9,7 @@ fn at(folder: &Path) -> Options {
 }
 
 #[tokio::test]
-async fn everything_is_there_after_a_restart_and_numbers_go_on() {
+async fn data_survives_a_restart_and_ids_continue() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::with(at(folder.path())).await;
     let token = server.token("ada").to_owned();
@@ -18,14 +18,14 @@ async fn everything_is_there_after_a_restart_and_numbers_go_on() {
     server.running.stop().await;
 
     let server = Server::with(at(folder.path())).await;
-    assert_eq!(server.token("ada"), token, "a token outlives a restart");
+    assert_eq!(server.token("ada"), token, "tokens survive a restart");
     assert_eq!(each(&server.read("ada", "/projects").await, "name"), ["Two", "One"]);
     let three = json(server.post("ada", "/projects", &[("name", "Three")]).await, 201).await;
     assert_eq!(three["id"], 3);
 }
 
 #[tokio::test]
-async fn a_folder_in_use_and_a_port_in_use_are_refused_in_a_sentence() {
+async fn a_folder_or_port_in_use_gets_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::with(at(folder.path())).await;
     let error = start(at(folder.path())).await.unwrap_err().to_string();
@@ -36,11 +36,11 @@ async fn a_folder_in_use_and_a_port_in_use_are_refused_in_a_sentence() {
 }
 
 #[tokio::test]
-async fn without_a_data_folder_nothing_is_left_behind() {
+async fn a_server_without_a_data_folder_leaves_no_files_behind() {
     let server = Server::empty().await;
     let project = json(server.post("ada", "/projects", &[("name", "One")]).await, 201).await;
     assert_eq!(project["id"], 1);
-    // Other servers have folders there, too, and only one has this branch.
+    // Other servers have temporary folders, too; this branch identifies ours.
     let branch = format!("only-here-{}", std::process::id());
     let actions = serde_json::json!([{"action": "create", "file_path": "a", "content": "a"}]);
     let commit = serde_json::json!({"branch": branch, "commit_message": "One", "actions": actions});

@@ -1,4 +1,4 @@
-//! Suggestions: notes that become commits.
+//! Suggestions: notes that can be applied as commits.
 
 use crate::discussions::{position, post_json, server};
 use crate::{Server, each, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json as value};
 const PROJECT: &str = "/projects/ada%2Fhello";
 const REQUEST: &str = "/projects/ada%2Fhello/merge_requests/1";
 
-/// Suggests lines in a thread. Answers the note.
+/// Starts a thread with a suggestion; returns its note.
 async fn suggest(server: &Server, place: Value, body: &str) -> Value {
     let body = value!({"body": body, "position": position(server, place).await});
     let made = post_json(server, "cem", &format!("{REQUEST}/discussions"), &body).await;
@@ -23,7 +23,7 @@ async fn says(reply: Response, status: u16) -> String {
     json(reply, status).await["message"].as_str().unwrap().to_owned()
 }
 
-/// Lines of the file on the source branch, from 1.
+/// Returns the lines of the file on the source branch, starting at index 1.
 async fn lines(server: &Server) -> Vec<String> {
     let tree = server.read("ada", &format!("{PROJECT}/repository/tree?path=src&ref=louder")).await;
     let path = format!("{PROJECT}/repository/blobs/{}/raw", tree[0]["id"].as_str().unwrap());
@@ -32,7 +32,7 @@ async fn lines(server: &Server) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_suggestion_becomes_a_commit_of_the_source_branch() {
+async fn applying_a_suggestion_commits_to_the_source_branch() {
     let server = server().await;
     let note = suggest(&server, value!({"new_line": 11}), "So?\n\n```suggestion:-1+0\nLINE TEN\n```\n").await;
     let suggestion = &note["suggestions"][0];
@@ -53,7 +53,7 @@ async fn a_suggestion_becomes_a_commit_of_the_source_branch() {
     let commits = server.read("ada", &format!("{REQUEST}/commits")).await;
     assert_eq!(commits[0]["title"], "Apply 1 suggestion(s) to 1 file(s)");
     assert_eq!(commits[0]["author_name"], "cem");
-    // The thread is resolved, and there is a version more.
+    // The thread is resolved, and the merge request has a new version.
     let threads = server.read("ada", &format!("{REQUEST}/discussions")).await;
     let thread = threads.as_array().unwrap().iter().find(|row| row["notes"][0]["id"] == note["id"]).unwrap();
     assert_eq!(
@@ -67,7 +67,7 @@ async fn a_suggestion_becomes_a_commit_of_the_source_branch() {
 }
 
 #[tokio::test]
-async fn several_suggestions_are_one_commit_unless_they_overlap() {
+async fn several_suggestions_make_one_commit_unless_they_overlap() {
     let server = server().await;
     let a = suggest(&server, value!({"new_line": 10}), "```suggestion\nline ten\n```").await["suggestions"][0].clone();
     let b = suggest(&server, value!({"old_line": 14, "new_line": 15}), "```suggestion:-0+1\n```").await["suggestions"]
@@ -92,13 +92,13 @@ async fn several_suggestions_are_one_commit_unless_they_overlap() {
 }
 
 #[tokio::test]
-async fn what_is_no_longer_open_takes_no_suggestion_and_removed_lines_have_none() {
+async fn suggestions_need_an_open_merge_request_and_a_present_line() {
     let server = server().await;
     let none = suggest(&server, value!({"old_line": 10}), "```suggestion\nx\n```").await;
     assert_eq!(none["suggestions"], value!([]));
     let note = suggest(&server, value!({"new_line": 10}), "Hm").await;
     assert_eq!(note["suggestions"], value!([]));
-    // A changed text is read again.
+    // An edited note is parsed again.
     let path = format!("{REQUEST}/notes/{}", note["id"]);
     let same = json(server.put("cem", &path, &[("body", "```suggestion\nLINE 10\n```")]).await, 200).await;
     assert_eq!(same["suggestions"][0]["appliable"], false);

@@ -1,4 +1,4 @@
-//! Test reports: read from what the jobs of a pipeline left.
+//! Test reports, generated from the artifacts of a pipeline's jobs.
 
 use crate::{Server, each, json};
 use labscope::backend::{Options, WorldKind};
@@ -7,7 +7,7 @@ use serde_json::{Value, json as value};
 const PIPELINES: &str = "/projects/acme%2Frocket-ui/pipelines";
 
 #[tokio::test]
-async fn a_finished_pipeline_has_the_tests_of_its_jobs() {
+async fn a_finished_pipeline_reports_the_tests_of_its_jobs() {
     let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
     let failed = server.read("ada", &format!("{PIPELINES}?ref=fix%2Fnarrow-columns")).await[0]["id"].clone();
     let summary = server.read("ada", &format!("{PIPELINES}/{failed}/test_report_summary")).await;
@@ -32,7 +32,7 @@ async fn a_finished_pipeline_has_the_tests_of_its_jobs() {
 }
 
 #[tokio::test]
-async fn one_that_runs_or_left_none_has_no_tests_and_an_unknown_one_is_not_found() {
+async fn a_pipeline_without_reports_has_no_tests_and_an_unknown_one_is_404() {
     let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
     let running = server.read("ada", &format!("{PIPELINES}?scope=running")).await[0]["id"].clone();
     let report = server.read("ada", &format!("{PIPELINES}/{running}/test_report")).await;

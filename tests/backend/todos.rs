@@ -1,4 +1,4 @@
-//! To-dos: what makes them, what is done about them, and who sees them.
+//! To-dos: what creates them, what completes them, and who sees them.
 
 use crate::{Server, WORLD, each, json};
 use labscope::backend::{Options, WorldKind};
@@ -11,13 +11,13 @@ async fn server(more: &str) -> Server {
     Server::of(&format!("{WORLD}{more}"), &Arc::default()).await
 }
 
-/// Why there is something to do, newest first.
+/// Returns the reasons of the pending to-dos, newest first.
 async fn todo(server: &Server, user: &str) -> Vec<String> {
     each(&server.read(user, "/todos").await, "action_name").into_iter().map(str::to_owned).collect()
 }
 
 #[tokio::test]
-async fn a_mention_waits_until_its_user_answers() {
+async fn a_mention_is_pending_until_the_user_replies() {
     let server = server("").await;
     assert!(todo(&server, "bo").await.is_empty());
     let note = json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "Why not, @bo?")]).await, 201).await;
@@ -29,7 +29,7 @@ async fn a_mention_waits_until_its_user_answers() {
     assert_eq!(first["project"]["path_with_namespace"], "ada/hello");
     let url = first["target_url"].as_str().unwrap();
     assert!(url.ends_with(&format!("/ada/hello/merge_requests/1#note_{}", note["id"])), "{url}");
-    // Said again it is the same, and who says it has nothing to do.
+    // A second mention adds no to-do, and neither does mentioning yourself.
     json(server.post("ada", &format!("{REQUEST}/notes"), &[("body", "Well, @bo and @ada?")]).await, 201).await;
     assert_eq!(todo(&server, "bo").await, ["mentioned"]);
     assert!(todo(&server, "ada").await.is_empty());
@@ -40,7 +40,7 @@ async fn a_mention_waits_until_its_user_answers() {
 }
 
 #[tokio::test]
-async fn a_mention_in_a_description_and_an_edited_note_counts_once() {
+async fn mentions_in_edited_texts_create_one_to_do() {
     let server = server("").await;
     json(server.put("ada", REQUEST, &[("description", "For @bo, not `@eve`.")]).await, 200).await;
     json(server.put("ada", REQUEST, &[("description", "For @bo, indeed.")]).await, 200).await;
@@ -55,7 +55,7 @@ async fn a_mention_in_a_description_and_an_edited_note_counts_once() {
 }
 
 #[tokio::test]
-async fn an_assignment_waits_until_it_is_approved_or_closed() {
+async fn an_assignment_is_pending_until_approval_or_close() {
     let server = server("").await;
     let bo = server.read("bo", "/user").await["id"].to_string();
     json(server.put("ada", REQUEST, &[("assignee_id", &bo)]).await, 200).await;
@@ -70,7 +70,7 @@ async fn an_assignment_waits_until_it_is_approved_or_closed() {
 }
 
 #[tokio::test]
-async fn a_pipeline_that_fails_waits_for_the_author_of_the_request() {
+async fn a_failed_pipeline_creates_a_to_do_for_the_author() {
     let more = r#"
 [[scripts]]
 name = "broken"
@@ -100,7 +100,7 @@ pause = 1000
 }
 
 #[tokio::test]
-async fn one_or_all_are_marked_as_done_by_their_user_alone() {
+async fn users_can_only_mark_their_own_to_dos_as_done() {
     let more = r#"
 [[todos]]
 user = "bo"
@@ -130,7 +130,7 @@ created = "1h"
 }
 
 #[tokio::test]
-async fn the_demo_has_some_of_several_kinds_and_each_filter_narrows_them() {
+async fn each_filter_narrows_the_to_dos_of_the_demo() {
     let server = Server::with(Options { world: WorldKind::Demo, ..Options::default() }).await;
     let read = async |query: &str| server.read("ada", &format!("/todos?per_page=100&{query}")).await;
     let all = read("").await;

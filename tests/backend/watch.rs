@@ -1,4 +1,4 @@
-//! Jobs, their traces and runners, as time goes by.
+//! Jobs, their traces, and runners over time.
 
 use crate::{Server, WORLD, each, header, json};
 use reqwest::Method;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 #[tokio::test]
-async fn a_manual_job_is_played_and_comes_to_life() {
+async fn a_manual_job_runs_after_it_is_played() {
     let passed = Arc::new(AtomicI64::new(0));
     let server = Server::of(WORLD, &passed).await;
     let jobs = server.read("bo", "/projects/1/jobs").await;
@@ -57,7 +57,7 @@ async fn a_manual_job_is_played_and_comes_to_life() {
 }
 
 #[tokio::test]
-async fn runners_are_listed_read_and_changed() {
+async fn runners_can_be_listed_read_and_changed() {
     let server = Server::of(WORLD, &Default::default()).await;
     let all = server.read("root", "/runners/all").await;
     assert_eq!((all[0]["description"].as_str(), all[0]["status"].as_str()), (Some("here"), Some("online")));

@@ -30,7 +30,7 @@ fn json(ended: &Ended) -> Value {
 }
 
 #[test]
-fn replies_are_json_and_the_exit_code_says_how_it_went() {
+fn the_reply_is_printed_as_json_and_the_exit_code_reflects_its_status() {
     let world = World::new();
     let projects = world.api(&["GET", "projects", "-f", "search=rocket-ui"]);
     assert_eq!(projects.code, Some(0), "{projects:?}");
@@ -44,7 +44,7 @@ fn replies_are_json_and_the_exit_code_says_how_it_went() {
 }
 
 #[test]
-fn all_pages_become_one_list() {
+fn paginate_prints_all_pages_as_one_list() {
     let world = World::new();
     let all = json(&world.api(&["GET", "projects?per_page=100"]));
     let paged = json(&world.api(&["GET", "projects?per_page=3", "--paginate"]));
@@ -56,7 +56,7 @@ fn all_pages_become_one_list() {
 }
 
 #[test]
-fn a_write_arrives_and_read_only_sends_nothing() {
+fn read_only_blocks_writes() {
     let world = World::new();
     let notes = "projects/acme%2Frocket-ui/merge_requests/42/notes";
     let bodies = |world: &World| {
@@ -77,7 +77,7 @@ fn a_write_arrives_and_read_only_sends_nothing() {
 }
 
 #[test]
-fn an_answer_goes_into_a_file_and_an_error_does_not() {
+fn output_writes_replies_but_not_errors_to_the_file() {
     let world = World::new();
     let file = world.home.path("work/out");
     let path = file.to_str().expect("a path");
@@ -94,7 +94,7 @@ fn an_answer_goes_into_a_file_and_an_error_does_not() {
 }
 
 #[test]
-fn a_log_holds_what_was_called_and_no_token() {
+fn the_log_contains_requests_but_no_tokens() {
     let world = World::new();
     let log = world.home.path("log");
     assert_eq!(world.api(&["--log", log.to_str().expect("a path"), "GET", "user?private_token=seen"]).code, Some(0));
@@ -104,7 +104,7 @@ fn a_log_holds_what_was_called_and_no_token() {
     assert!(crate::program::is_private(&log));
 }
 
-/// Answers one request with these lines.
+/// Serves `reply` to a single request; returns the address and the server thread.
 pub fn answers(reply: impl Into<String>) -> (String, std::thread::JoinHandle<()>) {
     let reply = reply.into();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -119,7 +119,7 @@ pub fn answers(reply: impl Into<String>) -> (String, std::thread::JoinHandle<()>
 }
 
 #[test]
-fn a_server_that_fails_and_one_that_is_not_there_have_exit_codes_of_their_own() {
+fn server_errors_and_unreachable_servers_have_different_exit_codes() {
     let home = Home::new();
     let body = "HTTP/1.1 500 Oops\r\ncontent-length: 19\r\nconnection: close\r\n\r\n{\"message\":\"\x1b[31mx\"}";
     let (url, thread) = answers(body);
@@ -139,7 +139,7 @@ fn a_server_that_fails_and_one_that_is_not_there_have_exit_codes_of_their_own() 
 }
 
 #[test]
-fn an_answer_that_breaks_off_leaves_the_file_that_was_there() {
+fn an_interrupted_reply_keeps_the_existing_output_file() {
     let home = Home::new();
     let file = home.path("work/out");
     std::fs::write(&file, "of before").expect("written");
@@ -165,7 +165,7 @@ fn an_answer_that_breaks_off_leaves_the_file_that_was_there() {
 }
 
 #[test]
-fn a_link_in_place_of_the_file_is_replaced_and_not_written_through() {
+fn output_replaces_a_symbolic_link_instead_of_following_it() {
     let home = Home::new();
     let (profile, out) = (home.path("work/profile"), home.path("work/out"));
     for paginate in [&[][..], &["--paginate"]] {
@@ -183,7 +183,7 @@ fn a_link_in_place_of_the_file_is_replaced_and_not_written_through() {
 }
 
 #[test]
-fn a_log_does_not_go_through_a_link() {
+fn the_log_refuses_to_follow_a_symbolic_link() {
     let home = Home::new();
     let (profile, log) = (home.path("work/profile"), home.path("work/log"));
     std::fs::write(&profile, "mine").expect("written");
@@ -197,7 +197,7 @@ fn a_log_does_not_go_through_a_link() {
 }
 
 #[test]
-fn a_web_page_is_no_list() {
+fn paginate_rejects_an_html_reply() {
     let home = Home::new();
     let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\
                 <html><title>Sign in</title></html>";
@@ -209,7 +209,7 @@ fn a_web_page_is_no_list() {
 }
 
 #[test]
-fn mistakes_in_the_call_are_not_sent() {
+fn invalid_arguments_are_reported_without_a_request() {
     let home = Home::new();
     for (arguments, says) in [
         (&["api", "FETCH", "projects"][..], "Invalid method"),

@@ -1,4 +1,4 @@
-//! `labscope auth`, and the way from a clone to its server.
+//! `labscope auth`, and how a clone selects its server.
 
 use crate::api::answers;
 use crate::home::Home;
@@ -8,11 +8,11 @@ use std::net::TcpStream;
 use std::process::Stdio;
 
 #[test]
-fn a_token_is_tried_kept_used_and_forgotten() {
+fn login_checks_and_stores_a_token_and_logout_removes_it() {
     let home = Home::new();
     let served = Served::start(&home, &["--world", "empty"]);
     let host = ["--host", served.url()];
-    // What the machine keeps is not touched.
+    // Leaves the keyring of the machine alone.
     home.write("config/labscope/config.toml", "keyring = false\n");
     let auth = |what: &str, input: &str| home.run_with(&[&host[..], &["auth", what]].concat(), input);
     let none = auth("status", "");
@@ -47,7 +47,7 @@ fn a_token_is_tried_kept_used_and_forgotten() {
 }
 
 #[test]
-fn what_an_old_server_does_not_say_is_unknown() {
+fn status_shows_unknown_for_what_an_old_server_does_not_report() {
     let home = Home::new();
     let served = Served::start(&home, &["--world", "empty", "--api", "10.6"]);
     let token = home.write("token", served.token("root"));
@@ -58,7 +58,7 @@ fn what_an_old_server_does_not_say_is_unknown() {
 }
 
 #[test]
-fn an_answer_that_is_not_a_user_keeps_no_token() {
+fn login_stores_no_token_unless_the_reply_is_a_user() {
     let home = Home::new();
     home.write("config/labscope/config.toml", "keyring = false\n");
     for body in
@@ -75,7 +75,7 @@ fn an_answer_that_is_not_a_user_keeps_no_token() {
 }
 
 #[test]
-fn a_clone_leads_to_its_server_and_the_configuration_to_its_token() {
+fn the_server_comes_from_the_clone_and_the_token_from_the_config() {
     let home = Home::new();
     let served = Served::start(&home, &["--world", "empty"]);
     let token = home.write("token", served.token("root"));
@@ -90,7 +90,7 @@ fn a_clone_leads_to_its_server_and_the_configuration_to_its_token() {
     assert!(status.out.contains("as root (token from hosts.here.token_file"), "{status:?}");
 }
 
-/// Signs in for the code of a device on the page of the server.
+/// Authorizes a device code on the server's web page, as `user`.
 fn allow(served: &Served, code: &str, user: &str) -> String {
     let address = served.url().strip_prefix("http://").expect("an address");
     let body = format!("user_code={code}&token={}", served.token(user));
@@ -104,7 +104,7 @@ fn allow(served: &Served, code: &str, user: &str) -> String {
 }
 
 #[test]
-fn a_device_is_signed_in_with_a_browser_and_its_token_is_renewed_once_for_all() {
+fn device_login_stores_a_token_that_is_refreshed_only_once() {
     let home = Home::new();
     let served = Served::start(&home, &["--world", "empty"]);
     let configure = |more: &str| {
@@ -141,7 +141,7 @@ fn a_device_is_signed_in_with_a_browser_and_its_token_is_renewed_once_for_all() 
         "{status:?}"
     );
     assert_eq!(stored(), first, "what is good is left alone");
-    // Two programs at once find that it has expired: one renews it, the other takes what that one stored.
+    // Two programs notice the expiry at the same time: one refreshes the token, and the other uses the stored result.
     let at = first.find("expires_at").and_then(|at| Some(at + first[at..].find("20")?)).expect("a time");
     std::fs::write(&file, format!("{}2001{}", &first[..at], &first[at + 4..])).expect("written");
     let both =
@@ -156,7 +156,7 @@ fn a_device_is_signed_in_with_a_browser_and_its_token_is_renewed_once_for_all() 
 }
 
 #[test]
-fn a_server_without_the_grant_says_so() {
+fn device_login_reports_a_server_that_does_not_support_it() {
     let home = Home::new();
     let served = Served::start(&home, &["--world", "empty", "--api", "10.6"]);
     let config = format!("host = \"here\"\n[hosts.here]\nurl = \"{}\"\nclient_id = \"x\"\n", served.url());

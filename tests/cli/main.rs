@@ -1,4 +1,4 @@
-//! The command line as scripts and people meet it: exit codes, files, and a sentence for every mistake.
+//! The command line as scripts and people use it: exit codes, files, and a clear message for every mistake.
 #![cfg(unix)]
 
 mod api;

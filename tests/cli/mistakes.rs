@@ -1,10 +1,10 @@
-//! Mistakes at the shell: each gets a sentence that says what to do, and an exit code.
+//! Mistakes on the command line: each gets an exit code and a message that says what to do.
 
 use crate::home::Home;
 use std::process::Stdio;
 
 #[test]
-fn without_a_server_it_says_how_to_begin() {
+fn without_a_server_the_error_lists_ways_to_start() {
     let ended = Home::new().run::<&str>(&[]);
     assert_eq!(ended.code, Some(2));
     for way in ["labscope demo", "labscope local", "--host", "LABSCOPE_HOST", "labscope auth login"] {
@@ -13,7 +13,7 @@ fn without_a_server_it_says_how_to_begin() {
 }
 
 #[test]
-fn without_a_terminal_the_interface_says_so() {
+fn the_interface_refuses_to_start_without_a_terminal() {
     let home = Home::new();
     for arguments in [&["demo"][..], &["--host", "http://127.0.0.1:9", "acme/web"]] {
         let ended = home.run(arguments);
@@ -23,7 +23,7 @@ fn without_a_terminal_the_interface_says_so() {
 }
 
 #[test]
-fn a_mistake_in_the_configuration_is_named_with_file_line_and_key() {
+fn configuration_errors_name_the_file_line_and_key() {
     for (text, says) in [
         ("them = \"dark\"\n", "line 1, key them: unknown field"),
         ("\ntheme = \"pink\"\n", "line 2, key theme: there is no theme \"pink\""),
@@ -56,7 +56,7 @@ fn a_mistake_in_the_configuration_is_named_with_file_line_and_key() {
 }
 
 #[test]
-fn what_is_named_and_not_there_is_said() {
+fn arguments_that_do_not_exist_are_reported() {
     let home = Home::new();
     for (arguments, code, says) in [
         (&["local", "."][..], 1, "is not in a git repository"),
@@ -87,7 +87,7 @@ fn what_is_named_and_not_there_is_said() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_output_pipe_is_not_an_error() {
     let home = Home::new();
     let mut child = home.command(&["keys"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     drop(child.stdout.take());
@@ -96,7 +96,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn completions_and_the_manual_come_from_the_same_description() {
+fn completions_and_the_man_page_cover_the_options() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {
         let ended = home.run(&["completions", shell]);
@@ -108,7 +108,7 @@ fn completions_and_the_manual_come_from_the_same_description() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_system_without_certificates_is_named_as_the_cause() {
+fn missing_system_certificates_are_reported_as_the_cause() {
     let home = Home::new();
     let mut command = home.command(&["--host", "http://127.0.0.1:9", "api", "GET", "version"]);
     command.env("SSL_CERT_FILE", home.path("none")).env("SSL_CERT_DIR", home.path("none"));

@@ -1,4 +1,4 @@
-//! The program as a script starts it, in a home of its own.
+//! Runs the program as a script would, in a temporary home.
 
 use crate::home::Home;
 pub use crate::served::Served;
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -16,19 +16,19 @@ pub struct Ended {
 }
 
 impl Home {
-    /// Writes a file in it.
+    /// Writes a file below the home directory.
     pub fn write(&self, below: &str, text: &str) -> PathBuf {
         let path = self.path(below);
         std::fs::write(&path, text).expect("written");
         path
     }
 
-    /// Runs the program to its end.
+    /// Runs the program until it exits.
     pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Ended {
         ended(self.command(arguments).output().expect("it starts"))
     }
 
-    /// The same with a line for it to read.
+    /// Like [`Home::run`], with `input` on standard input.
     pub fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], input: &str) -> Ended {
         let mut command = self.command(arguments);
         let mut child =
@@ -43,7 +43,7 @@ fn ended(output: Output) -> Ended {
     Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// Returns whether only its owner can read a file.
+/// Returns whether a file is readable by its owner only.
 #[cfg(unix)]
 pub fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

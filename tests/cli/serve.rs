@@ -1,11 +1,11 @@
-//! `labscope serve`: its ready file, its end, and what it keeps.
+//! `labscope serve`: the ready file, shutdown, and persistence.
 
 use crate::home::Home;
 use crate::program::{Served, is_private};
 use std::path::Path;
 
 #[test]
-fn the_ready_file_is_private_and_says_who_may_sign_in() {
+fn the_ready_file_is_private_and_lists_the_tokens() {
     let home = Home::new();
     home.write("ready.json", "from an earlier run");
     let served = Served::start(&home, &[]);
@@ -23,7 +23,7 @@ fn the_ready_file_is_private_and_says_who_may_sign_in() {
 }
 
 #[test]
-fn a_signal_ends_it_cleanly_and_nothing_is_left() {
+fn a_signal_stops_the_server_cleanly_without_leftovers() {
     for signal in ["TERM", "INT"] {
         let home = Home::new();
         let served = Served::start(&home, &[]);
@@ -34,7 +34,7 @@ fn a_signal_ends_it_cleanly_and_nothing_is_left() {
 }
 
 #[test]
-fn what_is_written_outlives_the_server_in_its_data_folder() {
+fn writes_survive_the_server_in_its_data_folder() {
     let home = Home::new();
     let data = home.path("kept");
     let options = ["--data", data.to_str().expect("a path")];
@@ -56,7 +56,7 @@ fn what_is_written_outlives_the_server_in_its_data_folder() {
 }
 
 #[test]
-fn a_repository_is_served_and_stays_as_it_is() {
+fn a_served_repository_is_not_modified() {
     let home = Home::new();
     let folder = home.path("work/my tool");
     let repository = git2::Repository::init(&folder).expect("a repository");

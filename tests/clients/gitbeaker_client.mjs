@@ -1,7 +1,7 @@
-// @gitbeaker/rest against a served world: what it reads and writes must be what the interface says.
+// Runs @gitbeaker/rest against a served world and checks what it reads and writes.
 //
 // usage: node gitbeaker_client.mjs READY.json SEEN.txt
-// Every call that succeeded goes into SEEN.txt, a line each: method, path.
+// Writes the method and path of every successful request to SEEN.txt, one per line.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ globalThis.fetch = async (request, options) => {
   if (response.ok) seen.push(`${method} ${new URL(url).pathname}`);
   return response;
 };
-// It says on every call that one of them is deprecated.
+// The client warns about a deprecated call on every request.
 console.warn = () => {};
 
 const client = (user) => new Gitlab({ host: ready.base_url, token: ready.tokens[user] });

@@ -1,7 +1,7 @@
-"""python-gitlab against a served world: what it reads and writes must be what the interface says.
+"""Runs python-gitlab against a served world and checks what it reads and writes.
 
 usage: python_client.py READY.json SEEN.txt
-Every call that succeeded goes into SEEN.txt, a line each: method, path.
+Writes the method and path of every successful request to SEEN.txt, one per line.
 """
 
 import base64
@@ -563,7 +563,7 @@ failures = 0
 for step in steps():
     try:
         step()
-    except Exception:  # every step is tried, and each failure is told
+    except Exception:  # run every step and report each failure
         failures += 1
         traceback.print_exc()
 with open(seen_file, "w", encoding="utf-8") as file:

@@ -42,9 +42,10 @@ samples! {
         "url": "https://gitlab.example.com/uploads/parrot.gif"}"#;
 }
 
-/// Every refusal to react is a 404 with the reason in words; none says that the server has no reactions.
+/// Every refused reaction gets a 404 with the reason in its message; such a reply does not mean that the server lacks
+/// reactions.
 #[tokio::test]
-async fn a_refused_reaction_is_told_from_a_server_without_reactions() {
+async fn a_refused_reaction_differs_from_a_server_without_reactions() {
     let create = CreateIssueAward { id: 1.into(), issue_iid: 5, name: "thumbsup".into() };
     for (body, unsupported) in [
         (r#"{"message":"404 Award Emoji Name has already been taken Not Found"}"#, false),
@@ -56,9 +57,9 @@ async fn a_refused_reaction_is_told_from_a_server_without_reactions() {
     }
 }
 
-/// These servers answer 401 although the token is good.
+/// Servers answer 401 here although the token is valid.
 #[tokio::test]
-async fn removing_the_reaction_of_somebody_else_is_a_missing_right() {
+async fn removing_another_users_reaction_reports_a_missing_permission() {
     let server = Scripted::start([answer(401, r#"{"message":"401 Unauthorized"}"#)]).await;
     let delete = DeleteIssueAward { id: 1.into(), issue_iid: 5, award_id: 344 };
     let error = client(&server).call(&delete).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! How the client behaves towards servers that are slow, strange, broken or not there.
+//! The behavior of the client towards slow, unusual, broken, and unreachable servers.
 
 use crate::scripted::{Scripted, answer};
 use labscope::api::branches::{CreateBranch, DeleteBranch, ListBranches};
@@ -30,7 +30,7 @@ fn create_branch() -> CreateBranch {
 }
 
 #[tokio::test]
-async fn a_read_carries_the_token_and_is_decoded() {
+async fn a_read_sends_the_token_and_decodes_the_reply() {
     let server = Scripted::start([answer(200, r#"{"id":7,"name":"b","new":[1]}"#)]).await;
     let project = client(&server).call(&project()).await.expect("a project");
     assert_eq!((project.id, project.name.as_str()), (7, "b"));
@@ -42,7 +42,7 @@ async fn a_read_carries_the_token_and_is_decoded() {
 }
 
 #[tokio::test]
-async fn a_token_of_oauth_goes_as_bearer_and_to_no_other_host_either() {
+async fn an_oauth_token_is_sent_as_bearer_and_to_no_other_host() {
     let other = Scripted::start([answer(200, r#"{"id":7,"name":"b"}"#)]).await;
     let there = format!("{}api/v4/projects/7", other.url);
     let server = Scripted::start([answer(302, "").with("location", &there)]).await;
@@ -54,7 +54,7 @@ async fn a_token_of_oauth_goes_as_bearer_and_to_no_other_host_either() {
 }
 
 #[tokio::test]
-async fn a_write_sends_a_form_and_a_commit_sends_json() {
+async fn writes_send_forms_and_commits_send_json() {
     let server = Scripted::start([answer(201, "{}"), answer(201, "{}")]).await;
     let client = client(&server);
     client.call(&create_branch()).await.expect("a branch");
@@ -75,7 +75,7 @@ async fn a_write_sends_a_form_and_a_commit_sends_json() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_patience_gets_it_from_reads_and_writes() {
+async fn rate_limited_reads_and_writes_are_retried_after_the_delay() {
     let limited = || answer(429, "Retry later\n").with("retry-after", "0");
     let server = Scripted::start([limited(), answer(200, "{}"), limited(), answer(201, "{}")]).await;
     let client = client(&server);
@@ -85,7 +85,7 @@ async fn a_server_that_asks_for_patience_gets_it_from_reads_and_writes() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_too_much_patience_is_not_waited_for() {
+async fn a_rate_limit_with_a_long_delay_is_reported_at_once() {
     let server = Scripted::start([answer(429, "").with("retry-after", "600")]).await;
     let error = client(&server).call(&project()).await.unwrap_err();
     assert_eq!(error.fault, Fault::Limited(Some(Duration::from_secs(600))));
@@ -93,7 +93,7 @@ async fn a_server_that_asks_for_too_much_patience_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_read_survives_a_bad_gateway_and_a_write_is_not_sent_twice() {
+async fn a_bad_gateway_is_retried_for_reads_but_not_for_writes() {
     let bad = || answer(502, "<html><head><title>502 Bad\u{7} Gateway</title></head></html>");
     let server = Scripted::start([bad(), answer(200, "{}"), bad(), answer(201, "{}")]).await;
     let client = client(&server);
@@ -105,17 +105,17 @@ async fn a_read_survives_a_bad_gateway_and_a_write_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_bad_gateway_that_asks_for_too_much_patience_is_not_waited_for() {
+async fn a_bad_gateway_with_a_long_delay_is_reported_at_once() {
     for status in [502, 503, 504] {
         let server = Scripted::start((0..9).map(|_| answer(status, "busy").with("retry-after", "600"))).await;
         let error = client(&server).call(&project()).await.unwrap_err();
         assert_eq!(error.fault, Fault::Server(status, "busy".into()));
-        assert_eq!(server.asked().len(), 1, "{status}: sent again before the server wants it");
+        assert_eq!(server.asked().len(), 1, "{status}: retried too early");
     }
 }
 
 #[tokio::test]
-async fn a_read_is_given_up_after_three_more_tries() {
+async fn a_read_is_retried_at_most_three_times() {
     let server = Scripted::start((0..9).map(|_| answer(503, "busy"))).await;
     let error = client(&server).call(&project()).await.unwrap_err();
     assert_eq!(error.fault, Fault::Server(503, "busy".into()));
@@ -123,7 +123,7 @@ async fn a_read_is_given_up_after_three_more_tries() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_server_itself_is_not_tried_again() {
+async fn an_internal_server_error_is_not_retried() {
     let server = Scripted::start([answer(500, r#"{"message":"500 Internal Server Error"}"#)]).await;
     let error = client(&server).call(&project()).await.unwrap_err();
     assert_eq!(error.fault, Fault::Server(500, "500 Internal Server Error".into()));
@@ -131,7 +131,7 @@ async fn a_failure_of_the_server_itself_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_redirect_to_another_host_goes_without_the_token() {
+async fn a_redirect_to_another_host_drops_the_token() {
     let storage = Scripted::start([answer(200, "bytes")]).await;
     let there = storage.url.join("/signed?key=1").expect("an address");
     let server = Scripted::start([answer(302, "").with("location", there.as_str())]).await;
@@ -152,7 +152,7 @@ async fn a_redirect_within_the_server_keeps_the_token() {
 }
 
 #[tokio::test]
-async fn a_circle_of_redirects_ends() {
+async fn a_redirect_loop_ends() {
     let server = Scripted::start((0..20).map(|_| answer(302, "").with("location", "/api/v4/again"))).await;
     let error = client(&server).call(&project()).await.unwrap_err();
     assert!(matches!(error.fault, Fault::Refused(302, _)), "{error}");
@@ -160,21 +160,21 @@ async fn a_circle_of_redirects_ends() {
 }
 
 #[tokio::test]
-async fn a_write_is_not_sent_on() {
+async fn a_write_does_not_follow_redirects() {
     let server = Scripted::start([answer(307, "").with("location", "http://other.invalid/")]).await;
     let error = client(&server).call(&create_branch()).await.unwrap_err();
     assert!(error.message().contains("other.invalid"), "{error}");
 }
 
 #[tokio::test]
-async fn half_a_reply_is_not_taken_for_a_whole_one() {
+async fn a_truncated_reply_is_an_error() {
     let server = Scripted::start([answer(200, r#"{"id":"#).cut()]).await;
     let error = client(&server).call(&project()).await.unwrap_err();
     assert!(matches!(error.fault, Fault::Cut(_)), "{error}");
 }
 
 #[tokio::test]
-async fn what_is_not_json_is_named() {
+async fn a_reply_that_is_not_json_is_described() {
     for (body, said) in [
         ("<html><title>Sign in</title>", "the reply is a web page, not JSON: Sign in"),
         ("", "the reply is empty"),
@@ -188,7 +188,7 @@ async fn what_is_not_json_is_named() {
 }
 
 #[tokio::test]
-async fn a_reply_of_another_shape_names_the_field() {
+async fn a_decoding_error_names_the_field() {
     let big = format!(r#"[{}{{"name":"x","commit":{{"parent_ids":3}}}}]"#, r#"{"name":"y"},"#.repeat(30_000));
     for body in [r#"[{"name":"x","commit":{"parent_ids":3}}]"#, &big] {
         let server = Scripted::start([answer(200, body)]).await;
@@ -199,7 +199,7 @@ async fn a_reply_of_another_shape_names_the_field() {
 }
 
 #[tokio::test]
-async fn each_refusal_is_its_own_fault() {
+async fn each_error_status_maps_to_its_own_fault() {
     let not_found = r#"{"message":"404 Project Not Found"}"#;
     for (status, body, fault) in [
         (401, r#"{"message":"401 Unauthorized"}"#, Fault::Unauthorized("401 Unauthorized".into())),
@@ -213,7 +213,7 @@ async fn each_refusal_is_its_own_fault() {
 }
 
 #[tokio::test]
-async fn nothing_that_writes_is_sent_when_reading_alone_is_allowed() {
+async fn read_only_mode_sends_no_writes() {
     let server = Scripted::start([answer(200, "{}")]).await;
     let client = Client::new(Server { read_only: true, ..at(&server.url) }).expect("a client");
     let delete = DeleteBranch { id: 1_u64.into(), branch: "main".into() };
@@ -224,7 +224,7 @@ async fn nothing_that_writes_is_sent_when_reading_alone_is_allowed() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named() {
+async fn a_refused_connection_names_the_address() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let place = listener.local_addr().expect("an address");
     drop(listener);
@@ -234,7 +234,7 @@ async fn a_server_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_up_is_not_called_broken() {
+async fn a_closed_connection_counts_as_offline() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = Url::parse(&format!("http://{}", listener.local_addr().expect("an address"))).expect("an address");
     tokio::spawn(async move { while listener.accept().await.is_ok() {} });
@@ -243,7 +243,7 @@ async fn a_server_that_hangs_up_is_not_called_broken() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_times_out() {
+async fn a_silent_server_times_out() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let mut server = at(&Url::parse(&format!("http://{}", listener.local_addr().expect("an address"))).expect("a URL"));
     server.timeouts.read = Duration::from_millis(20);
@@ -252,7 +252,7 @@ async fn a_server_that_says_nothing_times_out() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_not_trusted() {
+async fn https_to_a_server_without_tls_fails() {
     let server = Scripted::start([]).await;
     let mut url = server.url.clone();
     url.set_scheme("https").expect("a scheme");
@@ -261,7 +261,7 @@ async fn a_server_without_tls_is_not_trusted() {
 }
 
 #[test]
-fn a_bad_file_of_authorities_is_named() {
+fn an_invalid_ca_file_is_named() {
     let url = Url::parse("https://h.invalid").expect("an address");
     let server = Server { ca_cert: Some("/nonexistent/ca.pem".into()), ..Server::new(url.clone()) };
     let error = Client::new(server).unwrap_err();
@@ -282,7 +282,7 @@ async fn fetched(client: &Client, from: u64) -> (u64, String) {
 }
 
 #[tokio::test]
-async fn a_download_goes_on_where_it_was_if_the_server_can() {
+async fn a_download_resumes_if_the_server_supports_ranges() {
     let server = Scripted::start([
         answer(200, "hello"),
         answer(206, "world").with("content-range", "bytes 5-9/10"),
@@ -295,15 +295,15 @@ async fn a_download_goes_on_where_it_was_if_the_server_can() {
     let client = client(&server);
     assert_eq!(fetched(&client, 0).await, (0, "hello".into()));
     assert_eq!(fetched(&client, 5).await, (5, "world".into()));
-    assert_eq!(fetched(&client, 5).await, (0, "helloworld".into()), "a server without ranges sends all");
+    assert_eq!(fetched(&client, 5).await, (0, "helloworld".into()), "without ranges, everything is sent");
     assert_eq!(fetched(&client, 10).await, (10, String::new()), "there is nothing new");
-    assert_eq!(fetched(&client, 10).await, (0, "new".into()), "it is shorter than it was");
+    assert_eq!(fetched(&client, 10).await, (0, "new".into()), "the trace has shrunk");
     let ranges: Vec<String> = server.asked().iter().map(|asked| asked.header("range").to_owned()).collect();
     assert_eq!(ranges, ["", "bytes=5-", "bytes=5-", "bytes=10-", "bytes=10-", ""]);
 }
 
 #[tokio::test]
-async fn a_download_that_breaks_off_says_so() {
+async fn a_truncated_download_is_an_error() {
     let server = Scripted::start([answer(200, "hel").cut()]).await;
     let request = GetTrace { id: 1_u64.into(), job_id: 2 }.request();
     let mut download = client(&server).stream(&request, 0).await.expect("a trace");
@@ -316,7 +316,7 @@ async fn a_download_that_breaks_off_says_so() {
 }
 
 #[tokio::test]
-async fn a_raw_call_hands_back_what_came() {
+async fn a_raw_call_returns_the_reply_as_is() {
     let server = Scripted::start([
         answer(404, r#"{"message":"404 Not found"}"#),
         answer(200, "[]").with("x-next-page", "2"),
@@ -337,7 +337,7 @@ async fn a_raw_call_hands_back_what_came() {
 }
 
 #[tokio::test]
-async fn a_name_of_dots_does_not_lead_elsewhere() {
+async fn a_name_of_dots_cannot_change_the_path() {
     let server = Scripted::start([answer(204, "")]).await;
     let delete = DeleteBranch { id: 1_u64.into(), branch: "..".into() };
     assert!(matches!(client(&server).call(&delete).await.unwrap_err().fault, Fault::Refused(400, _)));
@@ -345,7 +345,7 @@ async fn a_name_of_dots_does_not_lead_elsewhere() {
 }
 
 #[tokio::test]
-async fn no_error_shows_the_token() {
+async fn errors_and_debug_output_never_contain_the_token() {
     let server = Scripted::start([answer(500, "")]).await;
     let client = client(&server);
     let error = client.call(&project()).await.unwrap_err();
@@ -353,7 +353,7 @@ async fn no_error_shows_the_token() {
 }
 
 #[tokio::test]
-async fn a_small_reply_that_would_be_large_in_memory_is_refused_in_a_sentence() {
+async fn a_compressed_reply_that_decodes_to_too_much_memory_is_refused() {
     let many = format!("[{}{{}}]", "{},".repeat(1_000_000));
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut packer, many.as_bytes()).expect("memory takes it");
@@ -362,11 +362,11 @@ async fn a_small_reply_that_would_be_large_in_memory_is_refused_in_a_sentence() 
     let server = Scripted::start([answer(200, packed).with("content-encoding", "gzip")]).await;
     let error = client(&server).call(&ListBranches::default()).await.unwrap_err();
     assert_eq!(error.fault, Fault::TooLarge("the reply contains more than 100000 objects".into()));
-    assert!(!error.is_passing(), "it is not asked for again and again");
+    assert!(!error.is_passing(), "it is not retried");
 }
 
 #[tokio::test]
-async fn a_scope_that_the_token_lacks_is_named() {
+async fn a_missing_token_scope_is_named() {
     let body = r#"{"error":"insufficient_scope","error_description":"higher privileges","scope":"api read_api"}"#;
     let other = r#"{"error":"insufficient_granular_scope","error_description":"no"}"#;
     let server = Scripted::start([answer(403, body), answer(403, other)]).await;

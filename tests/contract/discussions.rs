@@ -4,7 +4,7 @@ use crate::sample::word;
 use labscope::api::discussions::*;
 use labscope::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Note, Suggestion, line_code};
 
-/// A range of added lines.
+/// Returns a position on a range of added lines.
 fn position() -> NewPosition {
     let end = |line_code: &str| NewLineRangeEnd { line_code: line_code.into(), r#type: word("new") };
     NewPosition {
@@ -77,7 +77,7 @@ samples! {
 }
 
 #[test]
-fn a_note_of_a_list_of_threads_knows_its_thread() {
+fn notes_of_a_discussion_keep_the_id_of_their_thread() {
     let discussion: Discussion =
         serde_json::from_str(r#"{"id": "6a9c", "notes": [{"id": 1, "type": null}, {"id": 2, "position": null}]}"#)
             .unwrap();
@@ -86,6 +86,6 @@ fn a_note_of_a_list_of_threads_knows_its_thread() {
 }
 
 #[test]
-fn a_line_code_is_the_hash_of_the_path_and_both_numbers() {
+fn a_line_code_is_the_hash_of_the_path_and_both_line_numbers() {
     assert_eq!(line_code("package.json", 10, 12), "7030d0b2f71b999ff89a343de08c414af32fc93a_10_12");
 }

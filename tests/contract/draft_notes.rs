@@ -4,7 +4,7 @@ use crate::sample::word;
 use labscope::api::draft_notes::*;
 use labscope::api::notes::NewPosition;
 
-/// A whole file.
+/// Returns a position on a whole file.
 fn position() -> NewPosition {
     NewPosition {
         position_type: "file".into(),

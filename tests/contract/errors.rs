@@ -1,9 +1,9 @@
-//! The bodies of errors, as servers of every age write them.
+//! Bodies of errors, as old and new servers write them.
 
 use labscope::api::error::{Error, Fault, words_of};
 
 #[test]
-fn the_words_of_an_error_are_found_in_every_shape() {
+fn the_message_of_an_error_is_found_in_every_format() {
     for (body, words) in [
         (r#"{"message":"404 Project Not Found"}"#, "404 Project Not Found"),
         (r#"{"message":"403 Forbidden  - Job is not retryable"}"#, "403 Forbidden - Job is not retryable"),
@@ -33,7 +33,7 @@ fn the_words_of_an_error_are_found_in_every_shape() {
 }
 
 #[test]
-fn an_error_says_what_was_tried_what_came_and_what_to_do() {
+fn an_error_shows_the_request_the_reply_and_what_to_do() {
     let error = Error { tried: "GET /projects/9".into(), fault: Fault::Missing("404 Project Not Found".into()) };
     assert_eq!(
         error.to_string(),
@@ -43,7 +43,7 @@ fn an_error_says_what_was_tried_what_came_and_what_to_do() {
 }
 
 #[test]
-fn a_status_is_said_once_and_speaks_where_the_server_is_silent() {
+fn the_status_is_not_repeated_and_replaces_a_missing_message() {
     for (status, words, said) in [
         (404, "", "404 Not Found"),
         (502, "502 Bad Gateway", "502 Bad Gateway"),

@@ -1,5 +1,5 @@
-//! Following a trace on servers and lines that do not do what they should: what is held in the end is what the server
-//! has, each byte once, or the error that says why not.
+//! Following a trace on misbehaving servers and connections: in the end, either the received text equals the server's,
+//! each byte once, or there is an error with the reason.
 
 use crate::client::at;
 use labscope::api::client::{Client, Server};
@@ -15,25 +15,25 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use url::Url;
 
-/// Bytes that are sent as they are, and what is done with the connection then.
+/// A raw reply, and what happens to the connection afterwards.
 enum Raw {
     Close(String),
     Stall(String),
 }
 
-/// An answer that is as long as it says.
+/// Returns a reply with the correct length.
 fn whole(status: &str, headers: &str, body: &str) -> Raw {
     promised(status, headers, body.len(), body)
 }
 
-/// An answer that says that it is `length` bytes long; then the connection is closed.
+/// Returns a reply that declares a length of `length` bytes and then closes the connection.
 fn promised(status: &str, headers: &str, length: usize, body: &str) -> Raw {
     Raw::Close(format!(
         "HTTP/1.1 {status}\r\n{headers}content-type: text/plain\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
     ))
 }
 
-/// The bytes of `text` from `from` on, as a server does that honors ranges.
+/// Returns the bytes of `text` starting at `from`, as a server that supports ranges does.
 fn ranged(text: &str, from: usize) -> Raw {
     let total = text.len();
     match from {
@@ -48,7 +48,7 @@ fn part(text: &str, from: usize) -> Raw {
     whole("206 Partial Content", &header, &text[from..])
 }
 
-/// What a server answers, by the byte that is asked for.
+/// The reply of a server, by the offset of the requested range.
 type Turn = Box<dyn Fn(usize) -> Raw + Send + Sync>;
 
 async fn asked(stream: &mut TcpStream) -> Option<String> {
@@ -59,8 +59,8 @@ async fn asked(stream: &mut TcpStream) -> Option<String> {
     Some(String::from_utf8_lossy(&request).to_lowercase())
 }
 
-/// A server of one job, whose trace is answered as `turns` say, one after the other, the last again and again. The job
-/// runs until all but the last one were taken.
+/// Serves one job. Its trace requests are answered by `turns`, one after the other, and then always by the last one.
+/// The job is running until all turns except for the last one were used.
 async fn serve(turns: Vec<Turn>) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
@@ -92,7 +92,7 @@ async fn serve(turns: Vec<Turn>) -> Url {
                 };
                 let _ = stream.write_all(text.as_bytes()).await;
                 if stall {
-                    // Until the client gives up.
+                    // Stalls until the client gives up.
                     let _ = stream.read_u8().await;
                 }
             });
@@ -101,7 +101,7 @@ async fn serve(turns: Vec<Turn>) -> Url {
     url
 }
 
-/// Collects what comes, as a trace does.
+/// Collects the received text, as a trace does.
 #[derive(Default)]
 struct Heard {
     text: String,
@@ -126,7 +126,7 @@ async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
     go_on(turns, HeldState::default()).await
 }
 
-/// Follows on from what is held.
+/// Resumes following from `held`.
 async fn go_on(turns: Vec<Turn>, held: HeldState) -> (Heard, Result<(), Error>) {
     let url = serve(turns).await;
     let mut server: Server = at(&url);
@@ -155,7 +155,7 @@ async fn go_on(turns: Vec<Turn>, held: HeldState) -> (Heard, Result<(), Error>) 
     }
 }
 
-/// Follows; what is held then, where it ended well and nothing began again.
+/// Follows a trace and returns its text; the follow must succeed without a restart.
 async fn held(turns: Vec<Turn>) -> String {
     let (heard, outcome) = follow(turns).await;
     outcome.expect("it ends well");
@@ -168,13 +168,13 @@ fn turn(answer: impl Fn(usize) -> Raw + Send + Sync + 'static) -> Turn {
 }
 
 #[tokio::test]
-async fn a_trace_whose_connection_stalls_goes_on_from_the_byte_that_is_held() {
+async fn a_stalled_trace_resumes_where_it_stopped() {
     let stalls = |_| Raw::Stall("HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\none\n".into());
     assert_eq!(held(vec![turn(stalls), turn(|from| ranged("one\ntwo\n", from))]).await, "one\ntwo\n");
 }
 
 #[tokio::test]
-async fn a_trace_whose_connection_closes_early_goes_on_from_the_byte_that_is_held() {
+async fn a_trace_cut_short_resumes_where_it_stopped() {
     let early = |from: usize| promised("200 OK", "", 800, &"one\ntwo\n"[from..from + 2]);
     let part = |from: usize| {
         assert_eq!(from, 2);
@@ -184,26 +184,26 @@ async fn a_trace_whose_connection_closes_early_goes_on_from_the_byte_that_is_hel
 }
 
 #[tokio::test]
-async fn a_length_that_is_too_short_costs_nothing_but_another_call() {
+async fn a_content_length_that_is_too_short_only_costs_a_request() {
     let short = |_| promised("200 OK", "", 3, "one\ntwo\n");
     assert_eq!(held(vec![turn(short), turn(|from| ranged("one\ntwo\n", from))]).await, "one\ntwo\n");
 }
 
 #[tokio::test]
-async fn a_server_that_ignores_ranges_sends_all_of_it_and_what_is_new_is_taken() {
+async fn only_new_bytes_are_taken_from_a_server_that_ignores_ranges() {
     let all = |text: &'static str| turn(move |_| whole("200 OK", "", text));
     assert_eq!(held(vec![all("one\n"), all("one\n"), all("one\ntwo\n")]).await, "one\ntwo\n");
     let (heard, outcome) = follow(vec![all("one\n"), all("other\ntwo\n")]).await;
     assert!(outcome.is_ok());
-    assert_eq!((heard.text.as_str(), heard.restarts), ("other\ntwo\n", 1), "it was written anew");
+    assert_eq!((heard.text.as_str(), heard.restarts), ("other\ntwo\n", 1), "the trace was rewritten");
 }
 
 #[tokio::test]
-async fn a_part_that_begins_elsewhere_than_was_asked_is_put_where_it_belongs() {
+async fn a_part_with_another_offset_than_requested_is_placed_correctly() {
     let text: &'static str = lines("line", 400).leak();
     let known = 3000;
     let first = || turn(move |_| whole("200 OK", "", &text[..known]));
-    // Before: what is known of it is passed over. Behind: the gap is filled.
+    // A part that starts earlier: the known bytes are skipped. One that starts later: the gap is fetched.
     for begin in [5, 100, known - 512, known - 4, known] {
         assert_eq!(held(vec![first(), turn(move |_| part(text, begin))]).await, text, "{begin}");
     }
@@ -212,17 +212,17 @@ async fn a_part_that_begins_elsewhere_than_was_asked_is_put_where_it_belongs() {
 }
 
 #[tokio::test]
-async fn a_trace_that_is_gone_for_a_while_keeps_what_is_held_and_goes_on() {
+async fn a_trace_that_is_missing_for_a_while_keeps_its_text_and_resumes() {
     let gone = || turn(|_| whole("404 Not Found", "", r#"{"message":"404 Not found"}"#));
     let first = || turn(|from| ranged("one\n", from));
     assert_eq!(held(vec![first(), gone(), turn(|from| ranged("one\ntwo\n", from))]).await, "one\ntwo\n");
     let (heard, outcome) = follow(vec![first(), gone(), gone()]).await;
-    assert_eq!(heard.text, "one\n", "it was erased, and what is here can still be read");
+    assert_eq!(heard.text, "one\n", "an erased trace stays readable");
     assert!(outcome.is_err_and(|error| error.is_missing()));
 }
 
 #[tokio::test]
-async fn a_trace_that_shrinks_begins_again() {
+async fn a_trace_that_shrinks_restarts() {
     let (heard, outcome) =
         follow(vec![turn(|from| ranged("one\ntwo\n", from)), turn(|from| ranged("new\n", from))]).await;
     assert!(outcome.is_ok());
@@ -230,7 +230,7 @@ async fn a_trace_that_shrinks_begins_again() {
 }
 
 #[tokio::test]
-async fn trouble_of_the_server_passes_and_a_refusal_ends_it() {
+async fn server_errors_are_retried_and_a_refusal_ends_the_follow() {
     let first = || turn(|from| ranged("one\n", from));
     let status = |status: &'static str, headers: &'static str| turn(move |_| whole(status, headers, "<html>no</html>"));
     let last = turn(|from| ranged("one\ntwo\n", from));
@@ -242,13 +242,13 @@ async fn trouble_of_the_server_passes_and_a_refusal_ends_it() {
     assert!(matches!(outcome, Err(Error { fault: Fault::Denied(_), .. })), "{outcome:?}");
 }
 
-/// Lines enough that their beginning is far from their end.
+/// Returns so many lines that the beginning is far from the end.
 fn lines(word: &str, count: usize) -> String {
     (0..count).map(|line| format!("{word} {line}\n")).collect()
 }
 
 #[tokio::test]
-async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_honored() {
+async fn a_rewritten_longer_trace_restarts() {
     let (old, new) = (lines("old", 400), lines("anew", 4000));
     for (first, then) in [(&old, &new), (&lines("old", 3), &lines("anew", 4))] {
         let (was, is) = (first.clone(), then.clone());
@@ -257,7 +257,7 @@ async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_h
         assert!(outcome.is_ok());
         assert_eq!((&heard.text, heard.restarts), (then, 1));
     }
-    // Left, and looked at again after it was written again: the last bytes that are held tell.
+    // If the trace was rewritten between two visits, the kept last bytes reveal it.
     let held = |text: &str| HeldState { amount: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
     let is = new.clone();
     let (heard, outcome) = go_on(vec![turn(move |from| ranged(&is, from))], held(&old)).await;
@@ -270,7 +270,7 @@ async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_h
 }
 
 #[tokio::test]
-async fn what_is_held_costs_a_few_bytes_again_each_time_and_no_more() {
+async fn each_poll_only_repeats_the_last_512_bytes() {
     let text = lines("line", 4000);
     let total = text.len();
     let asked = Arc::new(Mutex::new(Vec::new()));
@@ -287,15 +287,15 @@ async fn what_is_held_costs_a_few_bytes_again_each_time_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_server_that_sends_no_part_at_all_is_asked_for_everything() {
+async fn a_trace_is_fetched_whole_if_the_server_rejects_ranges() {
     let (short, long) = (lines("line", 400), lines("line", 410));
     let expected = long.clone();
-    // It refuses every range, and does not say how much there is.
+    // The server rejects every range without reporting the total length.
     let whole_only = |text: String| {
         turn(move |from| if from == 0 { whole("200 OK", "", &text) } else { whole("416 Range", "", "") })
     };
     assert_eq!(held(vec![whole_only(short), whole_only(long)]).await, expected);
-    // Shrunk to the very byte that is asked for, and longer than that and still shorter than what is held.
+    // The trace shrinks to the requested offset exactly, to a length above it, or far below it.
     let text = lines("line", 400);
     for left in [text.len() - 512, text.len() - 100, 5] {
         let (was, is) = (text.clone(), text[..left].to_owned());
@@ -307,7 +307,7 @@ async fn a_server_that_sends_no_part_at_all_is_asked_for_everything() {
 }
 
 #[tokio::test]
-async fn a_long_trace_waits_for_who_takes_it_in() {
+async fn a_long_trace_is_throttled_to_its_consumer() {
     let text = lines("a line of many, each of them as long as this one", 1_000_000);
     let total = text.len();
     let url = serve(vec![turn(move |from| ranged(&text, from))]).await;
@@ -318,7 +318,7 @@ async fn a_long_trace_waits_for_who_takes_it_in() {
     let follow = Follow { request: request.clone(), status, over: is_over, sink: || Box::new(Nothing) };
     let ticket = Ticket::Follow(request);
     executor.take(Effect::Start(ticket.clone(), Want::Follow(follow), HeldState::default()));
-    // What is told and not heard is kept within bounds, however much there would be room for in the channel.
+    // Messages that have not been processed are bounded, no matter how much room the channel has.
     let mut unheard = Vec::new();
     let size = |msg: &Msg| match msg {
         Msg::Of(_, msg) => match &**msg {
@@ -329,7 +329,7 @@ async fn a_long_trace_waits_for_who_takes_it_in() {
     };
     let mut waiting = 0;
     while let Some(msg) = {
-        // What comes at all, and then until nothing more does.
+        // Waits for the first bytes, and then until no more arrive.
         let patience = Duration::from_millis(if waiting < 1 << 20 { 60_000 } else { 500 });
         tokio::time::timeout(patience, inbox.recv()).await.ok().flatten()
     } {
@@ -337,14 +337,14 @@ async fn a_long_trace_waits_for_who_takes_it_in() {
         unheard.push(msg);
     }
     assert!((1 << 20..=8 << 20).contains(&waiting), "{waiting} of {total}");
-    // Told to wait, it says nothing more, though there is room now; then it goes on.
+    // While on hold, it sends nothing more, although there is room; afterwards it continues.
     executor.take(Effect::Hold(ticket.clone(), true));
     unheard.clear();
     let mut more = 0;
     while let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(300), inbox.recv()).await {
         more += size(&msg);
     }
-    // One piece had its room already.
+    // One chunk had already reserved its room.
     assert!(more < 1 << 20, "{more}");
     executor.take(Effect::Hold(ticket, false));
     let mut all = waiting + more;
@@ -358,7 +358,7 @@ async fn a_long_trace_waits_for_who_takes_it_in() {
 }
 
 #[tokio::test]
-async fn how_far_the_clock_of_a_server_is_ahead_is_told_before_what_it_dated() {
+async fn the_clock_offset_of_a_server_is_reported_before_its_reply() {
     for off in [600, -600, 365 * 86_400] {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url: Url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
@@ -382,7 +382,7 @@ async fn how_far_the_clock_of_a_server_is_ahead_is_told_before_what_it_dated() {
         executor.take(Effect::Start(ticket, load.into(), HeldState::default()));
         let first = inbox.recv().await.and_then(Msg::heard);
         let Some(Msg::Clock(ahead)) = first else { panic!("{first:?}") };
-        // A date has whole seconds, and is as old as the way took.
+        // A `Date` header has whole seconds, and is as old as the reply was under way.
         let near = 1000 + i128::try_from(began.elapsed().as_millis()).unwrap_or(i128::MAX);
         assert!((ahead.as_millis() - i128::from(off) * 1000).abs() <= near, "{ahead} of {off}");
         assert!(matches!(inbox.recv().await.and_then(Msg::heard), Some(Msg::Arrived(_, Ok(_)))));

@@ -1,5 +1,4 @@
-//! Several servers at once: each sees its own token and nobody else's, whatever is asked of it and wherever it
-//! redirects.
+//! Several servers at once: each only sees its own token, for every request and every redirect.
 
 use crate::client::at;
 use crate::scripted::{Scripted, answer};
@@ -19,7 +18,7 @@ fn connection(server: Server, token: &str, replies: Option<PathBuf>) -> Connecti
     Connection::new(Box::new(move || Client::new(server)), replies)
 }
 
-/// Asks `host` for merge requests, the current server where none is named; whether it answered.
+/// Requests merge requests from `host`, or from the current server if it is `None`; returns whether it succeeded.
 async fn ask(executor: &mut Executor, inbox: &mut mpsc::Receiver<Msg>, host: Option<&Host>) -> bool {
     let load = Load::list(&ListMergeRequests::default(), 1).at(host);
     let ticket = Ticket::Load(load.request.clone(), 1);
@@ -34,11 +33,11 @@ async fn ask(executor: &mut Executor, inbox: &mut mpsc::Receiver<Msg>, host: Opt
 }
 
 #[tokio::test]
-async fn each_of_two_servers_sees_its_own_token_alone() {
+async fn each_of_two_servers_only_sees_its_own_token() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let here = Scripted::start([answer(200, "[]"), answer(200, "[]"), answer(200, "[]")]).await;
     let back = here.url.join("/api/v4/elsewhere").expect("an address");
-    // The second answer of the other server leads to the first server.
+    // The second reply of the other server redirects to the first server.
     let there = Scripted::start([answer(200, "[]"), answer(302, "").with("location", back.as_str())]).await;
     let (this, other) = (Host::new(here.url.as_str()), Host::new(there.url.as_str()));
     let (server, replies) = (at(&there.url), folder.path().join("there"));
@@ -49,8 +48,8 @@ async fn each_of_two_servers_sees_its_own_token_alone() {
     let mut executor = Executor::on(lines.clone(), this.clone(), sender, None);
     assert!(ask(&mut executor, &mut inbox, None).await);
     assert!(ask(&mut executor, &mut inbox, Some(&other)).await);
-    assert!(ask(&mut executor, &mut inbox, Some(&other)).await, "it is followed to the first server");
-    assert!(ask(&mut executor, &mut inbox, Some(&this)).await, "named, it is the same server with the same token");
+    assert!(ask(&mut executor, &mut inbox, Some(&other)).await, "the redirect is followed to the first server");
+    assert!(ask(&mut executor, &mut inbox, Some(&this)).await, "a named current server uses the same token");
     let tokens = |server: &Scripted| -> Vec<String> {
         server.asked().iter().map(|asked| asked.header("private-token").to_owned()).collect()
     };
@@ -58,7 +57,7 @@ async fn each_of_two_servers_sees_its_own_token_alone() {
     assert_eq!(tokens(&here), ["token-here", "", "token-here"]);
     executor.finish().await;
     lines.finish().await;
-    // Replies are kept apart, under the name that they have where their server is the one at hand.
+    // Replies are cached separately, under the name they would have if their server were the current one.
     let names = |at: &str| -> Vec<_> {
         let entries = std::fs::read_dir(folder.path().join(at)).expect("replies are kept");
         entries.flatten().map(|entry| entry.file_name()).collect()

@@ -1,4 +1,4 @@
-//! The version of a server, and what a token may do.
+//! The version of a server, and the permissions of a token.
 
 use labscope::api::identity::*;
 

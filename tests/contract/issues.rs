@@ -92,7 +92,7 @@ samples! {
 }
 
 #[test]
-fn labels_come_as_names_or_with_their_colors() {
+fn labels_are_read_as_names_or_with_details() {
     let text = r##"{"labels": ["bug", {"id": 1, "name": "ui", "color": "#00f"}, 7]}"##;
     let issue: Issue = serde_json::from_str(text).expect("an issue");
     assert_eq!(issue.label_names(), ["bug", "ui"]);

@@ -56,7 +56,7 @@ samples! {
 }
 
 #[test]
-fn a_state_is_live_as_long_as_it_may_change_by_itself() {
+fn a_status_is_live_if_it_can_change_on_its_own() {
     for word in ["created", "pending", "running", "preparing", "canceling", "waiting_for_resource"] {
         assert!(Status::from(word).is_live(), "{word}");
     }
@@ -66,7 +66,7 @@ fn a_state_is_live_as_long_as_it_may_change_by_itself() {
 }
 
 #[test]
-fn the_values_of_variables_that_a_job_is_played_with_are_not_printed() {
+fn variable_values_of_a_manual_job_are_not_printed() {
     let secret = NewVariable { key: "A".into(), value: "s3cret".into(), variable_type: None };
     let play = PlayJob { id: 1.into(), job_id: 8, job_variables_attributes: Some(vec![secret]) };
     assert!(!format!("{play:?} {}", play.request().line()).contains("s3cret"));

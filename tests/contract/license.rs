@@ -17,6 +17,6 @@ samples! {
 }
 
 #[test]
-fn a_server_without_a_license_says_null() {
+fn a_missing_license_is_read_from_null() {
     assert_eq!(<Option<License>>::read(b"null", None), Ok(None));
 }

@@ -1,5 +1,5 @@
-//! The contract with servers: literal request lines, samples and error bodies, written from the specification and
-//! not from the code, because client and backend share their types and could be wrong together.
+//! The contract with servers: literal request lines, samples and error bodies. They are written from the specification
+//! and not from the code, because client and backend share their types and could be wrong together.
 
 #[macro_use]
 mod sample;
@@ -53,7 +53,7 @@ mod users;
 mod versions;
 
 #[test]
-fn no_two_operations_share_a_line_or_a_name() {
+fn endpoint_lines_and_names_are_unique() {
     let all: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
     let mut lines: Vec<String> = all.iter().map(|e| format!("{} {}", e.method, e.route)).collect();
     let mut names: Vec<&str> = all.iter().map(|e| e.name).collect();
@@ -63,9 +63,9 @@ fn no_two_operations_share_a_line_or_a_name() {
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
 }
 
-/// A write that named a route which nothing reads would make nothing stale.
+/// A write that touches a route which no request reads would invalidate nothing in the cache.
 #[test]
-fn every_route_that_a_write_touches_is_read_by_something() {
+fn every_route_touched_by_a_write_can_be_read() {
     let all: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
     for endpoint in &all {
         for route in endpoint.touches {

@@ -108,7 +108,7 @@ samples! {
 }
 
 #[test]
-fn a_draft_is_known_by_its_flags_or_by_its_title() {
+fn a_draft_is_recognized_by_its_flags_or_title() {
     for (text, draft) in [
         (r#"{"title": "Draft: x", "draft": false}"#, false),
         (r#"{"title": "x", "draft": true}"#, true),
@@ -122,7 +122,7 @@ fn a_draft_is_known_by_its_flags_or_by_its_title() {
 }
 
 #[test]
-fn a_count_with_a_plus_says_that_changes_are_missing() {
+fn a_changes_count_with_a_plus_means_that_changes_are_missing() {
     let read: MergeRequest = serde_json::from_str(r#"{"changes_count": "437+"}"#).expect("a merge request");
     assert!(read.is_overflowing());
 }

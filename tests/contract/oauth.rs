@@ -1,4 +1,4 @@
-//! Signing in by OAuth in literal requests, and tokens that are renewed under way.
+//! Signing in with OAuth in literal requests, and tokens that are refreshed while in use.
 
 use crate::client::{at, client};
 use crate::scripted::{Scripted, answer};
@@ -16,7 +16,7 @@ use std::time::Duration;
 const FORM: &str = "application/x-www-form-urlencoded";
 
 #[tokio::test]
-async fn a_device_asks_for_a_code_and_then_for_its_token() {
+async fn a_device_requests_a_code_and_polls_for_its_token() {
     let pair = r#"{"access_token":"one","token_type":"Bearer","expires_in":7200,"refresh_token":"two","scope":"api"}"#;
     let server = Scripted::start([
         answer(200, r#"{"device_code":"d-c","user_code":"0A0B0C0D","expires_in":300,"interval":7}"#),
@@ -51,7 +51,7 @@ async fn a_device_asks_for_a_code_and_then_for_its_token() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_is_exchanged_and_no_secret_is_in_an_error() {
+async fn refreshing_a_token_never_shows_secrets_in_errors() {
     let server = Scripted::start([
         answer(200, r#"{"access_token":"three","expires_in":7200,"refresh_token":"four"}"#),
         answer(400, r#"{"error":"invalid_grant","error_description":"It was revoked."}"#),
@@ -73,13 +73,13 @@ async fn a_refresh_token_is_exchanged_and_no_secret_is_in_an_error() {
     }
 }
 
-/// The token, as the client learns of it; and what it asked.
+/// Returns the description of the client's own token.
 async fn described(client: &Client) -> AccessToken {
     client.call(&GetOwnToken {}).await.expect("a token")
 }
 
 #[tokio::test]
-async fn a_token_of_oauth_is_described_outside_of_the_rest_api() {
+async fn an_oauth_token_is_described_by_the_oauth_endpoint() {
     let refusal = r#"{"message":"400 Bad request - This endpoint requires token type to be a personal access token"}"#;
     let info = r#"{"resource_owner_id":1,"scope":["read_api"],"scopes":["read_api"],"expires_in":5400,
         "expires_in_seconds":5400,"application":{"uid":"a"},"created_at":1700000000}"#;
@@ -92,17 +92,17 @@ async fn a_token_of_oauth_is_described_outside_of_the_rest_api() {
     assert_eq!(asked[1].line, "GET /oauth/token/info");
     assert!(asked[1].header("authorization").starts_with("Bearer ") && asked[1].header("private-token").is_empty());
 
-    // A token that is renewed does not expire, as far as anybody has to care.
+    // A token that refreshes itself never expires from the user's point of view.
     let server = Scripted::start([answer(404, r#"{"error":"404 Not Found"}"#), answer(200, info)]).await;
     assert_eq!(described(&renewing(&server)).await.expires_at, None);
 
-    // Nobody asks about a personal token there, nor where the first answer is good.
+    // The OAuth endpoint is not used for personal access tokens, nor if the first request succeeds.
     let server = Scripted::start([answer(400, refusal)]).await;
     let error = client(&server).call(&GetOwnToken {}).await.unwrap_err();
     assert!(matches!(error.fault, Fault::Refused(400, _)) && server.asked().len() == 1, "{error}");
 }
 
-/// A server whose client finds the tokens `token-0`, and the next one each time that one is refused.
+/// Returns a client whose token source supplies `token-0`, and the next number each time a token is refused.
 fn renewing(server: &Scripted) -> Client {
     let number = Arc::new(AtomicUsize::new(0));
     let source = TokenSource::new(move |refused: Option<SecretString>| {
@@ -120,7 +120,7 @@ fn renewing(server: &Scripted) -> Client {
 }
 
 #[tokio::test]
-async fn a_write_with_an_expired_token_is_sent_again_once_with_the_next() {
+async fn a_write_with_an_expired_token_is_resent_once_with_a_new_token() {
     let expired = || {
         let body = r#"{"error":"invalid_token","error_description":"Token is expired."}"#;
         answer(401, body).with("www-authenticate", "Bearer realm=\"x\", error=\"invalid_token\"")
@@ -135,7 +135,7 @@ async fn a_write_with_an_expired_token_is_sent_again_once_with_the_next() {
         server.asked().iter().map(|asked| (asked.header("authorization").to_owned(), asked.body.clone())).collect();
     let body = "branch=rows&ref=main".to_owned();
     assert_eq!(lines, [("Bearer token-0".to_owned(), body.clone()), ("Bearer token-1".to_owned(), body)]);
-    // A missing right is no reason to renew, and a token that is refused at once is not renewed for ever.
+    // A missing permission does not trigger a refresh, and a refresh is tried only once.
     let error = client.call(&create).await.expect_err("refused");
     assert_eq!((error.fault, server.asked().len()), (Fault::Unauthorized("401 Unauthorized".into()), 3));
     let error = client.call(&create).await.expect_err("refused");

@@ -1,4 +1,4 @@
-//! Lists that are longer than a page, on servers that count, that do not, and that are wrong.
+//! Lists of several pages, on servers that count, servers that do not, and servers that are wrong.
 
 use crate::client::client;
 use crate::scripted::{Answer, Asked, Scripted, answer};
@@ -20,7 +20,7 @@ async fn walked(server: &Scripted) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_list_is_walked_by_its_headers_to_the_end() {
+async fn a_list_is_read_to_the_end_by_its_headers() {
     let server = Scripted::start([
         answer(200, r#"[{"name":"a"},{"name":"b"}]"#).with("x-next-page", "2").with("x-total", "3"),
         answer(200, r#"[{"name":"c"}]"#).with("link", "<http://elsewhere/x?page=3&per_page=2>; rel=\"next\""),
@@ -35,20 +35,20 @@ async fn a_list_is_walked_by_its_headers_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_list_that_names_the_same_page_again_ends() {
+async fn a_list_ends_if_the_next_page_is_the_same_page() {
     let server = Scripted::start((0..5).map(|_| answer(200, "[]").with("x-next-page", "1"))).await;
     let pages: Vec<_> = client(&server).all(ListProjects::default(), 20).try_collect().await.expect("one page");
     assert_eq!(pages.len(), 1);
 }
 
 #[tokio::test]
-async fn an_empty_page_ends_a_list_however_it_is_written() {
+async fn an_empty_page_ends_a_list() {
     let server = Scripted::start((0..5).map(|_| answer(200, "[\n ]\n").with("x-next-page", "2"))).await;
     assert!(walked(&server).await.is_empty());
-    assert_eq!(server.asked().len(), 1, "nothing comes behind an empty page");
+    assert_eq!(server.asked().len(), 1, "nothing follows an empty page");
 }
 
-/// A list of `pages` pages on a server that counts them.
+/// Returns a page of a list of `pages` pages, with the next page in a header.
 fn counted(asked: &Asked, pages: u32) -> Answer {
     let number = asked.line.split("page=").nth(1).and_then(|rest| rest.split('&').next()).expect("a page");
     let number: u32 = number.parse().expect("a number");
@@ -58,15 +58,15 @@ fn counted(asked: &Asked, pages: u32) -> Answer {
 }
 
 #[tokio::test]
-async fn pages_that_are_fetched_ahead_come_in_order() {
+async fn prefetched_pages_arrive_in_order() {
     let server = Scripted::minded(|asked| counted(asked, 23)).await;
     let expected: Vec<String> = (1..=23).map(|page| page.to_string()).collect();
     assert_eq!(walked(&server).await, expected);
-    assert_eq!(server.asked().len(), 23, "each page is asked for once");
+    assert_eq!(server.asked().len(), 23, "each page is requested once");
 }
 
 #[tokio::test]
-async fn only_a_few_pages_are_fetched_ahead() {
+async fn only_a_few_pages_are_prefetched() {
     let server = Scripted::minded(|asked| counted(asked, 1000)).await;
     let mut pages = Box::pin(client(&server).all(branches(), 2));
     for _ in 0..3 {
@@ -77,20 +77,20 @@ async fn only_a_few_pages_are_fetched_ahead() {
 }
 
 #[tokio::test]
-async fn a_list_that_shrinks_or_grows_on_the_way_is_walked_to_its_real_end() {
+async fn a_list_that_changes_while_it_is_read_ends_at_its_real_end() {
     let shrunk = Scripted::minded(|asked| match counted(asked, 9) {
         _ if asked.line.contains("page=3&") => answer(200, r#"[{"name":"3"}]"#).with("x-next-page", ""),
         page => page,
     })
     .await;
     assert_eq!(walked(&shrunk).await, ["1", "2", "3"]);
-    // The first page counts two, the second knows of a third.
+    // The first page reports two pages; the second knows of a third.
     let grown = Scripted::minded(|asked| counted(asked, if asked.line.contains("page=1&") { 2 } else { 3 })).await;
     assert_eq!(walked(&grown).await, ["1", "2", "3"]);
 }
 
 #[tokio::test]
-async fn a_list_that_goes_on_from_an_entry_is_walked_by_its_links() {
+async fn keyset_pagination_follows_the_links() {
     let next = |token: &str| {
         let query = format!("pagination=keyset&per_page=2&page_token={token}");
         format!("<http://elsewhere.invalid/api/v4/x?{query}>; rel=\"next\"")
@@ -111,7 +111,7 @@ async fn a_list_that_goes_on_from_an_entry_is_walked_by_its_links() {
 }
 
 #[tokio::test]
-async fn a_page_that_came_before_and_an_empty_one_are_the_end() {
+async fn a_repeated_or_empty_page_ends_the_list() {
     let same = Scripted::minded(|asked| {
         let page = asked.line.split("page=").nth(1).and_then(|rest| rest.split('&').next()).expect("a page");
         let next = page.parse::<u32>().expect("a number") + 1;
@@ -148,7 +148,7 @@ async fn a_page_that_fails_ends_the_list_with_its_error() {
 }
 
 #[tokio::test]
-async fn the_pages_of_a_typed_call_are_replies() {
+async fn raw_pages_are_returned_as_replies() {
     let server = Scripted::start([
         answer(200, "[1]").with("x-next-page", "4"),
         answer(500, "out of order").with("x-next-page", "5"),

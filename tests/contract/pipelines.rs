@@ -61,7 +61,7 @@ samples! {
 }
 
 #[test]
-fn coverage_is_read_as_a_text_and_as_a_number() {
+fn coverage_is_read_as_a_string_or_a_number() {
     for (text, wanted) in [(r#""98.29""#, Some("98.29")), ("98.5", Some("98.5")), ("null", None), ("{}", None)] {
         let read: Pipeline = serde_json::from_str(&format!(r#"{{"coverage": {text}}}"#)).expect(text);
         assert_eq!(read.coverage.as_deref(), wanted, "{text}");
@@ -78,7 +78,7 @@ fn the_value_of_a_new_variable_is_not_printed() {
 }
 
 #[test]
-fn a_trigger_job_is_known_before_it_has_started_its_pipeline() {
+fn a_trigger_job_is_recognized_before_its_pipeline_starts() {
     let read = |text: &str| serde_json::from_str::<Job>(text).expect(text);
     assert!(read(r#"{"id": 7, "downstream_pipeline": null}"#).is_trigger() && !read(r#"{"id": 7}"#).is_trigger());
     assert_eq!(read(r#"{"downstream_pipeline": {"id": 5}}"#).downstream().map(|child| child.id), Some(5));

@@ -60,7 +60,7 @@ requests! {
         lfs_enabled: Some(true),
         request_access_enabled: Some(true),
         tag_list: Some(vec!["a".into(), "b".into()]),
-        // A file is a part of its own, which no text stands for.
+        // A file is a separate part of the form and has no text representation.
         avatar: Some(labscope::api::types::File),
         printing_merge_request_link_enabled: Some(true),
         ci_config_path: word("ci.yml"),
@@ -108,19 +108,19 @@ samples! {
 }
 
 #[test]
-fn a_project_answers_from_whichever_field_the_server_sends() {
+fn project_accessors_use_whichever_field_the_server_sends() {
     let read = |text: &str| serde_json::from_str::<Project>(text).expect("a project");
     assert_eq!(read(r#"{"tag_list": ["a"]}"#).topics(), ["a"]);
     assert_eq!(read(r#"{"tag_list": ["a"], "topics": ["b"]}"#).topics(), ["b"]);
     assert!(read(r#"{"default_branch": null}"#).is_empty());
     assert!(!read(r#"{"default_branch": "main", "empty_repo": false}"#).is_empty());
-    assert!(!read("{}").is_empty(), "a server that says nothing does not say that it is empty");
+    assert!(!read("{}").is_empty(), "an absent field does not mean empty");
     let access = r#"{"permissions": {"project_access": null, "group_access": {"access_level": 30}}}"#;
     assert_eq!(read(access).access_level(), Some(30));
 }
 
 #[test]
-fn a_field_that_is_left_out_says_the_same_as_one_that_is_null() {
+fn an_absent_field_is_treated_like_null() {
     let null = r#"{"owner": null, "permissions": null, "runners_token": null, "repository_storage": null}"#;
     for text in ["{}", null] {
         let project: Project = serde_json::from_str(text).expect("a project");

@@ -1,4 +1,4 @@
-//! Trees, blobs, archives, comparisons, contributors.
+//! Trees, blobs, archives, comparisons, and contributors.
 
 use crate::sample::{acme, word};
 use labscope::api::repository::*;
@@ -43,7 +43,7 @@ samples! {
 }
 
 #[test]
-fn a_blob_is_decoded_whether_or_not_its_lines_are_broken() {
+fn a_blob_is_decoded_with_and_without_line_breaks() {
     let blob = |text: &str| serde_json::from_str::<Blob>(text).expect("a blob").bytes();
     assert_eq!(blob(r#"{"encoding": "base64", "content": "VGVz\ndA==\n"}"#), Some(b"Test".to_vec()));
     assert_eq!(blob(r#"{"encoding": "base64", "content": "%"}"#), None);

@@ -1,4 +1,4 @@
-//! How a literal text and a type are held against each other.
+//! Compares literal texts with typed requests and resources.
 
 use crate::dice::Dice;
 use crate::mutate;
@@ -7,26 +7,27 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// A project or group by its path.
+/// Returns the ID of a project or group by its path.
 pub fn acme() -> Id {
     "acme/ui".into()
 }
 
-/// A word that is an optional input.
+/// Returns a string as an optional input.
 pub fn word(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// A time that is an optional input.
+/// Returns a time as an optional input.
 pub fn time() -> Option<Time> {
     Some("2018-01-01T00:00:00Z".into())
 }
 
-/// States the request of every endpoint of an area: method, path and query, and after a bar the form or the JSON.
+/// Declares the expected request of every endpoint of an area: method, path and query, and after a bar the form or the
+/// JSON.
 macro_rules! requests {
     ($($endpoint:ident { $($inputs:tt)* } => $text:literal;)*) => {
         #[test]
-        fn every_request_is_as_the_specification_writes_it() {
+        fn requests_match_the_specification() {
             use labscope::api::Endpoint;
             let made = [$((<$endpoint as Endpoint>::NAME, $endpoint { $($inputs)* }.request(), $text)),*];
             crate::sample::check_requests(ALL, &made);
@@ -34,23 +35,23 @@ macro_rules! requests {
     };
 }
 
-/// Reads each sample as its type and writes it again: no key and no value may be lost.
+/// Decodes each sample as its type and encodes it again: no key and no value may be lost.
 macro_rules! samples {
     ($($resource:ty => $text:literal;)*) => {
         #[test]
-        fn no_field_of_a_sample_is_lost() {
+        fn samples_round_trip_without_loss() {
             $(crate::sample::check_sample::<$resource>(stringify!($resource), $text);)*
         }
     };
 }
 
-/// Used by `requests!`.
+/// Checks the requests of an area; used by `requests!`.
 pub fn check_requests(area: &[Description], made: &[(&str, Request, &str)]) {
     for (name, request, text) in made {
         assert_eq!(&line(request), text, "{name}");
     }
     for endpoint in area {
-        assert!(made.iter().any(|(name, ..)| *name == endpoint.name), "no request of {} is stated", endpoint.name);
+        assert!(made.iter().any(|(name, ..)| *name == endpoint.name), "no request of {} is declared", endpoint.name);
     }
 }
 
@@ -66,33 +67,33 @@ fn line(request: &Request) -> String {
     line
 }
 
-/// Used by `samples!`.
+/// Checks a sample; used by `samples!`.
 pub fn check_sample<T: Serialize + DeserializeOwned>(name: &str, text: &str) {
     let sample: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("the sample of {name}: {e}"));
-    let read: T = serde_json::from_value(sample.clone()).unwrap_or_else(|e| panic!("{name} is not read: {e}"));
-    let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
+    let read: T = serde_json::from_value(sample.clone()).unwrap_or_else(|e| panic!("{name} cannot be decoded: {e}"));
+    let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} cannot be encoded: {e}"));
     lost(name, &sample, &written);
     for (what, changed) in variants(&sample) {
         let read: T = serde_json::from_value(changed).unwrap_or_else(|e| panic!("{name} with {what} is not read: {e}"));
-        // What is strange at one place costs nothing elsewhere.
+        // An unexpected value in one field must not affect the others.
         if what.contains("quite_new") {
-            let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
+            let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} cannot be encoded: {e}"));
             lost(&format!("{name} with {what}"), &sample, &written);
         }
     }
-    // What is broken is read or refused, and what was read can be written.
+    // Broken input is decoded or rejected, and whatever was decoded can be encoded.
     let (seeds, words) = ([text.as_bytes().to_vec()], ["null", "{", "[", "\"", ",", "-1", "1e400", "\\ud800"]);
     let mut dice = Dice(text.len() as u64);
     for _ in 0..60 {
         let broken = mutate::input(&mut dice, &seeds, &words);
         if let Ok(read) = serde_json::from_slice::<T>(&broken) {
-            serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
+            serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} cannot be encoded: {e}"));
         }
     }
 }
 
-/// Returns what servers make of a sample: at every depth they write null what they please, leave it out, and add what
-/// nobody expects.
+/// Returns variants of a sample as servers produce them: at every depth, with a field set to null, a field removed, or
+/// an unknown field added.
 fn variants(sample: &Value) -> Vec<(String, Value)> {
     let mut places = Vec::new();
     objects(sample, String::new(), &mut places);
@@ -125,7 +126,7 @@ fn variants(sample: &Value) -> Vec<(String, Value)> {
     out
 }
 
-/// Where the objects of a value are.
+/// Collects the JSON pointers of all objects in a value.
 fn objects(value: &Value, place: String, out: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
@@ -157,7 +158,7 @@ fn lost(place: &str, sample: &Value, written: &Value) {
                 lost(&format!("{place}[{index}]"), sample, written);
             }
         }
-        // 12 and 12.0 are one number.
+        // 12 and 12.0 are the same number.
         (Value::Number(sample), Value::Number(written)) => assert_eq!(sample.as_f64(), written.as_f64(), "{place}"),
         _ => assert_eq!(sample, written, "{place}"),
     }

@@ -33,7 +33,7 @@ samples! {
 }
 
 #[test]
-fn a_hit_is_known_by_its_fields() {
+fn the_kind_of_a_search_result_is_recognized_by_its_fields() {
     let hit = |text: &str| serde_json::from_str::<Hit>(text).expect("a hit");
     let kinds = [
         (r#"{"basename": "README", "project_id": 6}"#, "blob"),

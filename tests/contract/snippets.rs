@@ -33,7 +33,7 @@ samples! {
 }
 
 #[test]
-fn the_name_that_servers_give_the_spam_check_is_read() {
+fn the_alternative_name_of_the_spam_check_is_read() {
     let detail: UserAgentDetail = serde_json::from_str(r#"{"akismet_submitted": true}"#).expect("a detail");
     assert!(detail.spam_check_submitted);
 }

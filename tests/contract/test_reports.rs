@@ -23,7 +23,7 @@ samples! {
 }
 
 #[test]
-fn what_a_skipped_test_says_may_be_an_object() {
+fn the_output_of_a_skipped_test_may_be_an_object() {
     let read: TestCase =
         serde_json::from_str(r#"{"status": "skipped", "system_output": {"message": "later"}}"#).unwrap();
     assert_eq!(read.system_output["message"], "later");

@@ -1,4 +1,4 @@
-//! What differs between servers of 2018 and of today, operation by operation: both are read.
+//! Differences between servers of 2018 and of today, operation by operation; both are supported.
 
 use crate::client::client;
 use crate::scripted::{Scripted, answer};
@@ -31,7 +31,7 @@ fn read<T: Reply>(text: &str) -> T {
     T::read(text.as_bytes(), None).unwrap_or_else(|e| panic!("{}: {}\n{text}", e.field, e.reason))
 }
 
-/// Both shapes of one thing, and what is asked of them.
+/// Checks the old and the new format of a resource.
 fn both<T: Reply>(old: &str, new: &str, check: impl Fn(T)) {
     check(read(old));
     check(read(new));
@@ -44,7 +44,7 @@ async fn one(status: u16, body: &str) -> (Scripted, Client) {
 }
 
 #[tokio::test]
-async fn a_server_before_15_2_tells_its_version_at_its_old_place() {
+async fn a_server_before_15_2_falls_back_to_the_version_endpoint() {
     let unknown = answer(404, r#"{"error":"404 Not Found"}"#);
     let server = Scripted::start([unknown, answer(200, r#"{"version":"14.10.5","revision":"a1"}"#)]).await;
     assert_eq!(client(&server).call(&GetMetadata {}).await.expect("a version").version, "14.10.5");
@@ -53,7 +53,7 @@ async fn a_server_before_15_2_tells_its_version_at_its_old_place() {
 }
 
 #[tokio::test]
-async fn a_server_before_11_2_lists_its_direct_members() {
+async fn a_server_before_11_2_falls_back_to_direct_members() {
     let unknown = answer(400, r#"{"error":"user_id is invalid"}"#);
     let server = Scripted::start([unknown, answer(200, r#"[{"id":7,"username":"ada","access_level":30}]"#)]).await;
     let all = ListAllMembers { id: "a/b".into(), query: Some("a".into()) };
@@ -65,7 +65,7 @@ async fn a_server_before_11_2_lists_its_direct_members() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_said_in_the_words_of_either_age() {
+async fn refusals_are_read_in_the_old_and_new_format() {
     for (status, old, new, said) in [
         (403, r#"{"message":"403 Forbidden  - x"}"#, r#"{"message":"403 Forbidden - x"}"#, "403 Forbidden - x"),
         (
@@ -87,7 +87,7 @@ async fn a_refusal_is_said_in_the_words_of_either_age() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_busy_is_waited_for() {
+async fn a_busy_server_is_retried() {
     let busy = answer(503, "").with("retry-after", "0");
     let limited = answer(429, r#"{"message":{"error":"too many"}}"#).with("ratelimit-reset", "1");
     let server = Scripted::start([busy, limited, answer(200, r#"{"id":1}"#)]).await;
@@ -96,14 +96,14 @@ async fn a_server_that_is_busy_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_write_for_a_project_that_moved_says_so() {
+async fn a_write_to_a_moved_project_reports_the_move() {
     let (_server, client) = one(405, r#"{"message":"Non GET methods are not allowed for moved projects"}"#).await;
     let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2, ..Default::default() }).await.unwrap_err();
     assert_eq!(error.message(), "405: Non GET methods are not allowed for moved projects");
 }
 
 #[tokio::test]
-async fn any_success_is_one_whatever_its_number() {
+async fn any_success_status_is_accepted() {
     let deletion = DeleteGroup { id: 1_u64.into() };
     for (status, body) in [(204, ""), (202, r#"{"message":"202 Accepted"}"#), (200, "null")] {
         one(status, body).await.1.call(&deletion).await.unwrap_or_else(|e| panic!("{status}: {e}"));
@@ -111,7 +111,7 @@ async fn any_success_is_one_whatever_its_number() {
 }
 
 #[tokio::test]
-async fn a_release_is_written_where_the_server_has_releases() {
+async fn release_writes_fall_back_to_the_releases_endpoint() {
     let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
     let done = || answer(201, r#"{"tag_name":"v1/rc","name":"v1/rc","description":"d","created_at":null}"#);
     let server = Scripted::start([gone(), done(), gone(), done()]).await;
@@ -132,7 +132,7 @@ async fn a_release_is_written_where_the_server_has_releases() {
 }
 
 #[tokio::test]
-async fn a_label_is_changed_by_its_name_where_the_server_knows_no_number() {
+async fn label_writes_fall_back_to_the_name_on_old_servers() {
     let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
     let server = Scripted::start([gone(), answer(200, r#"{"id":5,"name":"bug"}"#), gone(), answer(200, "")]).await;
     let client = client(&server);
@@ -153,7 +153,7 @@ async fn a_label_is_changed_by_its_name_where_the_server_knows_no_number() {
 }
 
 #[tokio::test]
-async fn what_is_so_already_is_no_failure() {
+async fn not_modified_counts_as_success() {
     let server = Scripted::start([answer(304, ""), answer(201, r#"{"id":7,"star_count":2}"#)]).await;
     let (client, star) = (client(&server), StarProject { id: "a/b".into() });
     assert!(client.call(&star).await.expect("starred before").is_none());
@@ -161,7 +161,7 @@ async fn what_is_so_already_is_no_failure() {
 }
 
 #[tokio::test]
-async fn a_release_of_a_tag_that_is_not_there_is_not_looked_for_elsewhere() {
+async fn a_missing_tag_does_not_trigger_the_releases_fallback() {
     let (server, client) = one(404, r#"{"message":"Tag does not exist"}"#).await;
     let create = CreateRelease { id: 1_u64.into(), tag_name: "v1".into(), description: "d".into() };
     assert!(client.call(&create).await.unwrap_err().is_missing());
@@ -169,7 +169,7 @@ async fn a_release_of_a_tag_that_is_not_there_is_not_looked_for_elsewhere() {
 }
 
 #[test]
-fn the_text_of_a_snippet_goes_out_under_both_names() {
+fn the_text_of_a_snippet_is_sent_under_both_names() {
     let create = CreateSnippet { code: "x".into(), content: Some("x".into()), ..CreateSnippet::default() };
     let update = UpdateSnippet { code: Some("x".into()), content: Some("x".into()), ..UpdateSnippet::default() };
     for request in [create.request(), update.request()] {
@@ -179,7 +179,7 @@ fn the_text_of_a_snippet_goes_out_under_both_names() {
 }
 
 #[tokio::test]
-async fn the_test_of_a_hook_is_a_payload_or_the_hook() {
+async fn a_hook_test_returns_a_payload_or_the_hook() {
     let old = r#"{"project_id":1,"owner_email":"e","owner_name":"o","name":"Ruby","path":"ruby","event_name":"project_create"}"#;
     let test: HookTest = one(200, old).await.1.call(&TestHook { id: 3 }).await.expect("a payload");
     assert_eq!((test.event_name.as_deref(), test.id), (Some("project_create"), None));
@@ -191,7 +191,7 @@ async fn the_test_of_a_hook_is_a_payload_or_the_hook() {
 }
 
 #[tokio::test]
-async fn a_license_is_there_or_null() {
+async fn a_license_is_read_in_the_old_and_new_format_or_as_null() {
     let old = r#"{"starts_at":"2018-01-27","expires_at":"2022-01-27","licensee":{"Name":"J"},"user_limit":100,
         "active_users":8,"add_ons":{"ExtraService":1}}"#;
     let new = r#"{"id":2,"plan":"ultimate","created_at":"2026-01-01T00:00:00.000Z","starts_at":"2026-01-27",
@@ -202,7 +202,7 @@ async fn a_license_is_there_or_null() {
 }
 
 #[test]
-fn a_project_keeps_to_what_both_say() {
+fn a_project_is_read_in_the_old_and_new_format() {
     let old = r#"{"id":1,"name":"b","path_with_namespace":"a/b","default_branch":"main","tag_list":["x"],
         "permissions":{"project_access":{"access_level":30,"notification_level":3},"group_access":null}}"#;
     let new = r#"{"id":1,"name":"b","path_with_namespace":"a/b","default_branch":"main","tag_list":["x"],"topics":["x"],
@@ -221,7 +221,7 @@ fn a_project_keeps_to_what_both_say() {
 }
 
 #[test]
-fn a_group_and_a_user_are_read_with_what_was_added_and_without_what_went() {
+fn groups_and_users_are_read_with_added_and_removed_fields() {
     let old = r#"{"id":1,"full_path":"a","parent_id":null,"visibility":"public"}"#;
     let new = r#"{"id":1,"full_path":"a","parent_id":null,"visibility":"public","archived":false,"organization_id":1,
         "default_branch_protection_defaults":{"allowed_to_push":[{"access_level":40}]},"ldap_cn":null,"ldap_access":null,
@@ -246,7 +246,7 @@ fn a_group_and_a_user_are_read_with_what_was_added_and_without_what_went() {
 }
 
 #[test]
-fn the_events_of_notifications_may_be_more_than_twelve() {
+fn notification_settings_accept_unknown_events() {
     let new = r#"{"level":"custom","events":{"new_note":true,"new_release":false,"fixed_pipeline":true,
         "moved_project":null,"merge_when_pipeline_succeeds":false,"change_reviewer_merge_request":true}}"#;
     both(r#"{"level":"custom","events":{"new_note":true}}"#, new, |settings: NotificationSettings| {
@@ -255,7 +255,7 @@ fn the_events_of_notifications_may_be_more_than_twelve() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_not_there_is_an_empty_tree_or_missing() {
+async fn a_missing_path_is_an_empty_tree_or_not_found() {
     let tree = ListTree { id: 1_u64.into(), path: Some("no".into()), ..ListTree::default() };
     assert_eq!(one(200, "[]").await.1.call(&tree).await.expect("empty"), []);
     let body = r#"{"message":"404 invalid revision or path Not Found"}"#;
@@ -265,7 +265,7 @@ async fn a_path_that_is_not_there_is_an_empty_tree_or_missing() {
 }
 
 #[test]
-fn commits_branches_and_tags_are_read_with_what_was_added() {
+fn commits_branches_and_tags_are_read_with_added_fields() {
     let old = r#"{"id":"abc","title":"T","status":null,"last_pipeline":null,"stats":{"additions":1,"deletions":0,"total":1}}"#;
     let new = r#"{"id":"abc","title":"T","status":null,"last_pipeline":null,"stats":{"additions":1,"deletions":0,"total":1},
         "trailers":{"Signed-off-by":"x"},"extended_trailers":{"Signed-off-by":["x"]},"web_url":"w","project_id":1}"#;
@@ -289,7 +289,7 @@ fn commits_branches_and_tags_are_read_with_what_was_added() {
 }
 
 #[test]
-fn a_file_whose_diff_was_left_out_says_so() {
+fn a_diff_withheld_by_the_server_is_recognized() {
     let old = r#"{"diff":"@@ -1 +1 @@\n-a\n+b\n","old_path":"f","new_path":"f","a_mode":"100644","b_mode":"100644"}"#;
     let new = r#"{"diff":"@@ -1 +1 @@\n-a\n+b\n","collapsed":false,"too_large":false,"old_path":"f","new_path":"f",
         "a_mode":"0","b_mode":"100644","new_file":false,"generated_file":null}"#;
@@ -306,7 +306,7 @@ fn a_file_whose_diff_was_left_out_says_so() {
 }
 
 #[test]
-fn a_merge_request_answers_from_whichever_field_the_server_sends() {
+fn merge_request_accessors_use_whichever_field_the_server_sends() {
     let old = r#"{"id":1,"iid":5,"title":"WIP: t","state":"opened","assignee":{"id":2,"username":"u"},"work_in_progress":true,
         "changes_count":"7","pipeline":{"id":3,"status":"success"},"merge_status":"unchecked","source_project_id":1,
         "target_project_id":1}"#;
@@ -334,7 +334,7 @@ fn a_merge_request_answers_from_whichever_field_the_server_sends() {
 }
 
 #[tokio::test]
-async fn a_merge_request_that_exists_is_refused_in_the_words_of_either_age() {
+async fn a_duplicate_merge_request_is_refused_in_the_old_and_new_format() {
     let create = CreateMergeRequest { id: 1_u64.into(), ..CreateMergeRequest::default() };
     for body in [
         r#"{"message":["Cannot Create: This merge request already exists: [\"t\"]"]}"#,
@@ -346,7 +346,7 @@ async fn a_merge_request_that_exists_is_refused_in_the_words_of_either_age() {
 }
 
 #[tokio::test]
-async fn a_note_of_commands_alone_makes_none_and_is_no_failure() {
+async fn a_note_with_only_quick_actions_creates_no_note() {
     let note = CreateMergeRequestNote { id: 1_u64.into(), merge_request_iid: 5, body: "/close".into() };
     let body = r#"{"commands_changes":{"state_event":"close"},"summary":["Closed this merge request."]}"#;
     assert_eq!(one(202, body).await.1.call(&note).await.expect("done").id(), 0);
@@ -354,7 +354,7 @@ async fn a_note_of_commands_alone_makes_none_and_is_no_failure() {
 }
 
 #[test]
-fn a_note_may_stand_on_a_line_a_file_or_a_picture() {
+fn a_note_can_be_on_a_line_a_file_or_an_image() {
     let old = r#"{"id":1,"body":"b","attachment":null,"noteable_type":"MergeRequest","noteable_iid":2,
         "author":{"id":1,"email":"e"}}"#;
     let new = r#"{"id":1,"body":"b","type":"DiscussionNote","noteable_type":"MergeRequest","noteable_iid":2,"author":{"id":1},
@@ -376,7 +376,7 @@ fn a_note_may_stand_on_a_line_a_file_or_a_picture() {
 }
 
 #[test]
-fn a_job_is_read_with_what_was_added_and_without_what_went() {
+fn a_job_is_read_with_added_and_removed_fields() {
     let old = r#"{"id":1,"status":"failed","duration":41,"coverage":null,"artifacts_file":null,"runner":null,"user":{"id":1,
         "skype":""},"commit":{"id":"a"},"pipeline":{"id":6,"status":"failed"}}"#;
     let new = r#"{"id":1,"status":"failed","duration":41.172918,"queued_duration":0.01,"coverage":87.5,"allow_failure":false,
@@ -398,7 +398,7 @@ fn a_job_is_read_with_what_was_added_and_without_what_went() {
 }
 
 #[test]
-fn a_runner_says_in_either_age_whether_it_rests_and_whether_it_is_there() {
+fn the_state_of_a_runner_is_read_in_the_old_and_new_format() {
     let old =
         r#"{"id":1,"description":"d","active":false,"is_shared":true,"online":true,"status":"paused","token":"t"}"#;
     let new = r#"{"id":1,"description":"d","active":false,"paused":true,"is_shared":true,"runner_type":"instance_type",
@@ -413,7 +413,7 @@ fn a_runner_says_in_either_age_whether_it_rests_and_whether_it_is_there() {
 }
 
 #[test]
-fn a_deployment_may_be_without_its_job() {
+fn a_deployment_can_lack_its_job() {
     let old =
         r#"{"id":1,"iid":1,"environment":{"id":9,"name":"production","external_url":null},"deployable":{"id":3}}"#;
     let new = r#"{"id":1,"iid":1,"status":"blocked","updated_at":null,"deployable":null,
@@ -424,7 +424,7 @@ fn a_deployment_may_be_without_its_job() {
 }
 
 #[tokio::test]
-async fn a_search_is_refused_in_the_words_of_either_age() {
+async fn a_refused_search_is_read_in_the_old_and_new_format() {
     let search = SearchProject { id: 1_u64.into(), scope: "blobs".into(), search: "x".into() };
     for body in [
         r#"{"message":{"error":"Scope not supported without Elasticsearch!"}}"#,
@@ -439,7 +439,7 @@ async fn a_search_is_refused_in_the_words_of_either_age() {
 }
 
 #[test]
-fn hits_and_snippets_are_known_by_their_fields_in_either_age() {
+fn search_results_are_recognized_in_the_old_and_new_format() {
     let old =
         r#"{"basename":"a/b","data":"x","filename":"a/b.rs","id":null,"ref":"main","startline":3,"project_id":1}"#;
     let new = r#"{"basename":"a/b","data":"x","filename":"a/b.rs","path":"a/b.rs","id":null,"ref":"main","startline":3,

@@ -31,7 +31,7 @@ samples! {
         "target_url": null, "body": "", "state": "done", "created_at": null}"#;
 }
 
-/// Each kind of target has fields of its own, and an `id` that is a number for one and a hash for another.
+/// Each kind of target has different fields, and its `id` is a number or a hash.
 #[test]
 fn targets_of_all_kinds_are_read() {
     for target in [

@@ -1,4 +1,4 @@
-//! Downloads into files and uploads: how far they are, where they go on, and what is left behind.
+//! Downloads to files and uploads: progress, resuming, and leftovers.
 
 use crate::client::client;
 use crate::scripted::{Answer, Asked, Scripted, answer};
@@ -15,19 +15,19 @@ fn artifacts() -> Request {
     GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: None }.request()
 }
 
-/// Collects what is told.
+/// Returns a progress callback and the list that it fills.
 fn ear() -> (OnProgress, Arc<Mutex<Vec<Progress>>>) {
     let heard: Arc<Mutex<Vec<Progress>>> = Arc::default();
     let ear = heard.clone();
     (Arc::new(move |progress| ear.lock().expect("no one panics").push(progress)), heard)
 }
 
-/// Something of 300 kB in which no two places are alike.
+/// Returns 300 kB of text in which no two places are alike.
 fn content() -> String {
     (0..50_000).map(|number| format!("{number:05}\n")).collect()
 }
 
-/// Answers from the byte that is asked for, up to `end`.
+/// Answers from the requested offset up to `end`.
 fn ranged(asked: &Asked, content: &str, end: usize) -> Answer {
     let from = asked.header("range").trim_start_matches("bytes=").trim_end_matches('-').parse::<usize>().unwrap_or(0);
     let total = content.len();
@@ -61,7 +61,7 @@ impl Folder {
 }
 
 #[tokio::test]
-async fn a_download_tells_how_far_it_is_and_leaves_one_whole_file() {
+async fn a_download_reports_progress_and_writes_the_whole_file() {
     let folder = Folder::new();
     let server = Scripted::start([answer(200, content()).with("content-type", "application/zip")]).await;
     let (saved, heard) = folder.fill(&server).await;
@@ -71,11 +71,11 @@ async fn a_download_tells_how_far_it_is_and_leaves_one_whole_file() {
     assert_eq!(heard.first(), Some(&Progress { done: 0, total: Some(total) }));
     assert_eq!(heard.last(), Some(&Progress { done: total, total: Some(total) }));
     assert!(heard.is_sorted_by_key(|progress| progress.done));
-    assert_eq!(server.asked()[0].header("accept-encoding"), "identity", "bytes are counted as they are stored");
+    assert_eq!(server.asked()[0].header("accept-encoding"), "identity", "bytes are counted uncompressed");
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_is_taken_up_where_it_broke() {
+async fn a_broken_download_resumes_where_it_broke() {
     let folder = Folder::new();
     let server = Scripted::minded(|asked| {
         let end = if asked.header("range").is_empty() { 200_000 } else { content().len() };
@@ -91,7 +91,7 @@ async fn a_connection_that_breaks_is_taken_up_where_it_broke() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_download_left_is_not_fetched_again() {
+async fn a_partial_file_of_an_earlier_download_is_reused() {
     let folder = Folder::new();
     std::fs::write(folder.part(), &content()[..250_000]).expect("written");
     let server = Scripted::minded(|asked| ranged(asked, &content(), content().len())).await;
@@ -100,11 +100,11 @@ async fn what_an_earlier_download_left_is_not_fetched_again() {
     assert_eq!(server.asked()[0].header("range"), format!("bytes={}-", 250_000 - 64 * 1024));
     assert_eq!(folder.text(), content());
     assert_eq!(heard[0], Progress { done: 250_000, total: Some(content().len() as u64) });
-    assert_eq!(server.asked()[0].header("if-range"), "", "nobody remembers the version");
+    assert_eq!(server.asked()[0].header("if-range"), "", "the version is not stored");
 }
 
 #[tokio::test]
-async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
+async fn a_partial_file_with_other_content_is_replaced() {
     for old in ["x".repeat(250_000), content().repeat(3)] {
         let folder = Folder::new();
         std::fs::write(folder.part(), old).expect("written");
@@ -125,7 +125,7 @@ async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn what_others_put_in_place_of_the_part_is_not_written_through() {
+async fn links_and_pipes_in_place_of_the_partial_file_are_not_followed() {
     use std::process::Command;
     for planted in ["link", "link to nothing", "hard link", "pipe"] {
         let folder = Folder::new();
@@ -140,7 +140,7 @@ async fn what_others_put_in_place_of_the_part_is_not_written_through() {
         let server = Scripted::minded(|asked| ranged(asked, &content(), content().len())).await;
         let (saved, _) = folder.fill(&server).await;
         assert_eq!(saved.expect("saved"), content().len() as u64, "{planted}");
-        assert_eq!(server.asked()[0].header("range"), "", "{planted}: it is begun anew");
+        assert_eq!(server.asked()[0].header("range"), "", "{planted}: it is restarted");
         assert_eq!(std::fs::read_to_string(&profile).expect("there"), content()[..250_000], "{planted}");
         assert!(!folder.0.path().join("nothing").exists(), "{planted}");
         assert!(std::fs::symlink_metadata(folder.part()).expect("there").is_file(), "{planted}");
@@ -150,7 +150,7 @@ async fn what_others_put_in_place_of_the_part_is_not_written_through() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn the_file_of_a_raw_call_is_made_beside_it_under_a_name_that_nobody_knows() {
+async fn a_raw_call_writes_to_a_temporary_file_with_a_random_name() {
     let folder = Folder::new();
     let profile = folder.0.path().join("profile");
     std::fs::write(&profile, "mine").expect("written");
@@ -165,17 +165,17 @@ async fn the_file_of_a_raw_call_is_made_beside_it_under_a_name_that_nobody_knows
 }
 
 #[tokio::test]
-async fn a_server_without_ranges_sends_all_again_but_not_for_ever() {
+async fn a_download_without_ranges_is_restarted_a_limited_number_of_times() {
     let folder = Folder::new();
     let server = Scripted::minded(|_| answer(200, &content()[..100_000]).cut()).await;
     let (failed, _) = folder.fill(&server).await;
     assert!(matches!(failed.expect_err("never whole").fault, Fault::Cut(_)));
     assert!(server.asked().len() > 3, "{}", server.asked().len());
-    assert!(folder.part().exists(), "the part stays");
+    assert!(folder.part().exists(), "the partial file stays");
 }
 
 #[tokio::test]
-async fn a_download_that_is_refused_leaves_nothing() {
+async fn a_refused_download_leaves_no_file() {
     let folder = Folder::new();
     let server = Scripted::start([answer(404, r#"{"message":"404 Not found"}"#)]).await;
     let (failed, heard) = folder.fill(&server).await;
@@ -185,7 +185,7 @@ async fn a_download_that_is_refused_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_not_there_is_named() {
+async fn a_missing_target_folder_is_named() {
     let server = Scripted::start([]).await;
     let (told, _) = ear();
     let path = PathBuf::from("/nonexistent/folder/file");
@@ -195,7 +195,7 @@ async fn a_folder_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_download_from_storage_goes_on_without_the_token() {
+async fn a_download_redirected_to_storage_resumes_without_the_token() {
     let folder = Folder::new();
     let storage = Scripted::minded(|asked| {
         let end = if asked.header("range").is_empty() { 200_000 } else { content().len() };
@@ -212,11 +212,11 @@ async fn a_download_from_storage_goes_on_without_the_token() {
 }
 
 #[tokio::test]
-async fn dropping_a_download_stops_it_and_keeps_its_part() {
+async fn dropping_a_download_stops_it_and_keeps_the_partial_file() {
     let folder = Folder::new();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    // It promises ten bytes, sends five, and waits.
+    // Promises ten bytes, sends five, and stalls.
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.expect("a caller");
         let mut asked = [0; 1024];
@@ -246,7 +246,7 @@ async fn dropping_a_download_stops_it_and_keeps_its_part() {
 }
 
 #[tokio::test]
-async fn an_upload_sends_files_beside_the_inputs_and_tells_how_far_it_is() {
+async fn an_upload_sends_files_and_fields_and_reports_progress() {
     let folder = Folder::new();
     let picture = folder.0.path().join("me \"x\".png");
     std::fs::write(&picture, "p".repeat(200_000)).expect("written");
@@ -273,7 +273,7 @@ async fn an_upload_sends_files_beside_the_inputs_and_tells_how_far_it_is() {
 }
 
 #[tokio::test]
-async fn a_large_commit_tells_how_far_it_is_and_is_sent_anew_when_the_server_asks_for_patience() {
+async fn a_large_commit_reports_progress_and_is_resent_after_a_rate_limit() {
     let limited = answer(429, "Retry later\n").with("retry-after", "0");
     let server = Scripted::start([limited, answer(201, "{}")]).await;
     let content = Some("x".repeat(300_000));
@@ -289,7 +289,7 @@ async fn a_large_commit_tells_how_far_it_is_and_is_sent_anew_when_the_server_ask
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_is_named_and_nothing_is_sent() {
+async fn an_unreadable_file_is_named_and_nothing_is_sent() {
     let server = Scripted::start([]).await;
     let (told, _) = ear();
     let path = PathBuf::from("/nonexistent/me.png");

@@ -91,7 +91,7 @@ samples! {
 }
 
 #[test]
-fn the_names_that_servers_give_the_accounts_are_read() {
+fn alternative_names_of_social_accounts_are_read() {
     let text = r#"{"id": 1, "skype": "s", "linkedin": "l", "twitter": "t"}"#;
     let read: Profile = serde_json::from_str(text).expect("a user");
     let written = serde_json::to_value(read).expect("a user as JSON");

@@ -1,7 +1,8 @@
-//! Hostile bytes for everything that reads what others wrote: whatever comes is read or refused, what is made of it can
-//! be drawn, and the memory that it takes is in proportion to its size.
+//! Fuzz tests of all code that parses foreign input: every input is parsed or rejected, the result can be drawn, and
+//! the memory used is proportional to the size of the input.
 //!
-//! Chance is seeded. `LABSCOPE_FUZZ_ROUNDS` makes runs longer than the usual ones; a failure prints its shortest input.
+//! The random numbers are seeded. `LABSCOPE_FUZZ_ROUNDS` increases the number of inputs; a failure prints its shortest
+//! input.
 
 #[path = "../support/cost.rs"]
 mod cost;
@@ -18,12 +19,12 @@ use dice::Dice;
 use readers::{READERS, Reader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Inputs for each reader, where nothing else is asked for.
+/// The default number of inputs per reader.
 const ROUNDS: usize = 150;
-/// Bytes that a reader may take for the shortest input: tables that are made once.
+/// The bytes that a reader may allocate even for the shortest input, for tables that are built once.
 const SPARE: usize = 4 << 20;
 
-/// Reads an input, and says what is wrong with that.
+/// Feeds an input to a reader and returns the problem, if any.
 fn wrong(reader: &Reader, bytes: &[u8]) -> Option<String> {
     let (read, cost) = cost(|| catch_unwind(AssertUnwindSafe(|| (reader.read)(bytes))));
     match read {
@@ -45,7 +46,7 @@ fn rounds() -> usize {
     length::length("LABSCOPE_FUZZ_ROUNDS", ROUNDS)
 }
 
-/// The shortest input found by leaving pieces of `bytes` out while it still `fails`.
+/// Returns the shortest input found by removing pieces of `bytes` while it still `fails`.
 fn shrink(bytes: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let mut piece = bytes.len() / 2;
@@ -64,7 +65,7 @@ fn shrink(bytes: &[u8], fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     bytes
 }
 
-/// Feeds one reader.
+/// Tests one reader.
 fn feed(name: &str) {
     let reader = READERS.iter().find(|reader| reader.name == name).expect("a reader of that name");
     let seeds: Vec<Vec<u8>> = (reader.seeds)();
@@ -82,7 +83,7 @@ fn feed(name: &str) {
     }
 }
 
-/// One test for each reader.
+/// Declares one test per reader.
 macro_rules! feeds {
     ($($name:ident),* $(,)?) => {
         $(#[test] fn $name() { feed(stringify!($name)); })*
@@ -102,7 +103,7 @@ feeds! {
     patterns, keys,
 }
 
-/// A machine that finds nothing is suspect: here is what it has to find.
+/// Planted defects that the fuzzer must find, to prove that it works.
 mod planted {
     use super::*;
 
@@ -110,7 +111,7 @@ mod planted {
         Reader { name: "planted", seeds: || vec![b"count=12".to_vec()], words: &["count="], cost: 100, read }
     }
 
-    /// The first defect that chance finds, as short as it gets.
+    /// Returns the first defect found, and the shortest input that triggers it.
     fn found(reader: &Reader) -> (String, Vec<u8>) {
         let (mut dice, seeds) = (Dice(1), (reader.seeds)());
         for _ in 0..2_000 {
@@ -123,7 +124,7 @@ mod planted {
     }
 
     #[test]
-    fn a_number_that_is_too_large_is_found() {
+    fn an_integer_overflow_is_found() {
         let (why, bytes) = found(&reader(|bytes| {
             let text = String::from_utf8_lossy(bytes);
             let digits = text.split("count=").nth(1).unwrap_or_default();
@@ -138,7 +139,7 @@ mod planted {
     }
 
     #[test]
-    fn memory_that_grows_with_the_square_is_found() {
+    fn quadratic_memory_is_found() {
         let (why, _) = found(&reader(|bytes| {
             let lines = bytes.split(|byte| *byte == b'=').count();
             let copies: Vec<Vec<u8>> = (0..lines).map(|_| bytes.to_vec()).collect();
@@ -148,7 +149,7 @@ mod planted {
     }
 
     #[test]
-    fn an_escape_that_gets_through_is_found() {
+    fn an_unsanitized_escape_is_found() {
         let (why, bytes) = found(&reader(|bytes| readers::calm(&String::from_utf8_lossy(bytes))));
         assert!(why.contains("would reach the terminal"), "{why}");
         assert_eq!(bytes.len(), 1, "{}", bytes.escape_ascii());

@@ -1,4 +1,4 @@
-//! Everything that reads foreign bytes: what it is fed to begin with, and what must hold of whatever it makes of them.
+//! The parsers of foreign input, with their seeds and the invariants of their results.
 
 use jiff::Timestamp;
 use labscope::api::page::PageInfo;
@@ -33,16 +33,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-/// Something that reads bytes.
+/// A parser under test.
 pub struct Reader {
     pub name: &'static str,
-    /// Well-formed inputs.
+    /// Returns well-formed inputs.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// What means something to it.
+    /// Words with a special meaning in the input format.
     pub words: &'static [&'static str],
-    /// Bytes of memory that it may take, given back or not, for each byte of its input.
+    /// The maximum number of bytes allocated, freed or not, per byte of input.
     pub cost: usize,
-    /// Reads, and says what is wrong with what was made of it.
+    /// Parses the input and checks the result; returns the problem, if any.
     pub read: fn(&[u8]) -> Result<(), String>,
 }
 
@@ -50,7 +50,7 @@ type Check = Result<(), String>;
 
 static THEME: LazyLock<Theme> = LazyLock::new(|| Theme::for_background(Background::Dark));
 
-/// Nothing in it drives a terminal, or hides or reorders what it shows.
+/// Checks that a text neither controls the terminal nor hides or reorders other text.
 pub fn calm(shown: &str) -> Check {
     match shown.chars().find(|c| c.is_control() || text::hides(*c) && !matches!(c, '\u{200c}' | '\u{200d}')) {
         Some(c) => Err(format!("{c:?} would reach the terminal, in {shown:?}")),
@@ -58,12 +58,12 @@ pub fn calm(shown: &str) -> Check {
     }
 }
 
-/// Nothing that was drawn is more than what is shown.
+/// Checks that the drawn cells contain only visible text.
 fn calm_screen(buffer: &Buffer) -> Check {
     buffer.content().iter().try_for_each(|cell| calm(cell.symbol()))
 }
 
-/// Draws the lines of a document.
+/// Draws the lines of a document and checks the screen.
 fn drawn<'a>(len: usize, line: impl Fn(usize) -> DocLine<'a>) -> Check {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 12));
     let mut state = DocState::new();
@@ -84,7 +84,7 @@ fn must(holds: bool, why: impl Fn() -> String) -> Check {
     if holds { Ok(()) } else { Err(why()) }
 }
 
-/// Ranges are in order, and of whole characters.
+/// Checks that ranges are in order and on character boundaries.
 fn ranges_fit<'a>(ranges: impl Iterator<Item = &'a Range<usize>>, of: &str) -> Check {
     let mut last = 0;
     for range in ranges {
@@ -112,7 +112,7 @@ const POSITION: &str = "`a.rs:3-5` at 4803c71e\n> ```\n> quoted\n> ```\n\nWhy so
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJoFqVdRFFhLGLqXcRGPp4zUBvZgVcZrmpTCkxz3rIOh ada@example.com";
 const SCRIPT: &str = "$ make {sha}\n@0.5 Running on {runner}\n@0.2x3 step {i}\n@bar 1 Loading\n@section a Title\n@end a\n@clear\n\\e[32mdone\\c\n";
 
-/// All of them.
+/// All readers.
 pub const READERS: &[Reader] = &[
     Reader {
         name: "lines_of_a_trace",
@@ -294,8 +294,8 @@ pub const READERS: &[Reader] = &[
                 let fit = text::fit(&once, width);
                 must(text::width(&fit) <= width, || format!("{fit:?} in {width} columns"))?;
                 for line in text::wrap(&text, width.max(2), 50) {
-                    // What is joined to one symbol is never torn apart, and a pile of joiners that is taken apart may
-                    // measure one column more alone than in its text.
+                    // Joined characters are never split, and a long run of joiners that is split may be one column
+                    // wider on its own than in its text.
                     let spare = usize::from(line.contains('\u{200d}'));
                     let fits = text::width(&line) <= width.max(2) + spare || text::cells(&line).count() == 1;
                     must(fits, || format!("{line:?} in {width} columns"))?;
@@ -646,7 +646,7 @@ pub const READERS: &[Reader] = &[
             vec![png, b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;".to_vec()]
         },
         words: &["IHDR", "IDAT", "GIF89a"],
-        // A few bytes may claim a large picture.
+        // A few bytes may declare a large picture.
         cost: 16 << 20,
         read: |bytes| {
             _ = Image::read(bytes);
@@ -657,7 +657,7 @@ pub const READERS: &[Reader] = &[
         name: "patterns",
         seeds: || texts(&["error", "fn\\s+(\\w+)", "[a-z]{2,5}$"]),
         words: &["(", ")", "[", "]", "{9999}", "\\", "*", "|", "\\p{L}", "(?i)"],
-        // The size of a compiled pattern is bounded by itself.
+        // The regex engine bounds the size of a compiled pattern itself.
         cost: 1 << 20,
         read: |bytes| {
             let lines = ["an error", "fn main() {}"];

@@ -1,4 +1,4 @@
-//! Accessible mode: what the line of the cursor says after a key.
+//! Accessible mode: the content of the cursor's line after a key press.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -20,7 +20,7 @@ fn user(id: u64, name: &str) -> Value {
     json!({"id": id, "username": name, "name": name.to_uppercase(), "state": "active"})
 }
 
-/// All lines that Down leads to, up to the last.
+/// Returns all lines reached by pressing Down, up to the last.
 fn all_heard(harness: &mut Harness) -> Vec<String> {
     let mut heard = vec![harness.heard()];
     for _ in 0..200 {
@@ -34,7 +34,7 @@ fn all_heard(harness: &mut Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn headings_of_help_and_actions_are_heard_between_their_commands() {
+async fn headings_in_help_and_actions_are_reachable_between_commands() {
     for (key, headings) in [("a", &["View", "Change"][..]), ("?", &["View", "Change", "Go to"])] {
         let mut harness = projects().await;
         let heard = all_heard(harness.press(key));
@@ -44,17 +44,17 @@ async fn headings_of_help_and_actions_are_heard_between_their_commands() {
 }
 
 #[tokio::test]
-async fn enter_on_a_heading_goes_to_the_first_command_below_it() {
+async fn enter_on_a_heading_moves_to_the_first_command_below_it() {
     let mut harness = projects().await;
     harness.press("a").hears("View").press("Enter").hears("Enter");
     harness.press("Up").hears("View").press("Down").hears("Enter");
-    // What is typed is looked for: nothing stands between it and Enter.
+    // The text is a search term: Enter runs the match directly.
     harness.type_text("create").hears("Create project").press("Enter").expect("name *");
     harness.press("Esc a").type_text("nothing like it").hears("No results.");
 }
 
 #[tokio::test]
-async fn what_completes_a_plain_line_is_heard_one_after_the_other() {
+async fn completions_of_an_input_line_are_announced_one_by_one() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["one.txt", "other.txt"] {
         std::fs::write(folder.path().join(name), "").expect("written");
@@ -72,7 +72,7 @@ async fn what_completes_a_plain_line_is_heard_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_field_is_heard_with_it() {
+async fn a_field_is_announced_with_its_error() {
     let mut harness = projects().await;
     harness.fail("POST /projects", 400, "name has already been taken");
     harness.press("+").hears("name *").press("C-s").settle().await;
@@ -86,7 +86,7 @@ async fn what_is_wrong_with_a_field_is_heard_with_it() {
 }
 
 #[tokio::test]
-async fn why_a_text_is_not_taken_is_heard() {
+async fn the_reason_for_rejecting_a_text_is_announced() {
     let mut harness = Begin::at(Place::new("me")).size(120, 24).accessible().open();
     harness.reply("GET /user", user(1, "ada")).reply("GET /user/keys", json!([])).settle().await;
     harness.press("2").settle().await.press("+ C-u");
@@ -95,14 +95,14 @@ async fn why_a_text_is_not_taken_is_heard() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_is_heard_with_the_query() {
+async fn a_query_is_announced_with_its_error() {
     let mut harness = Begin::at(Place::new("mrs").project("a/b")).accessible().open();
     harness.reply("GET /projects/a%2Fb/merge_requests", json!([])).settle().await;
     harness.press("/").type_text("state:odd").hears("error").hears("state:odd");
 }
 
 #[tokio::test]
-async fn why_a_form_failed_is_heard() {
+async fn the_reason_for_a_failed_form_is_announced() {
     let mut harness = Begin::at(Place::new("members").group("acme")).size(100, 30).accessible().open();
     harness
         .reply("GET /groups/acme/members/all", [user(2, "bo")])

@@ -1,11 +1,11 @@
-//! What only administrators may see, if a server does not say who is one: it is asked for, and what the server says is
-//! said in the place of what would be there; nothing looks as if there were none.
+//! Places for administrators, on servers that do not say who is one: the request is sent, and a refusal is shown in
+//! place of the content, which must not look like an empty list.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::json;
 
-/// Somebody of whom the server does not say whether they are an administrator.
+/// Opens a place as a user of whom the server does not say whether they are an administrator.
 async fn at(place: Place, width: u16, denied: &str, status: u16) -> Harness {
     let mut harness = Begin::at(place).size(width, 30).open();
     harness.reply("GET /user", json!({"id": 1, "username": "ada", "name": "Ada"}));
@@ -29,7 +29,7 @@ async fn press(harness: &mut Harness, keys: &str) {
 }
 
 #[tokio::test]
-async fn what_the_server_says_stands_where_administrators_see_something() {
+async fn a_refusal_is_shown_in_place_of_content_for_administrators() {
     let snippets = Place::new("snippets").project("a/b").item(3);
     let places = [
         (Place::new("hooks"), "", "GET /hooks"),
@@ -53,7 +53,7 @@ async fn what_the_server_says_stands_where_administrators_see_something() {
             {
                 assert!(!harness.shows(nothing), "{denied}: {nothing}\n{}", harness.picture());
             }
-            // A token that is worth nothing is another matter.
+            // An invalid token is reported differently.
             let mut harness = at(place.clone(), width, denied, 401).await;
             press(&mut harness, keys).await;
             assert!(harness.shows("Not signed in") && harness.shows("401 Quux"), "{denied}\n{}", harness.picture());
@@ -62,7 +62,7 @@ async fn what_the_server_says_stands_where_administrators_see_something() {
 }
 
 #[tokio::test]
-async fn a_change_that_is_for_administrators_is_sent_where_nobody_knows_and_the_answer_is_said() {
+async fn changes_for_administrators_are_sent_if_the_role_is_unknown() {
     let mut harness = at(Place::new("users"), 80, "POST /users", 403).await;
     harness.press("+").type_text("new").press("Tab").type_text("New").press("Tab").type_text("new@x.test");
     harness.press("C-s").settle().await;

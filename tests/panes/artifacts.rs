@@ -1,4 +1,4 @@
-//! Artifacts: the archive as a tree, its files shown, its reports as tables, and archives that mean harm.
+//! Artifacts: the archive as a tree, its files, its test reports as tables, and malicious archives.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -66,13 +66,13 @@ async fn open(width: u16, height: u16, bytes: Vec<u8>) -> Harness {
     harness
 }
 
-/// Selects the row of a file in the tree.
+/// Selects a file in the tree by filtering.
 fn go(harness: &mut Harness, name: &str) {
     harness.press("/").type_text(name).press("Enter");
 }
 
 #[tokio::test]
-async fn an_archive_is_a_tree_of_folders_and_sizes_and_its_files_open() {
+async fn an_archive_is_shown_as_a_tree_and_its_files_can_be_opened() {
     let mut harness = open(140, 30, usual()).await;
     let whole: usize = [23, REPORT.len(), PIXEL.len(), 9, 13].iter().sum();
     harness
@@ -95,7 +95,7 @@ async fn an_archive_is_a_tree_of_folders_and_sizes_and_its_files_open() {
 }
 
 #[tokio::test]
-async fn what_a_program_printed_is_shown_with_its_colors_and_as_it_is_on_a_key() {
+async fn logs_are_shown_with_colors_or_as_raw_text() {
     let printed = b"plain\n\x1b[32mall well\x1b[0m and more\n\x1b]0;title\x07\x1b[2Jend\n";
     let mut harness = open(140, 30, archive(&[("run.log", printed), ("tool.sh", printed)])).await;
     go(&mut harness, "run.log");
@@ -107,7 +107,7 @@ async fn what_a_program_printed_is_shown_with_its_colors_and_as_it_is_on_a_key()
     harness.press("v v").settle().await;
     harness.expect_no("[32m").press("/").type_text("well and").settle().await;
     assert!(harness.line_with("all well and").contains("│▌"), "{}", harness.picture());
-    // What is no log is a source first.
+    // Other files are shown as source first.
     let mut harness = open(140, 30, archive(&[("tool.sh", printed)])).await;
     harness.settle().await;
     harness.expect("[32mall well").press("Enter v").settle().await;
@@ -115,7 +115,7 @@ async fn what_a_program_printed_is_shown_with_its_colors_and_as_it_is_on_a_key()
 }
 
 #[tokio::test]
-async fn at_80_columns_the_tree_and_the_file_stand_alone() {
+async fn at_80_columns_either_the_tree_or_the_file_is_shown() {
     let mut harness = open(80, 24, usual()).await;
     harness.expect("summary.txt").expect_no("first line");
     harness.press("G Enter").settle().await;
@@ -124,7 +124,7 @@ async fn at_80_columns_the_tree_and_the_file_stand_alone() {
 }
 
 #[tokio::test]
-async fn of_a_server_that_gives_parts_the_list_and_single_files_alone_are_fetched() {
+async fn with_range_support_only_the_listing_and_single_files_are_fetched() {
     let mut harness = begin(140, 30);
     let mut seed = 7_u32;
     let mut next = || {
@@ -146,7 +146,7 @@ async fn of_a_server_that_gives_parts_the_list_and_single_files_alone_are_fetche
 }
 
 #[tokio::test]
-async fn a_test_report_is_a_table_with_failures_first_and_leads_to_the_source() {
+async fn a_test_report_lists_failures_first_and_opens_the_source() {
     let mut harness = open(160, 40, usual()).await;
     go(&mut harness, "report");
     harness.settle().await;
@@ -165,7 +165,7 @@ async fn a_test_report_is_a_table_with_failures_first_and_leads_to_the_source() 
 }
 
 #[tokio::test]
-async fn a_report_can_be_read_as_the_text_that_it_is_and_searched() {
+async fn a_test_report_can_be_shown_as_text_and_searched() {
     let mut harness = open(160, 40, usual()).await;
     go(&mut harness, "report");
     harness.settle().await;
@@ -178,7 +178,7 @@ async fn a_report_can_be_read_as_the_text_that_it_is_and_searched() {
 }
 
 #[tokio::test]
-async fn one_file_and_all_are_saved_under_names_that_lead_nowhere() {
+async fn files_and_archives_are_saved_under_plain_file_names() {
     let mut harness = open(140, 30, usual()).await;
     harness.press("G").settle().await;
     harness.press("s");
@@ -196,7 +196,7 @@ async fn one_file_and_all_are_saved_under_names_that_lead_nowhere() {
 }
 
 #[tokio::test]
-async fn artifacts_are_kept_and_read_only_refuses_it() {
+async fn artifacts_can_be_kept_except_in_read_only_mode() {
     let mut harness = open(140, 30, usual()).await;
     harness.press("K");
     assert!(harness.asked.iter().any(|line| line.starts_with("POST") && line.ends_with("/artifacts/keep")));
@@ -209,7 +209,7 @@ async fn artifacts_are_kept_and_read_only_refuses_it() {
 }
 
 #[tokio::test]
-async fn by_branch_and_name_the_last_job_that_succeeded_is_meant() {
+async fn a_branch_and_a_job_name_open_the_last_successful_job() {
     let place = Place::new("artifacts").project("acme/rocket-ui").at("feature/x").item("unit");
     let mut harness = Begin::at(place).size(140, 30).open();
     let by_ref = "GET /projects/acme%2Frocket-ui/jobs/artifacts/feature%2Fx/download";
@@ -228,7 +228,7 @@ async fn by_branch_and_name_the_last_job_that_succeeded_is_meant() {
 }
 
 #[tokio::test]
-async fn a_file_of_an_archive_by_branch_is_unpacked_here_where_the_job_is_not_known() {
+async fn files_are_unpacked_locally_if_the_job_is_unknown() {
     let place = Place::new("artifacts").project("acme/rocket-ui").at("main").item("unit");
     let mut harness = Begin::at(place).size(140, 30).open();
     harness.reply_in_parts("GET /projects/acme%2Frocket-ui/jobs/artifacts/main/download", usual());
@@ -238,7 +238,7 @@ async fn a_file_of_an_archive_by_branch_is_unpacked_here_where_the_job_is_not_kn
 }
 
 #[tokio::test]
-async fn what_is_missing_denied_and_out_of_reach_looks_different() {
+async fn missing_denied_and_unreachable_artifacts_look_different() {
     let mut harness = begin(100, 24);
     harness.fail(ARCHIVE, 404, "404 Not found").settle().await;
     harness.expect("This job created no artifacts").expect_no("404");
@@ -265,7 +265,7 @@ async fn what_is_missing_denied_and_out_of_reach_looks_different() {
 }
 
 #[tokio::test]
-async fn what_a_running_job_leaves_is_there_when_it_ends() {
+async fn artifacts_of_a_running_job_appear_when_it_ends() {
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207);
     let mut harness = Begin::at(place).size(100, 24).open();
     let running = job(|job| {
@@ -279,7 +279,7 @@ async fn what_a_running_job_leaves_is_there_when_it_ends() {
 }
 
 #[tokio::test]
-async fn archives_that_are_broken_or_none_are_named() {
+async fn damaged_and_invalid_archives_are_reported() {
     let mut harness = open(100, 24, b"<html>an error page</html>".repeat(9)).await;
     harness.expect("is not a ZIP archive").expect("A saves");
     let whole = usual();
@@ -289,7 +289,7 @@ async fn archives_that_are_broken_or_none_are_named() {
     harness.expect("is not a ZIP archive");
     let mut harness = open(100, 24, archive(&[])).await;
     harness.expect("This archive is empty");
-    // One file of it is damaged; the others open.
+    // One file is damaged; the others can be opened.
     let text = b"some text that is packed and then changed on its way to us, as happens to archives".repeat(30);
     let mut bytes = archive(&[("a.txt", &text), ("b.txt", b"well\n")]);
     bytes[60] ^= 0x5a;
@@ -300,13 +300,13 @@ async fn archives_that_are_broken_or_none_are_named() {
 }
 
 #[tokio::test]
-async fn a_link_and_a_path_that_climbs_out_are_named_and_never_opened_or_saved() {
+async fn links_and_paths_outside_of_the_archive_are_never_opened_or_saved() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.add_symlink("shortcut", "/etc/passwd", FileOptions::<()>::default()).expect("a link");
     zip.start_file("aa/aa/evil.txt", SimpleFileOptions::default()).expect("a file");
     zip.write_all(b"gotcha").expect("bytes");
     let mut bytes = zip.finish().expect("an archive").into_inner();
-    // The crate cleans such names when it writes; here they are put back.
+    // The crate sanitizes such names when writing, so they are restored here.
     while let Some(at) = bytes.windows(6).position(|window| window == b"aa/aa/") {
         bytes[at..at + 6].copy_from_slice(b"../../");
     }
@@ -320,7 +320,7 @@ async fn a_link_and_a_path_that_climbs_out_are_named_and_never_opened_or_saved()
 }
 
 #[tokio::test]
-async fn a_trap_is_shown_with_what_it_claims_and_not_unpacked() {
+async fn a_zip_bomb_is_marked_and_not_unpacked() {
     let mut bytes = archive(&[("zeros", &vec![0; 300_000])]);
     let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").expect("a list");
     bytes[list + 24..list + 28].copy_from_slice(&4_000_000_000_u32.to_le_bytes());
@@ -329,7 +329,7 @@ async fn a_trap_is_shown_with_what_it_claims_and_not_unpacked() {
 }
 
 #[tokio::test]
-async fn names_that_come_twice_stand_twice() {
+async fn duplicate_names_are_listed_twice() {
     let mut bytes = archive(&[("one.txt", b"the first\n"), ("two.txt", b"the second\n")]);
     while let Some(at) = bytes.windows(7).position(|window| window == b"two.txt") {
         bytes[at..at + 7].copy_from_slice(b"one.txt");
@@ -342,7 +342,7 @@ async fn names_that_come_twice_stand_twice() {
 }
 
 #[tokio::test]
-async fn hostile_names_are_cleaned_and_no_size_is_too_small() {
+async fn hostile_names_are_sanitized_at_any_size() {
     let bytes = archive(&[("a\u{1b}[31mred\u{202e}txt", b"x"), ("ok/b.txt", b"y"), ("report.xml", REPORT.as_bytes())]);
     let mut harness = open(160, 40, bytes).await;
     assert!(!harness.picture().contains('\u{1b}') && !harness.picture().contains('\u{202e}'));
@@ -353,7 +353,7 @@ async fn hostile_names_are_cleaned_and_no_size_is_too_small() {
 }
 
 #[tokio::test]
-async fn a_path_that_was_asked_for_opens_and_a_missing_one_says_so() {
+async fn a_path_in_the_archive_can_be_opened_and_a_missing_one_is_reported() {
     let place = Place::new("artifacts").project("acme/rocket-ui").item(1207).path("screens/deep/code.rs");
     let mut harness = Begin::at(place).open();
     harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
@@ -365,7 +365,7 @@ async fn a_path_that_was_asked_for_opens_and_a_missing_one_says_so() {
 }
 
 #[tokio::test]
-async fn the_screens() {
+async fn the_artifacts_screen_matches_its_snapshot() {
     let mut harness = open(120, 30, usual()).await;
     go(&mut harness, "report");
     harness.press("Esc").settle().await;
@@ -373,7 +373,7 @@ async fn the_screens() {
 }
 
 #[tokio::test]
-async fn a_folder_or_all_of_it_is_unpacked_and_what_was_left_out_is_named() {
+async fn a_folder_or_the_archive_can_be_unpacked_and_skipped_files_are_listed() {
     let mut harness =
         open(140, 30, archive(&[("site/css/a.css", b"a"), ("site/index.html", b"i"), ("top.txt", b"t")])).await;
     harness.press("g g u").expect("unpack into").expect("site");
@@ -388,7 +388,7 @@ async fn a_folder_or_all_of_it_is_unpacked_and_what_was_left_out_is_named() {
     let unpacked = Unpacked { files: 3, bytes: 40_000_000, left_out };
     harness.send(Msg::Transfer(number, TransferEvent::Unpacked { path: "/t/here".into(), unpacked }));
     harness.expect("Unpacked 3 files (40.0 MB) into /t/here; skipped: ../evil␛[2J.txt (climbs out) and 1 more");
-    // Of a file at the top, all of it.
+    // For a file at the top level, the whole archive is unpacked.
     harness.press("G u").expect("unpack into").press("Enter");
     let (_, order) = harness.saves.last().cloned().expect("an order");
     assert_eq!(order.save.unpack.map(|unpack| unpack.folder), Some(String::new()));

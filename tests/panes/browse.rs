@@ -1,4 +1,4 @@
-//! Browsing a repository: the tree and its files, branches, tags, commits, one commit.
+//! Browsing a repository: the tree and its files, branches, tags, commits, and a single commit.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::place::Place;
@@ -32,7 +32,7 @@ fn commit(sha: &str, title: &str, day: u32) -> Value {
     })
 }
 
-/// A project with a few files of every kind.
+/// Opens a project with a few files of every kind.
 fn files(place: Place, width: u16, height: u16) -> Harness {
     let mut app = Begin::at(place).size(width, height).open();
     app.reply("GET /user", json!({"id": 1, "username": "ada"}))
@@ -72,7 +72,7 @@ fn at() -> Place {
 }
 
 #[tokio::test]
-async fn the_introduction_is_rendered_while_nothing_is_chosen() {
+async fn the_readme_is_rendered_until_a_file_is_selected() {
     let mut app = files(at(), 120, 30);
     app.settle().await;
     app.expect("acme / rocket").expect("⎇ main").expect("▸ src").expect("README.md").expect("Rocket").expect("• one");
@@ -82,7 +82,7 @@ async fn the_introduction_is_rendered_while_nothing_is_chosen() {
 }
 
 #[tokio::test]
-async fn folders_open_one_listing_at_a_time_and_stay_as_they_were() {
+async fn folders_are_loaded_one_by_one_and_keep_their_state() {
     let mut app = files(at(), 120, 30);
     app.settle().await;
     assert_eq!(app.asked.iter().filter(|line| line.contains("/tree")).count(), 1);
@@ -98,7 +98,7 @@ async fn folders_open_one_listing_at_a_time_and_stay_as_they_were() {
 }
 
 #[tokio::test]
-async fn a_file_follows_the_cursor_and_is_searched_and_gone_through() {
+async fn a_file_opens_at_its_line_and_can_be_searched() {
     let mut app = files(at().path("src/render/frame.rs").line(120), 120, 30);
     app.settle().await;
     app.expect("▾ src").expect("▾ render").expect("src/render/frame.rs").expect("300 lines").expect("Rust");
@@ -119,7 +119,7 @@ async fn a_file_follows_the_cursor_and_is_searched_and_gone_through() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_said_and_the_tree_stays() {
+async fn a_missing_path_is_reported_and_the_tree_stays() {
     for path in ["src/nope.rs", "gone/deep/x.rs", "README.md/x"] {
         let mut app = files(at().at("main").path(path), 120, 30);
         app.fail(&format!("{TREE}?path=gone&ref=main"), 404, "404 Tree Not Found")
@@ -134,7 +134,7 @@ async fn what_does_not_exist_is_said_and_the_tree_stays() {
 }
 
 #[tokio::test]
-async fn a_folder_without_a_name_is_not_the_one_that_it_is_in() {
+async fn a_folder_without_a_name_does_not_list_its_parent() {
     let mut app = files(at(), 120, 30);
     app.reply(
         &format!("{TREE}?ref=main"),
@@ -146,7 +146,7 @@ async fn a_folder_without_a_name_is_not_the_one_that_it_is_in() {
 }
 
 #[tokio::test]
-async fn bytes_are_shown_as_numbers_and_names_never_drive_the_terminal() {
+async fn binary_files_are_shown_as_hex_and_names_are_sanitized() {
     let mut app = files(at().path("logo.png"), 120, 30);
     app.settle().await;
     app.expect("PNG image 64×32").expect("this PNG is damaged").expect("bad␛[31mname");
@@ -157,7 +157,7 @@ async fn bytes_are_shown_as_numbers_and_names_never_drive_the_terminal() {
 }
 
 #[tokio::test]
-async fn another_ref_keeps_the_path() {
+async fn switching_the_ref_keeps_the_path() {
     let mut app = files(at().path("src/main.rs"), 120, 30);
     let branches = json!([{"name": "main", "commit": commit("aaaaaaaa", "A", 1)}, {"name": "next"}]);
     app.reply("GET /projects/acme%2Frocket/repository/branches", branches)
@@ -173,7 +173,7 @@ async fn another_ref_keeps_the_path() {
 }
 
 #[tokio::test]
-async fn an_empty_repository_says_what_to_do() {
+async fn an_empty_repository_shows_instructions() {
     let mut app = Begin::at(at()).size(120, 30).open();
     app.reply("GET /user", json!({"id": 1, "username": "ada"})).fail(TREE, 404, "404 Tree Not Found").settle().await;
     let url = "https://demo.test/acme/rocket.git";
@@ -184,7 +184,7 @@ async fn an_empty_repository_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_narrow_screen_has_one_panel_at_a_time() {
+async fn a_narrow_screen_shows_one_panel_at_a_time() {
     let mut app = files(at(), 80, 24);
     app.settle().await;
     app.expect("▸ src").expect_no("Rocket");
@@ -197,7 +197,7 @@ async fn a_narrow_screen_has_one_panel_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_long_folder_is_listed_page_by_page_as_one_goes_down() {
+async fn a_long_folder_is_loaded_page_by_page_while_scrolling() {
     let mut app = files(at(), 120, 30);
     let many: Vec<Value> = (0..450).map(|i| file(&format!("file-{i:03}"))).collect();
     app.reply(TREE, many);
@@ -215,7 +215,7 @@ async fn a_long_folder_is_listed_page_by_page_as_one_goes_down() {
 }
 
 #[tokio::test]
-async fn branches_are_searched_created_protected_and_deleted_with_a_question() {
+async fn branches_can_be_filtered_created_protected_and_deleted() {
     let list = "GET /projects/acme%2Frocket/repository/branches";
     let mut app = files(Place::new("branches").project("acme/rocket"), 120, 30);
     let branch = |name: &str, merged: bool, protected: bool| json!({"name": name, "merged": merged, "protected": protected, "commit": commit("aaaaaaaa", "Draw rows", 14)});
@@ -245,7 +245,7 @@ async fn branches_are_searched_created_protected_and_deleted_with_a_question() {
 }
 
 #[tokio::test]
-async fn tags_show_what_they_say_and_lead_to_their_files() {
+async fn tags_show_their_messages_and_open_their_files() {
     let mut app = files(Place::new("tags").project("acme/rocket"), 120, 30);
     let tags = json!([
         {"name": "v2", "message": "Second light\n", "commit": commit("aaaaaaaa", "Draw rows", 14), "release": {"tag_name": "v2", "description": "x"}},
@@ -294,7 +294,7 @@ fn log(place: Place, width: u16, height: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn commits_stand_beside_what_they_changed_where_there_is_room() {
+async fn commits_show_their_changes_alongside_if_there_is_room() {
     let mut app = log(Place::new("commits").project("acme/rocket").at("main"), 150, 40);
     app.settle().await;
     app.expect("aaaaaaaa").expect("Begin").expect("fn main() { up() }").expect("+2 −1");
@@ -309,7 +309,7 @@ async fn commits_stand_beside_what_they_changed_where_there_is_room() {
 }
 
 #[tokio::test]
-async fn a_commit_shows_its_diff_and_everything_that_is_known_of_it() {
+async fn a_commit_shows_its_diff_and_details() {
     let place = Place::new("commit").project("acme/rocket").item("aaaaaaaa".repeat(5));
     let mut app = log(place, 120, 36);
     app.settle().await;
@@ -329,7 +329,7 @@ async fn a_commit_shows_its_diff_and_everything_that_is_known_of_it() {
 }
 
 #[tokio::test]
-async fn a_folder_that_a_server_lists_within_itself_opens_only_as_far_as_one_opens_it() {
+async fn a_folder_that_contains_itself_opens_only_as_far_as_requested() {
     let mut app = files(at().path("src/src"), 120, 30);
     app.reply(&format!("{TREE}?path=src"), json!([folder("src")]))
         .reply(&format!("{TREE}?path=src%2Fsrc"), json!([folder("src")]));

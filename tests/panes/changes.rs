@@ -1,4 +1,5 @@
-//! Changes as the user reads them: both sides, hidden lines, whitespace, what was viewed, what is new.
+//! The changes of a merge request: side by side, hidden lines, whitespace, viewed files, and changes since the last
+//! review.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
@@ -10,7 +11,7 @@ const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
 const HEAD: &str = "9f3c2abd00110011001100110011001100110011";
 const MERGE_REQUEST: &str = "acme/rocket-ui!42";
 
-/// The new version of the file that has hidden lines.
+/// Returns the new version of the file with hidden lines.
 fn blob() -> String {
     (1..=80).map(|n| if n == 51 { "let new = 2;\n".to_owned() } else { format!("line {n}\n") }).collect()
 }
@@ -81,22 +82,22 @@ async fn open(width: u16, height: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn both_sides_stand_beside_each_other_where_there_is_room() {
+async fn changes_are_shown_side_by_side_if_there_is_room() {
     let mut harness = open(160, 30).await;
     assert!(harness.line_with("let old = 1;").contains("let new = 2;"), "{}", harness.picture());
     insta::assert_snapshot!("changes_160x30", harness.picture());
     harness.press("s");
     assert!(!harness.line_with("let old = 1;").contains("let new = 2;"));
     harness.press("s").resize(80, 24).press("Tab").press("s");
-    assert!(!harness.line_with("let old").contains("let new"), "a person's choice stays");
+    assert!(!harness.line_with("let old").contains("let new"), "the user's choice stays");
 }
 
 #[tokio::test]
-async fn a_short_list_has_the_diff_of_its_file_below_it_on_a_narrow_screen() {
+async fn on_a_narrow_screen_the_diff_is_below_a_short_file_list() {
     let mut harness = open(80, 24).await;
     harness.expect("Files 4").expect("a lock file: folded");
     harness.press("j j").expect("big.txt").expect("let new = 2;");
-    // Whoever reads has the whole screen.
+    // With the focus on the diff, it gets the whole screen.
     harness.press("Tab").expect("let new = 2;").expect_no("Files 4");
     harness.press("Esc").expect("Files 4").expect("let new = 2;");
     harness.click_on("let new = 2;").expect_no("Files 4");
@@ -122,33 +123,33 @@ async fn the_cursor_stays_on_its_line_when_the_layout_changes() {
         harness.press("y").type_text("line").press("Enter");
     }
     assert_eq!(harness.copied, ["let new = 2;"; 3]);
-    // Left goes to the old side, and from there to the list.
+    // Left moves to the old side, and from there to the list.
     harness.press("h").press("y").type_text("line").press("Enter");
     assert_eq!(
         harness.copied.last().map(String::as_str),
         Some("let new = 2;"),
-        "one below the other there are no sides"
+        "there are no sides in the unified view"
     );
     harness.press("s").press("Tab").press("h").press("y").type_text("line").press("Enter");
     assert_eq!(harness.copied.last().map(String::as_str), Some("let old = 1;"));
 }
 
 #[tokio::test]
-async fn hidden_lines_come_step_by_step_and_all_at_once() {
+async fn hidden_lines_can_be_expanded_stepwise_or_all_at_once() {
     let mut harness = open(100, 40).await;
     harness.press("Enter").press("]").press("j").expect("expand 48 lines  fn rows");
     harness.press("x").settle().await;
     harness.expect("expand 28 lines").expect("line 29").expect_no("line 28");
     harness.press("Enter").settle().await;
     harness.expect_no("unchanged").expect("line 24");
-    // They are found, and copied.
+    // Expanded lines can be searched and copied.
     harness.press("/").type_text("line 24").settle().await;
     harness.press("Enter").press("y").type_text("line").press("Enter");
     assert_eq!(harness.copied, ["line 24"]);
 }
 
 #[tokio::test]
-async fn hidden_lines_behind_a_hunk_that_adds_lines_have_their_numbers_on_both_sides() {
+async fn expanded_lines_after_an_uneven_hunk_have_correct_line_numbers() {
     let mut harness = open(100, 60).await;
     let mut changed = merge_request(42, "Draw only visible rows", "opened");
     changed["sha"] = json!(HEAD);
@@ -176,7 +177,7 @@ async fn hidden_lines_behind_a_hunk_that_adds_lines_have_their_numbers_on_both_s
 }
 
 #[tokio::test]
-async fn a_file_that_is_another_one_by_now_is_not_mixed_in() {
+async fn lines_are_not_expanded_from_a_file_that_has_changed() {
     let mut harness = open(100, 40).await;
     harness.reply_raw("GET /projects/acme%2Frocket-ui/repository/blobs/b10b/raw", "quite\nanother\n");
     harness.press("Enter").press("]").press("j").press("x").settle().await;
@@ -184,14 +185,14 @@ async fn a_file_that_is_another_one_by_now_is_not_mixed_in() {
 }
 
 #[tokio::test]
-async fn a_diff_that_was_held_back_is_made_of_both_versions() {
+async fn a_withheld_diff_is_computed_from_both_versions() {
     let mut harness = open(100, 40).await;
     harness.expect("large").press("Enter").press("] ] ]").press("j").press("x").settle().await;
     harness.expect("compared locally").expect("three");
 }
 
 #[tokio::test]
-async fn what_is_no_text_tells_its_size() {
+async fn a_binary_file_shows_its_sizes() {
     let mut harness = open(100, 40).await;
     let mut changed = merge_request(42, "A picture", "opened");
     changed["changes"] = json!([{"old_path": "big.txt", "new_path": "big.txt", "diff": "Binary files differ\n"}]);
@@ -205,7 +206,7 @@ async fn what_is_no_text_tells_its_size() {
 }
 
 #[tokio::test]
-async fn changes_of_white_space_can_be_hidden() {
+async fn whitespace_changes_can_be_hidden() {
     let mut harness = open(100, 40).await;
     harness.press("Enter").expect("a( );").press("w").settle().await;
     harness.expect("whitespace ignored").expect_no("a( );").expect("a();");
@@ -220,13 +221,13 @@ fn seen(change: SeenChange) -> State {
 }
 
 #[tokio::test]
-async fn viewed_files_are_kept_until_they_change() {
+async fn files_stay_marked_as_viewed_until_they_change() {
     let mut harness = open(160, 40).await;
     harness.expect("Files 4").press("j j").press("v").expect("1/4 viewed").expect("✓ M rows.rs");
     let kept = harness.states["ada"].clone();
     let files = kept.seen.viewed.get(MERGE_REQUEST).expect("viewed files");
     assert_eq!(files.keys().collect::<Vec<_>>(), ["src/ui/rows.rs"]);
-    // Another time it is still viewed, and folded; another content is not.
+    // The file stays viewed and folded later, unless its content changes.
     let mut begin = begin(160, 40);
     begin.states.insert("ada".into(), kept);
     let mut again = answered(begin).await;
@@ -238,7 +239,7 @@ async fn viewed_files_are_kept_until_they_change() {
 }
 
 #[tokio::test]
-async fn what_changed_since_one_last_looked_stands_alone() {
+async fn changes_since_the_last_review_can_be_shown_alone() {
     let mut harness = open(120, 30).await;
     let heads = |harness: &Harness| harness.states["ada"].seen.heads.get(MERGE_REQUEST).cloned().expect("heads");
     assert_eq!(heads(&harness), SeenHead { last: HEAD.into(), before: None });
@@ -255,7 +256,7 @@ async fn what_changed_since_one_last_looked_stands_alone() {
 }
 
 #[tokio::test]
-async fn commits_are_read_one_at_a_time() {
+async fn commits_can_be_reviewed_one_at_a_time() {
     let mut harness = open(120, 30).await;
     harness.press(")").settle().await;
     harness.expect("Only commit 1/2 f1257 First").expect("only here");
@@ -266,7 +267,7 @@ async fn commits_are_read_one_at_a_time() {
 }
 
 #[tokio::test]
-async fn lock_files_are_folded_and_a_search_opens_them() {
+async fn lock_files_are_folded_and_a_search_unfolds_them() {
     let mut harness = open(120, 30).await;
     harness
         .expect("a lock file: folded")
@@ -280,7 +281,7 @@ async fn lock_files_are_folded_and_a_search_opens_them() {
 }
 
 #[tokio::test]
-async fn folders_of_the_tree_fold() {
+async fn folders_of_the_file_tree_can_be_folded() {
     let mut harness = open(120, 30).await;
     harness.expect("▾ src/ui").expect("rows.rs").press("j").press("Enter").expect("▸ src/ui");
     assert!(harness.line_with("▸ src/ui").contains('2'), "{}", harness.picture());
@@ -288,7 +289,7 @@ async fn folders_of_the_tree_fold() {
 }
 
 #[tokio::test]
-async fn long_lines_wrap_when_asked_to() {
+async fn long_lines_wrap_on_request() {
     let mut harness = open(60, 20).await;
     let tail = "the end of it";
     let line = |harness: &Harness| harness.lines().into_iter().filter(|line| line.contains(tail)).count();
@@ -307,7 +308,7 @@ async fn long_lines_wrap_when_asked_to() {
 }
 
 #[tokio::test]
-async fn a_tiny_terminal_and_a_huge_line_do_no_harm() {
+async fn a_tiny_terminal_and_a_huge_line_can_be_drawn() {
     let mut harness = open(100, 30).await;
     let mut changed = merge_request(42, "Large", "opened");
     let long = "x".repeat(3_000_000);
@@ -321,7 +322,7 @@ async fn a_tiny_terminal_and_a_huge_line_do_no_harm() {
 }
 
 #[tokio::test]
-async fn of_many_files_the_last_are_there_too_and_the_cursor_stays_in_its_file() {
+async fn all_of_many_files_are_loaded_and_the_cursor_stays_in_its_file() {
     let mut harness = begin(160, 40).open();
     let mut whole = merge_request(42, "Draw only visible rows", "opened");
     whole["sha"] = json!(HEAD);
@@ -332,7 +333,7 @@ async fn of_many_files_the_last_are_there_too_and_the_cursor_stays_in_its_file()
     whole["changes"] = (0..120).map(file).collect();
     harness.reply(MR, whole.clone()).reply(&format!("{MR}/changes"), whole).settle().await;
     harness.expect("new 0").press("Tab").press("G").expect("new 119");
-    // Asked for again, they come in parts again.
+    // After a refresh, the changes arrive page by page again.
     harness.press("r").settle().await;
     harness.expect("new 119").expect("file_119.rs");
 }

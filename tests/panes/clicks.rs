@@ -1,4 +1,4 @@
-//! What is drawn can be clicked: key hints, breadcrumbs, tabs, titles of columns, and the keys that go on.
+//! Mouse clicks on key hints, breadcrumbs, tabs, column titles, and the keys of a pending chord.
 
 use crate::harness::{Begin, Harness};
 use crossterm::event::{MouseButton, MouseEventKind};
@@ -32,11 +32,11 @@ async fn a_click_on_a_key_hint_runs_its_command() {
 }
 
 #[tokio::test]
-async fn the_keys_that_go_on_are_clicked_too() {
+async fn the_keys_of_a_pending_chord_can_be_clicked() {
     let mut harness = branches().await;
     harness.press("g").click_on("Go to tags").settle().await;
     assert_eq!(harness.app.place().pane, "tags");
-    // The key that was pressed before is not waiting any more.
+    // The first key of the chord is no longer pending.
     harness.press("g g");
     assert_eq!(harness.app.place().pane, "tags");
 }
@@ -49,11 +49,11 @@ async fn a_click_on_a_breadcrumb_opens_that_place() {
     let mut harness = branches().await;
     harness.click_on("cli").settle().await;
     assert_eq!(harness.app.place(), Place::new("files").project("acme/tools/cli"));
-    // What is open already stays as it is.
+    // Clicking the open place changes nothing.
     let before = harness.lines();
     harness.click_on("cli").settle().await;
     assert_eq!(harness.lines(), before);
-    // The ref, from a place below it; the rest of the line leads nowhere.
+    // The ref can be clicked from a place below it; the rest of the line does nothing.
     let mut harness = Begin::at(Place::new("commits").project("acme/tools/cli").at("topic")).size(100, 20).open();
     harness.settle().await;
     harness.mouse(MouseEventKind::Down(MouseButton::Left), 98, 0);
@@ -63,7 +63,7 @@ async fn a_click_on_a_breadcrumb_opens_that_place() {
 }
 
 #[tokio::test]
-async fn a_click_on_a_tab_shows_it_also_if_there_is_no_room_for_all() {
+async fn a_click_on_a_tab_shows_it_even_if_not_all_tabs_fit() {
     for width in [44, 100] {
         let mut harness = Begin::at(Place::new("projects")).size(width, 20).open();
         harness.reply("GET /projects", json!([])).settle().await;
@@ -73,7 +73,7 @@ async fn a_click_on_a_tab_shows_it_also_if_there_is_no_room_for_all() {
 }
 
 #[tokio::test]
-async fn a_click_on_the_title_of_a_column_sorts_dates_newest_first_and_others_from_the_start() {
+async fn a_click_on_a_column_title_sorts_dates_newest_first_and_others_ascending() {
     let mut harness = Begin::at(Place::new("hooks")).size(140, 20).open();
     let hook =
         |id: u64, name: &str, made: &str| json!({"id": id, "url": format!("http://{name}.test"), "created_at": made});
@@ -88,9 +88,9 @@ async fn a_click_on_the_title_of_a_column_sorts_dates_newest_first_and_others_fr
     };
     assert_eq!(order(&harness), "b a");
     harness.click_on("Created").settle().await;
-    assert_eq!(order(&harness), "a b", "the newest first\n{}", harness.picture());
+    assert_eq!(order(&harness), "a b", "newest first\n{}", harness.picture());
     harness.click_on("Created").settle().await;
-    assert_eq!(order(&harness), "b a", "then the oldest");
+    assert_eq!(order(&harness), "b a", "then oldest first");
     harness.click_on("URL").settle().await;
     assert_eq!(order(&harness), "a b");
 }

@@ -1,4 +1,4 @@
-//! Servers whose clock is not ours: what they date is as old as it is, and live clocks tick.
+//! Servers whose clock differs from the local one: ages are correct, and live clocks tick.
 
 use crate::harness::{Begin, Harness};
 use jiff::{SignedDuration, Timestamp};
@@ -10,7 +10,7 @@ const PROJECT: &str = "acme/rocket-ui";
 const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/7";
 const OFF: [i64; 4] = [600, -600, 365 * 86_400, -365 * 86_400];
 
-/// So many seconds before the moment of all tests, by a clock that is `off` ahead.
+/// Returns the time `seconds` before the tests' fixed time, by a clock that is `off` seconds ahead.
 fn before(seconds: i64, off: i64) -> String {
     let noon: Timestamp = "2026-06-15T12:00:00Z".parse().expect("a time");
     (noon + SignedDuration::from_secs(off - seconds)).to_string()
@@ -28,7 +28,8 @@ fn job(off: i64) -> Value {
     })
 }
 
-/// A job that runs, on a wide screen, by a clock that is `off` ahead; whether that is known.
+/// Opens a running job on a wide screen, by a clock that is `off` seconds ahead; `known` tells whether the offset is
+/// known.
 async fn open(off: i64, known: bool) -> Harness {
     let mut harness = Begin::at(Place::new("job").project(PROJECT).item(7)).size(160, 45).open();
     if known {
@@ -39,7 +40,7 @@ async fn open(off: i64, known: bool) -> Harness {
 }
 
 #[tokio::test]
-async fn a_live_clock_ticks_by_the_seconds_of_its_server() {
+async fn a_live_clock_ticks_with_the_clock_of_its_server() {
     for off in OFF {
         let mut harness = open(off, true).await;
         harness.expect("● running 1m 31s").expect("in 3d").expect("8m 29s");
@@ -52,17 +53,17 @@ async fn a_live_clock_ticks_by_the_seconds_of_its_server() {
 }
 
 #[tokio::test]
-async fn of_a_clock_of_which_nothing_is_known_nothing_absurd_comes() {
-    // A server that does not date its replies; its clock is ahead: the job has not begun yet, by ours.
+async fn an_unknown_clock_offset_causes_no_absurd_times() {
+    // A server without `Date` headers whose clock is ahead: by the local clock, the job starts in the future.
     let mut harness = open(600, false).await;
     harness.expect("● running 1m 31s").expect_no("-0m").expect_no("in 8m ago");
     harness.pass(2).expect("● running 1m 31s");
-    // The other way round it has been running for longer than it has.
+    // With a server clock that is behind, the job seems to have been running for longer.
     open(-600, false).await.expect("● running 11m 31s");
 }
 
 #[tokio::test]
-async fn a_runner_s_last_contact_is_as_long_ago_as_it_is() {
+async fn the_last_contact_of_a_runner_has_the_correct_age() {
     for off in OFF {
         let mut harness = Begin::at(Place::new("runners")).size(160, 45).open();
         harness.send(Msg::Clock(SignedDuration::from_secs(off)));
@@ -75,7 +76,7 @@ async fn a_runner_s_last_contact_is_as_long_ago_as_it_is() {
 }
 
 #[tokio::test]
-async fn the_rate_of_a_download_is_by_our_own_clock() {
+async fn the_rate_of_a_download_uses_the_local_clock() {
     let place = Place::new("job").project(PROJECT).item(7);
     let mut harness = Begin::at(place).size(80, 24).hold(|_| false).open();
     harness.reply(JOB, job(0)).reply_raw(&format!("{JOB}/trace"), "one\n").settle().await;

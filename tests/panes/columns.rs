@@ -1,4 +1,4 @@
-//! Columns that the user chooses, and what sorts the rows.
+//! Columns chosen by the user, and sorting.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -25,7 +25,7 @@ fn paths(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn columns_are_shown_hidden_and_moved_and_that_is_kept() {
+async fn columns_can_be_shown_hidden_and_moved_persistently() {
     let mut harness = open(120).await;
     harness.expect("Words of it").expect("Stars").expect_no("Forks");
     harness.press("|").expect("Columns").expect("sorted locally (loaded rows)").press("j Space");
@@ -39,7 +39,7 @@ async fn columns_are_shown_hidden_and_moved_and_that_is_kept() {
 }
 
 #[tokio::test]
-async fn a_press_on_a_title_sorts_what_is_loaded_up_then_down_then_not() {
+async fn clicks_on_a_title_cycle_through_ascending_descending_and_unsorted() {
     let mut harness = open(120).await;
     harness.press("j");
     harness.click_on("Stars");
@@ -47,14 +47,14 @@ async fn a_press_on_a_title_sorts_what_is_loaded_up_then_down_then_not() {
     harness.expect("Stars↑");
     harness.pass(2).click_on("Stars");
     assert_eq!(paths(&harness), ["b/high", "a/low", "c/none"]);
-    // The selection stays on its thing.
+    // The same row stays selected.
     assert!(harness.line_with("▌").contains("b/high"), "{}", harness.picture());
     harness.pass(2).click_on("Stars");
     assert_eq!(paths(&harness), ["a/low", "b/high", "c/none"]);
 }
 
 #[tokio::test]
-async fn the_first_press_on_a_date_puts_the_newest_first() {
+async fn the_first_click_on_a_date_column_sorts_newest_first() {
     const LIST: &str = "GET /projects/acme%2Frocket-ui/repository/branches";
     let on = |name: &str, day: u8| {
         let mut branch = branch(name, "ada");
@@ -74,7 +74,7 @@ async fn the_first_press_on_a_date_puts_the_newest_first() {
 }
 
 #[tokio::test]
-async fn what_the_server_can_sort_by_is_asked_of_the_server() {
+async fn sorting_is_done_by_the_server_if_possible() {
     let mut harness = open(120).await;
     harness.click_on("Project ");
     assert!(harness.asked.iter().any(|line| line.contains("order_by=path&sort=asc")), "{:?}", harness.asked);
@@ -85,7 +85,7 @@ async fn what_the_server_can_sort_by_is_asked_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_sorted_here_says_when_there_is_more() {
+async fn a_locally_sorted_list_says_that_only_loaded_rows_are_sorted() {
     let mut harness = Begin::at(Place::new("projects")).size(120, 24).open();
     let many: Vec<Value> = (1..=250).map(|id| project(id, &format!("a/p{id:03}"), id)).collect();
     harness.reply("GET /projects", many).settle().await;
@@ -94,7 +94,7 @@ async fn a_list_that_is_sorted_here_says_when_there_is_more() {
 }
 
 #[tokio::test]
-async fn a_choice_that_names_nothing_known_is_no_choice() {
+async fn unknown_columns_in_the_settings_are_ignored() {
     let mut begin = Begin::at(Place::new("projects")).size(80, 24);
     let choice = ColumnChoice { columns: vec!["nothing".into()], order: Some("x".into()), down: false };
     let mut state = State::default();
@@ -110,7 +110,7 @@ async fn a_choice_that_names_nothing_known_is_no_choice() {
 }
 
 #[tokio::test]
-async fn runners_and_users_have_columns_to_choose_too() {
+async fn runners_and_users_have_configurable_columns() {
     let runner = |id: u64, name: &str| json!({"id": id, "description": name, "active": true, "is_shared": true, "status": "online"});
     let mut harness = Begin::at(Place::new("runners")).size(160, 24).open();
     harness.reply("GET /runners", [runner(1, "mill"), runner(2, "attic")]).settle().await;
@@ -135,7 +135,7 @@ fn branch(name: &str, author: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_filter_of_branches_that_are_sorted_here_shows_the_rows_of_the_server() {
+async fn filtering_locally_sorted_branches_shows_the_rows_of_the_server() {
     const LIST: &str = "GET /projects/acme%2Frocket-ui/repository/branches";
     let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(120, 24).open();
     harness.reply(LIST, [branch("main", "ada"), branch("old", "bo"), branch("feature/rows", "cem")]);
@@ -153,7 +153,7 @@ async fn a_filter_of_branches_that_are_sorted_here_shows_the_rows_of_the_server(
 }
 
 #[tokio::test]
-async fn a_filter_of_deployments_keeps_to_its_rows_when_their_order_changes() {
+async fn a_filter_of_deployments_survives_a_change_of_the_order() {
     const LIST: &str = "GET /projects/acme%2Frocket-ui/deployments";
     let deployment = |id: u64, environment: &str| {
         json!({"id": id, "iid": id, "ref": "main", "sha": "9f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8",

@@ -1,4 +1,4 @@
-//! The core that all panes stand on: keys, help, what is in flight, read-only, small screens, hostile text.
+//! The core shared by all panes: keys, help, requests in flight, read-only mode, small screens, and hostile text.
 
 use crate::harness::{Begin, Harness};
 use labscope::api::branches::ProtectBranch;
@@ -26,7 +26,7 @@ fn protect() -> Action {
     Action::Send(Write::new(&protect, "protect main"))
 }
 
-/// A pane that needs one project and can change something.
+/// A pane that needs one project and can make changes.
 struct Probe;
 
 impl Pane for Probe {
@@ -67,11 +67,11 @@ const WITH_PROBE: &[Entry] = &[
 ];
 
 #[tokio::test]
-async fn what_was_said_of_a_place_does_not_follow_to_the_next() {
+async fn a_message_about_a_place_disappears_when_it_is_left() {
     let mut harness = Begin::at(projects()).open();
     harness.press("Esc").expect("Nothing to go back to").press("g h").expect_no("Nothing to go back to");
     harness.press("q Esc").expect("Nothing to go back to");
-    // Another tab is another place, too.
+    // Another tab is also another place.
     harness.press("2").expect_no("Nothing to go back to");
 }
 
@@ -90,20 +90,20 @@ fn tables() -> Vec<(&'static str, Vec<Info>)> {
 }
 
 #[test]
-fn every_key_of_the_command_tables_can_be_read_and_means_one_thing_in_its_place() {
+fn every_default_key_is_valid_and_unambiguous_in_its_place() {
     let global: Vec<_> = global::infos(PANES).flat_map(|c| c.keys).filter_map(|k| parse_chord(k)).collect();
     for (pane, commands) in tables() {
         let mut seen: Vec<(Vec<_>, &str)> = Vec::new();
         for info in &commands {
             for key in info.keys {
-                let chord = parse_chord(key).unwrap_or_else(|| panic!("{}: {key} is no key", info.id));
+                let chord = parse_chord(key).unwrap_or_else(|| panic!("{}: {key} is not a key", info.id));
                 for (other, id) in &seen {
                     let apart = !chord.starts_with(other) && !other.starts_with(&chord);
-                    assert!(apart, "{pane}: {} means {} and {id}", show(&chord), info.id);
+                    assert!(apart, "{pane}: {} is bound to {} and {id}", show(&chord), info.id);
                 }
                 if !pane.is_empty() {
                     let hides = |g: &Vec<_>| g.len() > chord.len() && g.starts_with(&chord);
-                    assert!(!global.iter().any(hides), "{}: {key} hides a sequence of every place", info.id);
+                    assert!(!global.iter().any(hides), "{}: {key} hides a global chord", info.id);
                 }
                 seen.push((chord, info.id));
             }
@@ -111,7 +111,7 @@ fn every_key_of_the_command_tables_can_be_read_and_means_one_thing_in_its_place(
     }
 }
 
-/// Keys that mean one thing in every place, and what the names of their commands end with.
+/// Keys with the same meaning in every place, and the suffixes of their commands' names.
 const SHARED: &[(&str, &[&str])] = &[
     ("Enter", &["open", "owner", "edit"]),
     ("Space", &["mark"]),
@@ -126,11 +126,11 @@ const SHARED: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn a_key_with_a_meaning_everywhere_has_no_other_one_anywhere() {
+fn shared_keys_have_the_same_meaning_in_every_place() {
     let of_every_place: Vec<&str> = global::infos(PANES).flat_map(|command| command.keys).copied().collect();
     for info in PANES.iter().flat_map(|entry| (entry.commands)()) {
         for key in info.keys {
-            assert!(!of_every_place.contains(key), "{}: {key} means something else in every place", info.id);
+            assert!(!of_every_place.contains(key), "{}: {key} is a global key", info.id);
             let name = info.id.rsplit('.').next().unwrap_or_default();
             let meant = SHARED.iter().find(|(shared, _)| shared == key);
             assert!(meant.is_none_or(|(_, names)| names.contains(&name)), "{}: {key} has another meaning", info.id);
@@ -139,19 +139,19 @@ fn a_key_with_a_meaning_everywhere_has_no_other_one_anywhere() {
 }
 
 #[test]
-fn commands_are_named_after_their_place_and_say_what_they_do() {
+fn command_ids_are_unique_and_start_with_their_place() {
     let mut seen = HashSet::new();
     for (pane, commands) in tables() {
         for info in commands {
-            assert!(seen.insert(info.id), "{} is there twice", info.id);
-            assert!(pane.is_empty() || info.id.starts_with(&format!("{pane}.")), "{} is not of {pane}", info.id);
+            assert!(seen.insert(info.id), "{} is duplicated", info.id);
+            assert!(pane.is_empty() || info.id.starts_with(&format!("{pane}.")), "{} is not in {pane}", info.id);
             assert!(info.title.starts_with(char::is_uppercase) && !info.title.ends_with('.'), "{}", info.title);
         }
     }
 }
 
 #[test]
-fn help_lists_every_command_of_its_place_and_of_every_place() {
+fn help_lists_every_command_of_the_place_and_all_global_ones() {
     for entry in PANES {
         let place = match entry.needs {
             Needs::Nothing => Place::new(entry.id),
@@ -159,17 +159,17 @@ fn help_lists_every_command_of_its_place_and_of_every_place() {
             Needs::Item => Place::new(entry.id).project("acme/rocket-ui").item(1),
         };
         let mut harness = Begin::at(place).size(100, 240).open();
-        // What cannot be done here is folded at the end.
+        // Unavailable commands are folded at the end.
         harness.press("? PageDown PageDown PageDown Enter");
         for info in (entry.commands)().into_iter().chain(global::infos(PANES)) {
             let key = info.keys.first().copied().unwrap_or_default();
             let listed = |line: &String| line.contains(info.title) && line.contains(key);
-            assert!(harness.lines().iter().any(listed), "{}: {key} {} is not on the help", entry.id, info.title);
+            assert!(harness.lines().iter().any(listed), "{}: {key} {} is not in the help", entry.id, info.title);
         }
     }
 }
 
-/// Returns every key that a terminal sends, but those that close what lies over a place, or choose in it.
+/// Returns every key that a terminal sends, except for those that close an overlay or move in it.
 fn every_key() -> Vec<String> {
     let letters = ('!'..='~').map(String::from);
     let with = |modifier: &'static str| ('a'..='z').map(move |c| format!("{modifier}-{c}"));
@@ -197,7 +197,7 @@ async fn merge_request() -> Harness {
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
 
 #[tokio::test]
-async fn nothing_typed_in_help_the_palette_or_the_action_list_reaches_the_place_below() {
+async fn keys_typed_in_an_overlay_do_not_reach_the_place_below() {
     for (opens, title) in [("?", "Keys: Merge request"), (":", "Command"), ("a", "Actions")] {
         let mut harness = merge_request().await;
         let (before, asked) = (harness.picture(), harness.asked.len());
@@ -213,14 +213,14 @@ async fn nothing_typed_in_help_the_palette_or_the_action_list_reaches_the_place_
 }
 
 #[tokio::test]
-async fn help_is_filtered_by_what_is_typed_and_runs_the_row_under_the_cursor() {
+async fn help_can_be_filtered_and_runs_the_selected_command() {
     let mut harness = merge_request().await;
     let put = "PUT /projects/acme%2Frocket-ui/merge_requests/42";
     let closed = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(put)).count();
     harness.press("? / X").expect("No results.").press("Enter").expect("No results.").press("Esc");
     assert_eq!(closed(&harness), 0);
     harness.press("?").type_text("reopen").expect("Close or reopen merge request").expect_no("Reply with quote");
-    // A key that is typed is found, too, before words that have that letter.
+    // A typed key is also found, ahead of texts that contain the letter.
     harness
         .press("C-u")
         .press("]")
@@ -236,7 +236,7 @@ async fn help_is_filtered_by_what_is_typed_and_runs_the_row_under_the_cursor() {
 }
 
 #[tokio::test]
-async fn commands_that_can_be_run_come_first_in_groups_and_others_are_folded_with_reasons() {
+async fn available_commands_come_first_and_unavailable_ones_show_a_reason() {
     let mut harness = merge_request().await;
     let order = |harness: &Harness, words: [&str; 2]| {
         let lines = harness.lines();
@@ -249,7 +249,7 @@ async fn commands_that_can_be_run_come_first_in_groups_and_others_are_folded_wit
     harness.press("PageDown PageDown PageDown").expect("unavailable here").press("Enter");
     order(&harness, ["Add comment…", "Unavailable ──"]);
     order(&harness, ["Unavailable ──", "only in the changes"]);
-    // What is unavailable is found by its name all the same, behind what is not, and does nothing.
+    // Unavailable commands can still be found by name, after available ones, and do nothing.
     let asked = harness.asked.len();
     harness.press("Esc a").type_text("comment");
     order(&harness, ["Add comment…", "Unavailable ──"]);
@@ -272,7 +272,7 @@ async fn q_closes_then_goes_back_then_asks_to_quit() {
 }
 
 #[tokio::test]
-async fn the_first_keys_are_named_once_and_until_one_is_pressed() {
+async fn the_hint_about_the_first_keys_is_shown_until_a_key_is_pressed() {
     let begin = |states: &HashMap<String, State>| {
         let mut begin = Begin::at(projects());
         begin.greets = true;
@@ -297,14 +297,14 @@ async fn control_o_and_control_i_go_back_and_forward() {
     assert_eq!(harness.app.place(), projects());
     harness.press("C-i");
     assert_eq!(harness.app.place(), home);
-    // Most terminals send Tab for it.
+    // Most terminals send Tab instead.
     harness.press("C-o").press("g r C-o").press("g h C-o Tab");
     assert_eq!(harness.app.place(), home);
     harness.press("C-o C-o C-o").expect("Nothing to go back to");
 }
 
 #[tokio::test]
-async fn going_to_a_place_of_a_project_takes_the_one_under_the_cursor_or_the_last_one_or_asks() {
+async fn a_project_place_uses_the_selected_or_last_project_or_asks() {
     let rocket = project(7, "acme/rocket-ui");
     let tools = project(8, "acme/tools");
     let web = |mut project: serde_json::Value| {
@@ -326,7 +326,7 @@ async fn going_to_a_place_of_a_project_takes_the_one_under_the_cursor_or_the_las
 }
 
 #[tokio::test]
-async fn a_theme_is_seen_before_it_is_chosen() {
+async fn themes_are_previewed_before_they_are_chosen() {
     let mut harness = Begin::at(Place::new("projects")).size(100, 30).open();
     harness.press(":").type_text("theme").press("Enter").expect("Themes").expect("high-contrast");
     let before = harness.app.theme().clone();
@@ -339,7 +339,7 @@ async fn a_theme_is_seen_before_it_is_chosen() {
 }
 
 #[tokio::test]
-async fn the_palette_finds_places_and_commands_by_other_words() {
+async fn the_palette_finds_places_and_commands_by_synonyms() {
     let mut harness = merge_request().await;
     harness.press(":");
     for (typed, found) in [
@@ -362,8 +362,8 @@ async fn the_palette_finds_places_and_commands_by_other_words() {
 }
 
 #[tokio::test]
-async fn a_whole_name_is_what_the_palette_means() {
-    // Others begin with the same letters.
+async fn the_palette_prefers_an_exact_name() {
+    // Other commands begin with the same letters.
     let mut harness = merge_request().await;
     harness.reply("GET /user", json!({ "id": 1, "username": "ada" })).settle().await;
     harness.press(":").type_text("me").press("Enter");
@@ -371,8 +371,8 @@ async fn a_whole_name_is_what_the_palette_means() {
 }
 
 #[tokio::test]
-async fn deleting_more_than_was_typed_into_a_filter_does_not_go_back() {
-    // A line of words, and one of keys and values.
+async fn extra_backspaces_in_a_filter_do_not_go_back() {
+    // One list with a text filter, and one with a query of keys and values.
     for place in [Place::new("branches").project("acme/rocket-ui"), Place::new("mrs").project("acme/rocket-ui")] {
         let mut harness = Begin::at(place.clone()).open();
         harness.press("/").type_text("ab").press("Backspace Backspace Backspace Backspace");
@@ -395,17 +395,17 @@ async fn a_late_reply_is_dropped() {
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
     let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
-    assert!(!harness.app.store.list(&of("ro")).known, "a reply that nobody waits for was kept");
+    assert!(!harness.app.store.list(&of("ro")).known, "an unexpected reply was kept");
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
     harness.expect("acme/rocket-ui");
 }
 
 #[tokio::test]
-async fn what_was_asked_before_a_change_is_asked_again_behind_it() {
+async fn a_read_in_flight_during_a_write_is_repeated_after_it() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
     let asked = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("GET /projects/7")).count();
     assert_eq!(asked(&harness), 1);
-    // The server answers the change first, and then what it was asked before that: this may tell of the time before.
+    // The server answers the write first, and then the earlier read, whose reply may predate the write.
     let write = harness.press("M").waiting().iter().position(|line| line.starts_with("POST")).expect("a write");
     assert!(harness.succeed(write, &[json!({"id": 3}).to_string()]));
     let read = harness.waiting().iter().position(|line| line.starts_with("GET /projects/7")).expect("a read");
@@ -415,24 +415,24 @@ async fn what_was_asked_before_a_change_is_asked_again_behind_it() {
 }
 
 #[tokio::test]
-async fn leaving_a_place_cancels_its_loads() {
+async fn leaving_a_place_cancels_its_requests() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
     let waiting = |harness: &Harness| harness.waiting().iter().any(|line| line.starts_with("GET /projects/7"));
     assert!(waiting(&harness), "{:?}", harness.waiting());
     harness.press("g p");
     assert!(!waiting(&harness), "{:?}", harness.waiting());
     assert!(harness.canceled.iter().any(|t| matches!(t, Ticket::Load(r, _) if r.path == "/projects/7")));
-    // The session is everybody's: who is signed in is still asked for.
+    // The session is shared by all places: the current user is still requested.
     assert!(harness.waiting().iter().any(|line| line == "GET /user"), "{:?}", harness.waiting());
 }
 
 #[tokio::test]
-async fn read_only_refuses_every_write_and_says_so() {
+async fn read_only_mode_refuses_every_write() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).read_only().open();
     harness.press("w").settle().await;
     harness.expect("read-only").expect("Write something: labscope is read-only");
     assert!(!harness.asked.iter().any(|line| !line.starts_with("GET ")), "{:?}", harness.asked);
-    // A write that no command guards is stopped at the door.
+    // A write that no command guards is blocked when it is sent.
     harness.press("W").settle().await;
     harness.expect("Could not protect main");
     assert!(!harness.asked.iter().any(|line| !line.starts_with("GET ")), "{:?}", harness.asked);
@@ -443,7 +443,7 @@ async fn read_only_refuses_every_write_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_write_that_fails_says_what_the_server_said() {
+async fn a_failed_write_shows_the_message_of_the_server() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
     harness.fail("PUT /projects/7/repository/branches/main/protect", 403, "insufficient rights");
     harness.press("w").settle().await;
@@ -451,7 +451,7 @@ async fn a_write_that_fails_says_what_the_server_said() {
 }
 
 #[tokio::test]
-async fn no_screen_is_too_small_to_draw() {
+async fn every_place_can_be_drawn_at_any_size() {
     for entry in PANES {
         let place = Place::new(entry.id).project("acme/rocket-ui").item(1);
         let mut harness = Begin::at(place).open();
@@ -465,9 +465,9 @@ async fn no_screen_is_too_small_to_draw() {
     }
 }
 
-/// A question that cannot be read is not answered: `y` was pressed for something else.
+/// A question that is not visible must not be answered: `y` was meant for something else.
 #[tokio::test]
-async fn keys_do_nothing_while_the_terminal_is_too_small_to_show_anything() {
+async fn keys_do_nothing_while_the_terminal_is_too_small() {
     let mut harness = Begin::at(Place::new("branches").project("7")).size(120, 24).open();
     harness.reply("GET /projects/7/repository/branches", json!([{"name": "old"}])).settle().await;
     harness.press("D").expect("Delete the branch old").resize(30, 8).press("y");
@@ -479,7 +479,7 @@ async fn keys_do_nothing_while_the_terminal_is_too_small_to_show_anything() {
 }
 
 #[tokio::test]
-async fn hostile_text_is_shown_and_never_obeyed() {
+async fn hostile_text_is_sanitized() {
     let mut harness = Begin::at(projects()).size(120, 30).open();
     let mut evil = project(1, "acme/\u{1b}[31mred\u{202e}live");
     evil["description"] = json!("a\u{7}b\u{9b}2Jc\r\nd");
@@ -491,7 +491,7 @@ async fn hostile_text_is_shown_and_never_obeyed() {
 }
 
 #[tokio::test]
-async fn a_long_list_asks_for_its_pages_as_it_is_scrolled() {
+async fn a_long_list_loads_its_pages_while_scrolling() {
     let mut harness = Begin::at(projects()).open();
     let rows: Vec<_> = (0..250).map(|n| project(n, &format!("acme/p{n}"))).collect();
     harness.reply("GET /projects", rows).settle().await;
@@ -505,14 +505,14 @@ async fn a_long_list_asks_for_its_pages_as_it_is_scrolled() {
 }
 
 #[tokio::test]
-async fn a_message_leaves_after_a_while() {
+async fn a_message_disappears_after_a_while() {
     let mut harness = Begin::at(projects()).open();
     harness.press("Esc").expect("Nothing to go back to");
     harness.pass(7).expect_no("Nothing to go back to");
 }
 
 #[tokio::test]
-async fn a_server_out_of_reach_is_named_where_the_rows_would_be() {
+async fn an_unreachable_server_is_reported_in_place_of_the_rows() {
     let mut harness = Begin::at(projects()).open();
     harness.unreachable("GET /projects").settle().await;
     harness.expect("Server unreachable").expect("connection refused by demo.test").expect("GET /projects?");
@@ -531,7 +531,7 @@ async fn the_mouse_selects_and_the_wheel_scrolls() {
 }
 
 #[tokio::test]
-async fn what_is_old_is_shown_at_once_and_asked_for_again() {
+async fn stale_data_is_shown_at_once_and_refetched() {
     let mut harness = Begin::at(projects()).open();
     let asked = |harness: &Harness| {
         harness.asked.iter().filter(|line| line.starts_with("GET /projects?order_by=last_activity_at&page=1&")).count()
@@ -543,13 +543,13 @@ async fn what_is_old_is_shown_at_once_and_asked_for_again() {
     assert_eq!(asked(&harness), 2, "{:?}", harness.asked);
     harness.reply("GET /projects", [project(2, "acme/new")]).settle().await;
     harness.expect("acme/new");
-    // Going back is opening, too.
+    // Going back also opens the place.
     harness.press("g h").pass(600).press("q");
     assert_eq!(asked(&harness), 3, "{:?}", harness.asked);
 }
 
 #[tokio::test]
-async fn an_address_of_another_server_is_not_taken_for_one_of_this() {
+async fn an_address_of_another_server_is_not_opened_on_this_one() {
     let mut harness = Begin::at(projects()).open();
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
     harness.press(":").type_text("https://other.test/a/b/-/merge_requests/3").press("Enter").expect("other.test");
@@ -559,13 +559,13 @@ async fn an_address_of_another_server_is_not_taken_for_one_of_this() {
 }
 
 #[tokio::test]
-async fn why_something_cannot_be_done_is_read_in_full_below_the_palette() {
+async fn the_palette_shows_the_full_reason_for_an_unavailable_command() {
     let shared =
         serde_json::json!({"id": 1, "description": "mill", "active": true, "is_shared": true, "status": "online"});
     let mut harness = Begin::at(Place::new("runners")).open();
     harness.reply("GET /runners", [shared]).settle().await;
     harness.press(":").type_text("disable runner").settle().await;
-    // The row has no room for it.
+    // The row is too short for the reason.
     harness.expect("a shared runner serves all").expect("shared runners off.");
     for (width, height) in [(20, 8), (40, 10), (44, 12), (200, 60)] {
         harness.resize(width, height).press("Down Up");

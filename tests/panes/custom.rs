@@ -1,4 +1,4 @@
-//! A person's own commands: where they are offered, what they get, and what is seen of what they print.
+//! Custom commands: where they are offered, their placeholders, and their output.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::action::Msg;
@@ -45,7 +45,7 @@ async fn merge_request(commands: Vec<CustomCommand>) -> Harness {
 }
 
 #[tokio::test]
-async fn a_command_gets_what_is_under_the_cursor_and_its_output_is_seen_beside() {
+async fn a_custom_command_gets_the_selection_and_its_output_is_shown() {
     let worktree = program(&["git", "worktree", "add", "../{source_branch}", "{iid}", "{project}", "{title}"]);
     let mut harness = merge_request(vec![command("Add worktree", "M-w", &["mr"], worktree, Show::Pane)]).await;
     harness.press("M-w").expect("Add worktree").expect("running");
@@ -62,7 +62,7 @@ async fn a_command_gets_what_is_under_the_cursor_and_its_output_is_seen_beside()
 }
 
 #[tokio::test]
-async fn a_silent_command_says_how_it_ended_and_a_shell_gets_variables() {
+async fn a_silent_command_reports_its_end_and_a_shell_gets_variables() {
     let run = Run::Shell("notify \"$LABSCOPE_TITLE\"".into());
     let mut harness = merge_request(vec![command("Notify me", "M-n", &[], run, Show::Silent)]).await;
     harness.press("M-n").expect("Notify me…");
@@ -75,7 +75,7 @@ async fn a_silent_command_says_how_it_ended_and_a_shell_gets_variables() {
 }
 
 #[tokio::test]
-async fn a_command_whose_values_are_missing_says_so_and_is_offered_only_in_its_places() {
+async fn a_custom_command_needs_its_values_and_is_offered_in_its_places_only() {
     let trace = command("Grep trace", "M-t", &["mr"], program(&["grep", "{job_id}"]), Show::Pane);
     let other = command("Elsewhere", "M-e", &["jobs"], program(&["true"]), Show::Pane);
     let mut harness = merge_request(vec![trace, other]).await;
@@ -86,7 +86,7 @@ async fn a_command_whose_values_are_missing_says_so_and_is_offered_only_in_its_p
 }
 
 #[tokio::test]
-async fn the_file_under_the_cursor_opens_in_the_clone_at_its_line() {
+async fn the_selected_file_opens_in_the_clone_at_its_line() {
     let mut begin = Begin::at(Place::new("files").project("acme/rocket-ui").at("main").path("src/a.rs").line(7));
     let remotes = vec![("origin".to_owned(), "acme/rocket-ui".to_owned())];
     begin.clone = Some(CloneFolder { folder: PathBuf::from("/clone"), remotes });

@@ -1,4 +1,4 @@
-//! Approving a merge request, merging and rebasing it, on servers that can and on those that cannot.
+//! Approving, merging and rebasing a merge request, on servers with and without support for it.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
@@ -51,7 +51,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn one_key_approves_the_head_that_is_shown_and_revokes_it() {
+async fn one_key_approves_the_visible_head_and_revokes_the_approval() {
     let mut harness = open(request()).await;
     harness.expect("Approvals    ✓ bo").expect("can be merged");
     harness.reply(&format!("{MR}/approvals"), approvals(true, &["bo", "ada"]));
@@ -64,7 +64,7 @@ async fn one_key_approves_the_head_that_is_shown_and_revokes_it() {
 }
 
 #[tokio::test]
-async fn what_a_server_refuses_is_explained_and_nothing_changes() {
+async fn a_refused_approval_is_explained_and_changes_nothing() {
     let mut harness = open(request()).await;
     harness.fail(&format!("POST {PATH}/approve"), 401, "401 Unauthorized");
     harness.press("A").settle().await;
@@ -74,7 +74,7 @@ async fn what_a_server_refuses_is_explained_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn a_server_without_approvals_is_asked_once_and_says_so_at_the_key() {
+async fn approvals_are_requested_once_from_a_server_without_them() {
     let mut harness = open(request()).await;
     let line = format!("{MR}/approvals");
     harness.unsupported(&line).press("r").settle().await;
@@ -85,7 +85,7 @@ async fn a_server_without_approvals_is_asked_once_and_says_so_at_the_key() {
 }
 
 #[tokio::test]
-async fn the_merge_form_names_the_target_and_sends_the_head_that_was_read() {
+async fn the_merge_form_names_the_target_and_sends_the_visible_head() {
     let mut harness = open(request()).await;
     let mut merged = request();
     merged["state"] = json!("merged");
@@ -98,7 +98,7 @@ async fn the_merge_form_names_the_target_and_sends_the_head_that_was_read() {
 }
 
 #[tokio::test]
-async fn while_its_pipeline_runs_the_form_offers_auto_merge_and_the_key_cancels_it() {
+async fn auto_merge_is_offered_while_the_pipeline_runs_and_can_be_canceled() {
     let mut running = request();
     running["head_pipeline"] = json!({"id": 318, "sha": HEAD, "ref": "feature/42", "status": "running"});
     let mut harness = open(running.clone()).await;
@@ -115,7 +115,7 @@ async fn while_its_pipeline_runs_the_form_offers_auto_merge_and_the_key_cancels_
 }
 
 #[tokio::test]
-async fn what_blocks_a_merge_is_said_at_the_key() {
+async fn the_merge_key_explains_what_blocks_the_merge() {
     for (status, words) in [("conflict", "it conflicts with its target branch"), ("draft_status", "it is a draft")] {
         let mut request = request();
         request["detailed_merge_status"] = json!(status);
@@ -127,7 +127,7 @@ async fn what_blocks_a_merge_is_said_at_the_key() {
 }
 
 #[tokio::test]
-async fn a_merge_that_is_refused_keeps_the_form_and_its_texts() {
+async fn a_refused_merge_keeps_the_form_open() {
     let mut harness = open(request()).await;
     harness.fail(&format!("PUT {PATH}/merge"), 405, "405 Method Not Allowed");
     harness.press("M").press("C-s").settle().await;
@@ -135,7 +135,7 @@ async fn a_merge_that_is_refused_keeps_the_form_and_its_texts() {
 }
 
 #[tokio::test]
-async fn a_rebase_is_asked_for_by_name_and_followed_to_its_end() {
+async fn a_rebase_is_confirmed_and_polled_until_it_ends() {
     let mut harness = open(request()).await;
     let mut rebasing = request();
     rebasing["rebase_in_progress"] = json!(true);
@@ -150,7 +150,7 @@ async fn a_rebase_is_asked_for_by_name_and_followed_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_draft_becomes_ready_and_back_by_its_title() {
+async fn a_merge_request_is_marked_as_draft_by_its_title() {
     let mut harness = open(request()).await;
     harness.reply(&format!("PUT {PATH}"), request());
     harness.press("a").type_text("draft or ready").press("Enter").settle().await;
@@ -159,7 +159,7 @@ async fn a_draft_becomes_ready_and_back_by_its_title() {
 }
 
 #[tokio::test]
-async fn the_branch_is_checked_out_in_the_clone_one_stands_in() {
+async fn the_branch_is_checked_out_in_the_current_clone() {
     let mut harness = open(request()).await;
     harness.press("O").expect("the current folder is not a clone of a project on this server");
     let clone = |project: &str| CloneFolder { folder: "/w/ui".into(), remotes: vec![("up".into(), project.into())] };
@@ -186,7 +186,7 @@ async fn the_branch_is_checked_out_in_the_clone_one_stands_in() {
 }
 
 #[tokio::test]
-async fn rules_of_approval_are_shown_where_the_server_has_some() {
+async fn approval_rules_are_shown_if_there_are_any() {
     let mut harness = open(request()).await;
     assert!(!harness.asked.iter().any(|line| line.ends_with("/approval_state")), "{:?}", harness.asked);
     let mut more = approvals(false, &["bo"]);
@@ -204,7 +204,7 @@ async fn rules_of_approval_are_shown_where_the_server_has_some() {
     harness.press("r").settle().await;
     harness.expect("2 more needed").expect("Rules").expect("○ Security 1 of 2").expect("✓ Backend: *.rs 1 of 1");
     harness.expect("✓ Docs optional");
-    // No rules, and a server without them, are nothing to show.
+    // Nothing is shown without rules, or on a server that does not support them.
     harness.reply(&format!("{MR}/approval_state"), json!({"rules": []})).press("r").settle().await;
     harness.expect_no("Rules").expect("2 more needed");
     harness.unsupported(&format!("{MR}/approval_state")).press("r").settle().await;
@@ -212,7 +212,7 @@ async fn rules_of_approval_are_shown_where_the_server_has_some() {
 }
 
 #[tokio::test]
-async fn files_that_both_branches_changed_are_named_where_they_conflict() {
+async fn conflicting_files_are_listed() {
     let mut conflicting = request();
     conflicting["detailed_merge_status"] = json!("conflict");
     conflicting["target_branch"] = json!("main");

@@ -1,10 +1,10 @@
-//! Deployments: environments, their history, one in full.
+//! Deployments: environments, their history, and a single deployment.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
-/// The moment of all tests, in seconds.
+/// The fixed time of all tests, in seconds since the epoch.
 const NOW: i64 = 1_781_524_800;
 const LIST: &str = "GET /projects/acme%2Frocket-ui/deployments";
 
@@ -33,7 +33,7 @@ async fn open(width: u16, height: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn environments_their_history_and_one_in_full_stand_side_by_side() {
+async fn environments_history_and_details_are_shown_side_by_side() {
     let mut harness = open(180, 30).await;
     assert!(harness.asked.iter().any(|line| line.contains("order_by=id") && line.contains("sort=desc")));
     for words in ["Environments", "production", "staging", "✗ failed", "#103", "Draw only visible rows", "ada", "3h"]
@@ -45,9 +45,9 @@ async fn environments_their_history_and_one_in_full_stand_side_by_side() {
     harness.expect("2 of 3").expect("#102").expect("#101").expect_no("#103");
 }
 
-/// Nobody knows whether it still runs.
+/// Nobody knows whether the job is still running.
 #[tokio::test]
-async fn the_clock_of_a_job_stops_where_it_could_not_be_read_again() {
+async fn the_clock_of_a_job_stops_when_its_refresh_fails() {
     let mut harness = open(180, 30).await;
     let running = deployment(3, "production", 'c', "running");
     harness.reply(LIST, [&running]).reply(&format!("{LIST}/3"), &running).press("r").settle().await;
@@ -59,7 +59,7 @@ async fn the_clock_of_a_job_stops_where_it_could_not_be_read_again() {
 }
 
 #[tokio::test]
-async fn enter_opens_the_job_and_other_keys_the_commit_the_changes_and_the_page() {
+async fn keys_open_the_job_the_commit_the_changes_and_the_web_page() {
     let mut harness = open(120, 30).await;
     harness.press("Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("job", Some("1003")));
@@ -77,7 +77,7 @@ async fn enter_opens_the_job_and_other_keys_the_commit_the_changes_and_the_page(
 }
 
 #[tokio::test]
-async fn a_deployment_that_the_place_names_is_shown_before_the_list_has_it() {
+async fn a_deployment_given_by_id_is_shown_before_it_is_in_the_list() {
     let place = Place::new("deployments").project("acme/rocket-ui").item("9");
     let mut harness = Begin::at(place.clone()).size(180, 30).open();
     harness.reply(LIST, all()).reply(&format!("{LIST}/9"), deployment(9, "edge", 'd', "success")).settle().await;
@@ -89,7 +89,7 @@ async fn a_deployment_that_the_place_names_is_shown_before_the_list_has_it() {
 }
 
 #[tokio::test]
-async fn the_order_is_asked_of_the_server_and_words_narrow() {
+async fn sorting_is_done_by_the_server_and_text_filters_locally() {
     let mut harness = open(120, 30).await;
     harness.press("/").type_text("sort:created-asc").press("Enter").settle().await;
     assert!(harness.asked.iter().any(|line| line.contains("order_by=created_at") && line.contains("sort=asc")));
@@ -100,7 +100,7 @@ async fn the_order_is_asked_of_the_server_and_words_narrow() {
 }
 
 #[tokio::test]
-async fn what_is_missing_denied_or_empty_is_said() {
+async fn missing_denied_and_empty_deployments_are_reported() {
     let place = || Place::new("deployments").project("acme/rocket-ui");
     let mut harness = Begin::at(place()).open();
     harness.reply(LIST, json!([])).settle().await;
@@ -111,7 +111,7 @@ async fn what_is_missing_denied_or_empty_is_said() {
     let mut harness = Begin::at(place()).open();
     harness.unreachable(LIST).settle().await;
     harness.expect("Server unreachable");
-    // Optional parts are missing, and the words are hostile.
+    // Optional parts are missing, and the texts are hostile.
     let bare = json!([{"id": 9, "iid": 9, "ref": "x\u{1b}[31m", "sha": "", "environment": null, "deployable": null,
         "user": null, "status": "blocked"}]);
     let mut harness = Begin::at(place()).size(160, 30).open();
@@ -124,6 +124,6 @@ async fn what_is_missing_denied_or_empty_is_said() {
 }
 
 #[tokio::test]
-async fn the_screen() {
+async fn the_deployments_screen_matches_its_snapshot() {
     insta::assert_snapshot!("deployments_160", open(160, 24).await.picture());
 }

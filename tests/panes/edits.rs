@@ -1,11 +1,10 @@
-//! Two people change one thing: whatever form it is, the later one sees what the other one made of it, and says what
-//! stays.
+//! Concurrent edits: in every form, the second person sees the first one's changes before overwriting them.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
-/// A form: where it is, the keys that open it and change something, the request that reads the thing, what that says,
+/// An edit form: its place, the keys that open it and make a change, the request that reads the resource, the reply,
 /// and a field that somebody else changes in the meantime.
 struct Edit {
     place: Place,
@@ -102,7 +101,7 @@ async fn at(edit: &Edit) -> Harness {
 }
 
 #[tokio::test]
-async fn every_form_that_changes_a_thing_shows_what_somebody_else_made_of_it() {
+async fn every_edit_form_shows_concurrent_changes_before_saving() {
     for edit in edits() {
         let mut harness = at(&edit).await;
         harness.press(edit.keys).settle().await;
@@ -117,7 +116,7 @@ async fn every_form_that_changes_a_thing_shows_what_somebody_else_made_of_it() {
         assert_eq!(puts(&harness), 0, "{}: {:?}", edit.url, harness.asked);
         harness.press("C-s").settle().await;
         assert_eq!(puts(&harness), 1, "{}: {:?}\n{}", edit.url, harness.asked, harness.picture());
-        // Only what was changed here is sent: what somebody else changed stays.
+        // Only the local changes are sent; the other person's changes stay.
         let sent = harness.asked.iter().rfind(|line| line.starts_with("PUT")).cloned().unwrap_or_default();
         assert!(edit.typed.is_empty() || !sent.contains(edit.theirs.0), "{sent}");
     }

@@ -25,7 +25,7 @@ async fn open() -> Harness {
 }
 
 #[tokio::test]
-async fn each_shows_what_runs_there_and_is_stopped_after_a_question() {
+async fn an_environment_shows_its_deployment_and_is_stopped_after_confirmation() {
     let mut harness = open().await;
     harness.expect("https://staging.h.test").expect("main  abcdef01").expect("#77 deploy").expect("bo  3h ago");
     harness.press("X").expect("Stop the environment staging of a/b?").press("n");
@@ -39,14 +39,14 @@ async fn each_shows_what_runs_there_and_is_stopped_after_a_question() {
 }
 
 #[tokio::test]
-async fn enter_opens_its_deployments() {
+async fn enter_opens_the_deployments_of_an_environment() {
     let mut harness = open().await;
     harness.press("Enter").settle().await;
     assert!(harness.asked.iter().any(|line| line.starts_with("GET /projects/a%2Fb/deployments")));
 }
 
 #[tokio::test]
-async fn a_server_without_them_says_so_and_none_is_no_failure() {
+async fn missing_support_for_environments_differs_from_an_empty_list() {
     let mut harness = Begin::at(Place::new("environments").project("a/b")).size(100, 20).open();
     harness.unsupported(LIST).settle().await;
     harness.expect("Not supported by this server");
@@ -59,7 +59,7 @@ async fn a_server_without_them_says_so_and_none_is_no_failure() {
 }
 
 #[tokio::test]
-async fn environments_are_kept_by_a_server() {
+async fn an_environment_can_be_stopped_on_a_real_server() {
     let server = demo().await;
     let place = Place::new("environments").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();

@@ -1,6 +1,6 @@
-//! Every place of the registry against every way in which a server fails: what is known stays, a sentence says what
-//! happened, keys answer, nothing is asked in a storm, and all is well again when the server is. A part of them runs
-//! each time; `LABSCOPE_FAULTS=all` runs all.
+//! Every place against every kind of server failure: known content stays, the failure is reported, keys still work,
+//! requests are not repeated too often, and everything recovers with the server. A subset runs by default;
+//! `LABSCOPE_FAULTS=all` runs everything.
 
 use crate::harness::{Begin, Harness};
 use crate::monkey::{World, place_of};
@@ -10,7 +10,7 @@ use labscope::panes::PANES;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// How often one request may be sent in ten seconds.
+/// The maximum number of times that a request may be sent within ten seconds.
 const MOST: usize = 3;
 
 fn faults() -> Vec<Fault> {
@@ -30,18 +30,18 @@ fn faults() -> Vec<Fault> {
     ]
 }
 
-/// What stands between the first line and the last, in words: numbers are as old as the clock says.
+/// Returns the words between the first and the last line, without numbers, which depend on the clock.
 fn body(app: &Harness) -> Vec<String> {
     let lines = app.lines();
     let body = lines.get(1..lines.len().saturating_sub(1)).unwrap_or_default();
     let words = |line: &str| line.chars().filter(|c| c.is_alphabetic() || *c == ' ').collect::<String>();
-    // Panels stand beside each other.
+    // Splits the panels, which are side by side.
     let parts = body.iter().flat_map(|line| line.split('│'));
     let body = parts.map(|part| words(part).split_whitespace().collect::<Vec<_>>().join(" "));
     body.filter(|line| !line.is_empty()).collect()
 }
 
-/// Answers all that is asked, as the demo world does.
+/// Answers all requests as the demo world does.
 async fn answer_all(world: &mut World, app: &mut Harness) {
     for _ in 0..100 {
         world.prepare(app).await;
@@ -52,7 +52,7 @@ async fn answer_all(world: &mut World, app: &mut Harness) {
     }
 }
 
-/// Makes all that is asked for fail, and counts it.
+/// Makes all pending reads fail and counts them.
 fn fail_all(app: &mut Harness, fault: &Fault, asked: &mut HashMap<String, usize>) {
     for _ in 0..200 {
         let waiting = app.waiting();
@@ -62,13 +62,13 @@ fn fail_all(app: &mut Harness, fault: &Fault, asked: &mut HashMap<String, usize>
     }
 }
 
-/// Returns whether the screen says what happened.
+/// Returns whether the screen reports the failure.
 fn says(app: &Harness, fault: &Fault) -> bool {
     let error = Error { tried: String::new(), fault: fault.clone() };
     app.shows(error.title()) || app.shows(&error.message()) || app.shows("unreachable")
 }
 
-/// Returns what is wrong with a place whose refresh fails.
+/// Returns the problem with a place whose refresh fails, if any.
 async fn wrong(world: &mut World, app: &mut Harness, fault: &Fault) -> Option<String> {
     answer_all(world, app).await;
     let (known, here) = (body(app), app.app.place().pane);
@@ -83,8 +83,8 @@ async fn wrong(world: &mut World, app: &mut Harness, fault: &Fault) -> Option<St
     }
     let passes = Error { tried: String::new(), fault: fault.clone() }.is_passing();
     let now = body(app);
-    // What is denied or gone may leave the screen; what cannot be reached must not. A bar may cover a row, and that
-    // there was nothing is not worth more than why nobody knows whether there is something by now.
+    // Denied or deleted content may disappear; unreachable content must not. A message may cover a row, and a note
+    // about an empty list may be replaced by the error.
     let is_empty = |line: &str| ["No ", "Nothing ", "There "].iter().any(|words| line.contains(words));
     let lost: Vec<&String> = known.iter().filter(|line| !is_empty(line) && !now.contains(line)).collect();
     if passes && lost.len() > 2 {
@@ -113,14 +113,14 @@ async fn wrong(world: &mut World, app: &mut Harness, fault: &Fault) -> Option<St
 }
 
 #[tokio::test]
-async fn every_place_outlives_every_failure_of_its_server() {
+async fn every_place_survives_every_server_failure() {
     let all = std::env::var("LABSCOPE_FAULTS").is_ok_and(|value| value == "all");
     let server = demo().await;
     let mut world = World::of(&server);
     let mut wrongs = Vec::new();
     for (row, entry) in PANES.iter().enumerate() {
         for (column, fault) in faults().iter().enumerate() {
-            // One in four, each with other places, unless all are asked for.
+            // A quarter of the combinations, different ones for each place, unless all are requested.
             if !all && (row + column) % 4 != 0 {
                 continue;
             }
@@ -134,7 +134,7 @@ async fn every_place_outlives_every_failure_of_its_server() {
     assert!(wrongs.is_empty(), "{} went wrong:\n{}", wrongs.len(), wrongs.join("\n\n"));
 }
 
-/// Opens a place, where what the request `missing` asks for does not exist, and returns all that it asked for.
+/// Opens a place whose request `missing` gets a 404, and returns all of its requests.
 async fn open_without(world: &mut World, id: &str, missing: Option<&str>) -> (Harness, Vec<String>) {
     let mut app = Begin::at(place_of(id)).size(120, 40).open();
     let mut asked: Vec<String> = Vec::new();
@@ -154,7 +154,7 @@ async fn open_without(world: &mut World, id: &str, missing: Option<&str>) -> (Ha
 }
 
 #[tokio::test]
-async fn a_place_stays_where_a_part_of_it_is_missing() {
+async fn a_place_stays_open_if_a_part_of_it_is_missing() {
     let server = demo().await;
     let mut world = World::of(&server);
     let mut wrongs = Vec::new();
@@ -164,7 +164,8 @@ async fn a_place_stays_where_a_part_of_it_is_missing() {
         for line in &asked {
             let (app, _) = open_without(&mut world, entry.id, Some(line)).await;
             let left = app.app.place().pane != entry.id;
-            // A part has the number or hash of something else in its path, or comes behind that of the thing.
+            // A request for a part has the number or hash of another resource in its path, or comes after that of the
+            // item.
             let path: Vec<&str> = line.split('?').next().unwrap_or_default().split('/').collect();
             let is_name =
                 |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit()) || item.as_deref() == Some(part);
@@ -176,5 +177,5 @@ async fn a_place_stays_where_a_part_of_it_is_missing() {
         }
     }
     server.stop().await;
-    assert!(wrongs.is_empty(), "these are no reason to leave:\n{}", wrongs.join("\n"));
+    assert!(wrongs.is_empty(), "these must not close the place:\n{}", wrongs.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Files of a project, beyond going through them: saving, the pager, finding, blame.
+//! Files of a project beyond browsing: saving, the pager, finding files, and blame.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::action::Msg;
@@ -26,7 +26,7 @@ fn blob(path: &str) -> String {
     format!("GET {PROJECT}/repository/blobs/sha-of-{}/raw", path.replace('/', "-"))
 }
 
-/// A red picture of that size.
+/// Returns a red picture of the given size.
 fn picture(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     let pixels = image::RgbImage::from_pixel(width, height, image::Rgb([200, 30, 30]));
@@ -34,7 +34,7 @@ fn picture(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-/// A small file that claims to be an enormous picture.
+/// Returns a small file that claims to be an enormous picture.
 fn bomb() -> Vec<u8> {
     let mut bytes = b"BM".to_vec();
     bytes.extend([0; 8]);
@@ -56,17 +56,17 @@ fn commit(sha: &str) -> Value {
     })
 }
 
-/// A pointer of Git LFS to a file of so many bytes.
+/// Returns a Git LFS pointer to a file of `size` bytes.
 fn pointer(oid: &str, size: u64) -> String {
     format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {size}\n", oid.repeat(16))
 }
 
-/// The request for the file that `pointer.bin` stands for at a commit.
+/// Returns the request for the file behind `pointer.bin` at a commit.
 fn stored(sha: &str) -> String {
     format!("GET {PROJECT}/repository/files/pointer.bin/raw?lfs=true&ref={}", sha.repeat(5))
 }
 
-/// A project with a file of text and one of other bytes.
+/// Opens a project with text files, binary files, and pictures.
 fn rocket(place: Place, width: u16, height: u16) -> Harness {
     let mut app = Begin::at(place).size(width, height).open();
     app.reply("GET /user", json!({"id": 1, "username": "ada"}))
@@ -108,7 +108,7 @@ fn at(path: &str) -> Place {
 }
 
 #[tokio::test]
-async fn a_file_is_saved_in_the_background_with_bytes_rate_and_time_left() {
+async fn saving_a_file_shows_bytes_rate_and_remaining_time() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.settle().await;
     app.press("s").expect("save as").expect("a.rs");
@@ -122,13 +122,13 @@ async fn a_file_is_saved_in_the_background_with_bytes_rate_and_time_left() {
     app.press("g d").expect("Downloads").expect("/t/b.rs").press("Esc");
     app.send(Msg::Transfer(number, TransferEvent::Done { path: "/t/b.rs".into(), bytes: 80_000_000 }));
     app.expect("Saved /t/b.rs (80.0 MB)").expect_no("25%");
-    // The next one is offered beside it.
+    // The next file is offered in the same folder.
     app.press("s").expect("/t/a.rs");
 }
 
-/// A command that needs to know what the file is says that it loads, and runs once it is there.
+/// Commands that depend on the type of the file wait until it is loaded.
 #[tokio::test]
-async fn a_file_that_is_still_loading_is_not_judged() {
+async fn commands_wait_for_a_file_that_is_still_loading() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.settle().await;
     app.press("h").press("G k k").expect("pointer.bin");
@@ -142,7 +142,7 @@ async fn a_file_that_is_still_loading_is_not_judged() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_is_not_said_to_be_loading() {
+async fn a_file_that_cannot_be_read_is_not_reported_as_loading() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.fail(&blob("pointer.bin"), 403, "403 Forbidden");
     app.settle().await;
@@ -151,7 +151,7 @@ async fn a_file_that_cannot_be_read_is_not_said_to_be_loading() {
 }
 
 #[tokio::test]
-async fn a_save_is_stopped_by_esc_and_goes_on_from_the_list() {
+async fn esc_stops_a_save_and_the_downloads_list_resumes_it() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("s Enter");
@@ -168,7 +168,7 @@ async fn a_save_is_stopped_by_esc_and_goes_on_from_the_list() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_there_is_replaced_only_when_one_says_so() {
+async fn an_existing_file_is_only_replaced_after_confirmation() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("s Enter");
@@ -185,7 +185,7 @@ async fn a_file_that_is_there_is_replaced_only_when_one_says_so() {
 }
 
 #[tokio::test]
-async fn the_tree_is_saved_in_the_format_one_chooses_by_its_commit() {
+async fn the_archive_of_a_commit_is_saved_in_the_chosen_format() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("A")
@@ -200,7 +200,7 @@ async fn the_tree_is_saved_in_the_format_one_chooses_by_its_commit() {
 }
 
 #[tokio::test]
-async fn text_goes_to_the_pager_and_bytes_say_why_not() {
+async fn text_opens_in_the_pager_and_binary_files_are_refused() {
     let mut app = rocket(at("a.rs"), 100, 24);
     app.settle().await;
     app.press("P");
@@ -212,7 +212,7 @@ async fn text_goes_to_the_pager_and_bytes_say_why_not() {
 }
 
 #[tokio::test]
-async fn a_picture_is_drawn_and_a_bomb_is_named() {
+async fn a_picture_is_drawn_unless_it_is_too_large() {
     let mut app = rocket(at("pic.png"), 120, 24);
     app.settle().await;
     app.expect("PNG image 8×4").expect("████████").press("v").settle().await;
@@ -223,7 +223,7 @@ async fn a_picture_is_drawn_and_a_bomb_is_named() {
 }
 
 #[tokio::test]
-async fn a_table_has_columns_and_its_heading_stays() {
+async fn a_csv_file_is_a_table_with_a_fixed_header() {
     let mut app = rocket(at("t.csv"), 120, 24);
     app.settle().await;
     app.expect("name   │ size").expect("a, b   │    7").expect("longer │ 1200");
@@ -234,7 +234,7 @@ async fn a_table_has_columns_and_its_heading_stays() {
 }
 
 #[tokio::test]
-async fn an_encoding_and_a_pointer_are_named() {
+async fn text_encodings_and_git_lfs_pointers_are_named() {
     let mut app = rocket(at("latin.txt"), 140, 24);
     app.settle().await;
     app.expect("Viele Grüße aus München").expect("windows-1252").expect("CRLF");
@@ -244,7 +244,7 @@ async fn an_encoding_and_a_pointer_are_named() {
 }
 
 #[tokio::test]
-async fn a_file_in_git_lfs_is_shown_and_saved_in_place_of_its_pointer() {
+async fn a_git_lfs_file_is_shown_and_saved_instead_of_its_pointer() {
     let stored = stored("aaaaaaaa");
     let mut app = rocket(at("pointer.bin"), 140, 24);
     app.reply_raw(&stored, "the file itself\n");
@@ -256,13 +256,13 @@ async fn a_file_in_git_lfs_is_shown_and_saved_in_place_of_its_pointer() {
 }
 
 #[tokio::test]
-async fn a_file_in_git_lfs_is_that_of_the_commit_and_opens_at_its_line() {
+async fn a_git_lfs_file_belongs_to_its_commit_and_opens_at_its_line() {
     let mut app = rocket(at("pointer.bin").line(60), 140, 24);
     let lines: String = (1..=90).map(|line| format!("line {line}\n")).collect();
     app.reply_raw(&stored("aaaaaaaa"), lines);
     app.settle().await;
     app.expect("▌ 60  line 60");
-    // Somebody pushes another version.
+    // Another version is pushed.
     let mut entry = file("pointer.bin");
     entry["id"] = "sha-of-newer".into();
     app.reply(&format!("GET {PROJECT}/repository/tree"), json!([entry]));
@@ -274,7 +274,7 @@ async fn a_file_in_git_lfs_is_that_of_the_commit_and_opens_at_its_line() {
 }
 
 #[tokio::test]
-async fn a_file_has_the_colors_of_its_own_name() {
+async fn highlighting_follows_the_name_of_the_file_not_its_content() {
     let mut app = rocket(at("a.rs"), 140, 24);
     let mut copy = file("a.txt");
     copy["id"] = "sha-of-a.rs".into();
@@ -286,7 +286,7 @@ async fn a_file_has_the_colors_of_its_own_name() {
 }
 
 #[tokio::test]
-async fn a_file_in_git_lfs_that_is_not_there_is_shown_as_its_pointer() {
+async fn a_missing_git_lfs_file_is_shown_as_its_pointer() {
     let stored = stored("aaaaaaaa");
     for (status, why) in [(403, "Not allowed"), (404, "Not found")] {
         let mut app = rocket(at("pointer.bin"), 140, 24);
@@ -302,14 +302,14 @@ async fn a_file_in_git_lfs_that_is_not_there_is_shown_as_its_pointer() {
 }
 
 #[tokio::test]
-async fn long_lines_are_cut_or_wrapped() {
+async fn long_lines_are_truncated_or_wrapped() {
     let mut app = rocket(at("long.txt"), 120, 24);
     app.settle().await;
     app.expect("…").expect_no("END").press("W").expect("END").expect("second").press("W").expect_no("END");
 }
 
 #[tokio::test]
-async fn lines_are_marked_copied_and_linked_to() {
+async fn lines_can_be_marked_copied_and_linked() {
     let mut app = rocket(at("a.rs"), 120, 24);
     app.settle().await;
     app.press("Space j").expect("2 lines marked").press("y").expect("the marked lines").press("Enter");
@@ -320,7 +320,7 @@ async fn lines_are_marked_copied_and_linked_to() {
 }
 
 #[tokio::test]
-async fn a_word_of_the_line_is_looked_for_as_a_whole() {
+async fn the_word_under_the_cursor_is_searched_as_a_whole_word() {
     let mut app = rocket(at("long.txt"), 120, 24);
     app.settle().await;
     app.press("j *").settle().await;
@@ -328,7 +328,7 @@ async fn a_word_of_the_line_is_looked_for_as_a_whole() {
 }
 
 #[tokio::test]
-async fn any_file_is_found_by_letters_while_the_tree_comes() {
+async fn files_are_found_by_fuzzy_search_over_the_whole_tree() {
     let mut app = rocket(at("a.rs"), 120, 30);
     let all: Vec<Value> = (0..250).map(|i| file(&format!("lib/module_{i}.rs"))).chain([file("src/frame.rs")]).collect();
     app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), all).settle().await;
@@ -336,13 +336,13 @@ async fn any_file_is_found_by_letters_while_the_tree_comes() {
     app.expect("251 files").type_text("frme").settle().await;
     app.expect("1 of 251").press("Enter").settle().await;
     app.expect("fn frame()").expect("▾ src");
-    // It was opened last: it comes first.
+    // The file opened last comes first.
     app.press("t").settle().await;
     app.expect("recent");
 }
 
 #[tokio::test]
-async fn folds_are_remembered() {
+async fn open_folders_are_remembered() {
     let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 24);
     app.settle().await;
     app.press("l").settle().await;
@@ -352,7 +352,7 @@ async fn folds_are_remembered() {
 }
 
 #[tokio::test]
-async fn an_address_whose_ref_has_a_slash_is_taken_apart_by_the_known_refs() {
+async fn a_ref_with_a_slash_is_split_from_the_path_by_known_refs() {
     let place = Place::new("files").project("acme/rocket").at("feature").path("rows/src/main.rs");
     let mut app = Begin::at(place).size(120, 24).open();
     let tree = format!("GET {PROJECT}/repository/tree");
@@ -362,7 +362,7 @@ async fn an_address_whose_ref_has_a_slash_is_taken_apart_by_the_known_refs() {
             json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
         )
         .reply_raw(&blob("src/main.rs"), "fn main() {}\n");
-    // Replies come in any order: what is below is missing before it is known that all is.
+    // Replies arrive in any order: here, the folder is reported missing before the ref is known to contain a slash.
     app.fail(&format!("GET {PROJECT}/repository/commits/feature"), 404, "404 Commit Not Found").fail(
         &format!("{tree}?path=rows&ref=feature"),
         404,
@@ -381,7 +381,7 @@ async fn an_address_whose_ref_has_a_slash_is_taken_apart_by_the_known_refs() {
 }
 
 #[tokio::test]
-async fn blame_is_computed_from_the_history_and_leads_to_commits() {
+async fn blame_is_computed_from_the_history_and_opens_commits() {
     let mut app = rocket(at("a.rs"), 140, 24);
     app.unsupported(&format!("GET {PROJECT}/repository/files/a.rs/blame?ref=HEAD"));
     let log = format!("GET {PROJECT}/repository/commits");
@@ -406,7 +406,7 @@ async fn blame_is_computed_from_the_history_and_leads_to_commits() {
 }
 
 #[tokio::test]
-async fn a_folder_of_many_entries_comes_page_by_page_and_keeps_its_order() {
+async fn a_large_folder_is_loaded_page_by_page_and_keeps_its_order() {
     let mut app = rocket(Place::new("files").project("acme/rocket"), 100, 24);
     let many: Vec<Value> =
         [entry("dir", "040000")].into_iter().chain((0..1030).map(|i| file(&format!("f{i:04}")))).collect();
@@ -426,7 +426,7 @@ async fn a_folder_of_many_entries_comes_page_by_page_and_keeps_its_order() {
 }
 
 #[tokio::test]
-async fn blame_that_the_server_tells_is_taken_where_it_is_about_this_file() {
+async fn the_blame_of_the_server_is_used_if_it_matches_the_file() {
     let told = format!("GET {PROJECT}/repository/files/a.rs/blame?ref=HEAD");
     let range = |sha: char, author: &str, words: &str, lines: usize| {
         json!({"commit": {"id": sha.to_string().repeat(40), "message": format!("{words}\n\nMore."),

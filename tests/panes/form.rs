@@ -1,4 +1,4 @@
-//! Forms: filled in with keys, completed by the server, kept, sent once, and told what is wrong at the field.
+//! Forms: filling in, completions, drafts, sending once, and errors at their fields.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -27,7 +27,7 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn only_what_is_filled_in_is_sent_and_the_new_thing_opens() {
+async fn only_filled_in_fields_are_sent_and_the_new_project_opens() {
     let mut harness = projects().await;
     harness.press("+").expect("New project").expect("name *");
     harness.type_text("Moon").press("Tab Tab").type_text("too").settle().await;
@@ -41,7 +41,7 @@ async fn only_what_is_filled_in_is_sent_and_the_new_thing_opens() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_said_at_its_field_and_nothing_is_sent() {
+async fn invalid_fields_show_errors_and_nothing_is_sent() {
     let mut harness = projects().await;
     harness.press("+ C-s").settle().await;
     harness.expect("✗ is needed");
@@ -53,7 +53,7 @@ async fn what_is_missing_or_wrong_is_said_at_its_field_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn the_server_s_words_stand_at_the_field_that_they_are_about_and_the_text_stays() {
+async fn errors_of_the_server_are_shown_at_their_fields() {
     let mut harness = projects().await;
     harness.fail("POST /projects", 400, "name has already been taken; path is reserved");
     harness.press("+").type_text("Moon").press("C-s").settle().await;
@@ -64,14 +64,14 @@ async fn the_server_s_words_stand_at_the_field_that_they_are_about_and_the_text_
 }
 
 #[tokio::test]
-async fn it_is_sent_once_however_often_the_key_is_pressed() {
+async fn a_form_is_sent_once_even_if_the_key_is_repeated() {
     let mut harness = projects().await;
     harness.press("+").type_text("Moon").press("C-s C-s C-s").type_text("x").press("C-s");
     assert_eq!(sent(&harness, "POST"), ["POST /projects name=Moon"]);
     harness.expect("sending…");
 }
 
-/// Esc was on its way to the form when the form closed by itself.
+/// Esc was pressed just before the form closed by itself.
 #[tokio::test]
 async fn esc_just_after_a_form_was_sent_does_not_leave_the_place() {
     let mut harness = projects().await;
@@ -86,7 +86,7 @@ async fn esc_just_after_a_form_was_sent_does_not_leave_the_place() {
 }
 
 #[tokio::test]
-async fn what_was_typed_is_kept_through_esc_and_is_there_again() {
+async fn esc_keeps_the_draft_of_a_form() {
     let mut harness = projects().await;
     harness.press("+").type_text("Moon").press("Tab").type_text("m").press("Esc").expect_no("New project");
     assert_eq!(harness.kept.len(), 1, "{:?}", harness.kept);
@@ -97,12 +97,12 @@ async fn what_was_typed_is_kept_through_esc_and_is_there_again() {
     again.reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": false}));
     again.reply("GET /projects", [project("rocket-ui")]).settle().await;
     again.press("+").expect("Moon");
-    // Emptied again, nothing is left to keep.
+    // An emptied form leaves no draft.
     again.press("Tab Backspace S-Tab C-u Esc");
     assert!(again.kept.is_empty(), "{:?}", again.kept);
 }
 
-/// Returns what is kept by its whole key, as another start finds it.
+/// Starts the program again with these drafts, keyed by their whole keys.
 fn started_again(kept: &[(&str, &str)]) -> Harness {
     let mut begin = Begin::at(Place::new("projects"));
     begin.drafts.extend(kept.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())));
@@ -111,15 +111,15 @@ fn started_again(kept: &[(&str, &str)]) -> Harness {
 }
 
 #[tokio::test]
-async fn what_is_typed_before_it_is_known_who_is_here_outlives_a_kill() {
+async fn a_draft_typed_before_the_user_is_known_survives_a_kill() {
     for last in ["", "ada", "bo"] {
-        // The server has not said who it is, and somebody was here before.
+        // The server has not identified the user yet, and another user may have been here before.
         let mut harness = started_again(&[("account demo", last)]);
         harness.press("+").type_text("Moon");
         let kept: Vec<(String, String)> = harness.kept.clone().into_iter().collect();
         let [(key, text)] = kept.as_slice() else { panic!("{kept:?}") };
         assert!(key.starts_with("@ ") && text.contains("Moon"), "{last:?}: {kept:?}");
-        // Killed, twice; then the server says who it is.
+        // The program is killed twice; then the server identifies the user.
         let again = started_again(&[("account demo", last), (key, text)]);
         assert!(again.app.draft(key.trim_start_matches("@ ")).is_some());
         let mut again = started_again(&[("account demo", last), (key, text)]);
@@ -130,7 +130,7 @@ async fn what_is_typed_before_it_is_known_who_is_here_outlives_a_kill() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_before_it_is_known_who_is_here_is_dropped_for_who_was_there_last() {
+async fn a_draft_discarded_before_the_user_is_known_is_that_of_the_last_user() {
     let mut harness = started_again(&[]);
     harness.press("+").type_text("Moon");
     let (key, text) = harness.kept.clone().into_iter().next().expect("kept");
@@ -143,7 +143,7 @@ async fn what_is_dropped_before_it_is_known_who_is_here_is_dropped_for_who_was_t
     assert!(again.app.draft(key.trim_start_matches("@ ")).is_none());
     again.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
     again.press("+").expect_no("Moon").press("Esc");
-    // It was not another one's to drop.
+    // A draft of another user is not discarded.
     let of_bo = key.replacen("@ ", "@bo ", 1);
     let mut again = started_again(&[left[0], left[1], left[2], (&of_bo, &text.replace("Moon", "Mars"))]);
     again.reply("GET /user", json!({"id": 2, "username": "bo"})).settle().await;
@@ -151,7 +151,7 @@ async fn what_is_dropped_before_it_is_known_who_is_here_is_dropped_for_who_was_t
 }
 
 #[tokio::test]
-async fn a_change_begins_with_what_the_server_has_and_sends_what_differs() {
+async fn an_edit_form_is_prefilled_and_sends_only_changed_fields() {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
     harness.press("e").settle().await;
@@ -163,7 +163,7 @@ async fn a_change_begins_with_what_the_server_has_and_sends_what_differs() {
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=rocket"]);
 }
 
-/// The settings of a project, with another name typed in, and what somebody else made of them in the meantime.
+/// Opens the settings of a project, types another name, and saves after somebody else made `theirs` of them.
 async fn clashing(theirs: Value) -> Harness {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
@@ -174,13 +174,13 @@ async fn clashing(theirs: Value) -> Harness {
 }
 
 #[tokio::test]
-async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+async fn concurrent_changes_are_shown_before_they_are_replaced() {
     let mut harness = clashing(project("theirs")).await;
     harness.expect("Somebody else has changed it.");
     let row = harness.line_with("theirs");
     assert!(["name", "rocket-ui", "theirs", "mine"].iter().all(|words| row.contains(words)), "{row}");
     assert!(sent(&harness, "PUT").is_empty());
-    // Back to the form, and nothing is decided: it is shown again.
+    // Closing the comparison decides nothing: it is shown again.
     harness.press("Esc").expect("mine").expect_no("Somebody else has changed it").press("C-s").settle().await;
     harness.expect("Somebody else has changed it.");
     harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
@@ -189,7 +189,7 @@ async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
 }
 
 #[tokio::test]
-async fn theirs_is_taken_where_both_changed_something_and_the_rest_stays_to_be_sent() {
+async fn taking_their_version_only_affects_fields_that_both_changed() {
     let mut theirs = project("theirs");
     theirs["description"] = json!("Draws quickly.\nAnd well.");
     let mut harness = clashing(theirs.clone()).await;
@@ -198,25 +198,25 @@ async fn theirs_is_taken_where_both_changed_something_and_the_rest_stays_to_be_s
     assert!(harness.kept.is_empty() && sent(&harness, "PUT").is_empty(), "{:?}", harness.kept);
     harness.press("C-s").settle().await;
     harness.expect("Nothing is changed.");
-    // What only one of both changed is not sent back as it was.
+    // A field that only one side changed is not sent back with its old value.
     let mut harness = clashing(theirs).await;
     harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
 }
 
 #[tokio::test]
-async fn what_theirs_took_the_place_of_comes_back_by_a_key() {
+async fn a_key_restores_the_text_replaced_by_their_version() {
     let mut harness = clashing(project("theirs")).await;
     harness.press("t").expect("C-z restores yours").expect("C-z restore yours").expect_no("mine");
     harness.press("C-z").expect("mine").expect("C-z restore theirs");
     assert!(harness.kept.values().any(|text| text.contains("mine")), "{:?}", harness.kept);
     harness.press("C-z").expect("theirs").expect_no("mine").press("C-z").expect("mine");
-    // What is there was seen: it is sent without a question.
+    // The other version has been seen, so the form is sent without a question.
     harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
 }
 
-/// The settings of a project, opened again: what the server has is known, and being asked for again.
+/// Opens the settings of a project twice: the cached values are shown while they are refetched.
 async fn reopened() -> Harness {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
@@ -231,14 +231,14 @@ fn described(text: &str) -> Value {
     theirs
 }
 
-/// Whether somebody else's text is shown before `mine` takes its place, and nothing was sent yet.
+/// Asserts that somebody else's text is shown beside `mine`, and that nothing was sent yet.
 fn clashes(harness: &mut Harness, mine: &str) {
     harness.expect("Somebody else has changed it.").expect("By Bo.").expect(mine);
     assert!(sent(harness, "PUT").is_empty(), "{:?}", harness.asked);
 }
 
 #[tokio::test]
-async fn what_comes_while_a_long_text_is_open_is_not_replaced_unseen() {
+async fn a_change_during_editing_of_a_long_text_is_shown_before_saving() {
     let mut harness = reopened().await;
     harness.press("Enter").expect("· description").reply("GET /projects/acme%2Frocket-ui", described("By Bo."));
     harness.settle().await;
@@ -247,14 +247,14 @@ async fn what_comes_while_a_long_text_is_open_is_not_replaced_unseen() {
 }
 
 #[tokio::test]
-async fn what_comes_while_a_text_is_in_the_person_s_own_editor_is_not_replaced_unseen() {
+async fn a_change_while_the_external_editor_is_open_is_shown_before_saving() {
     use labscope::app::action::Msg;
     let mut harness = reopened().await;
     harness.press("C-o").reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
     harness.send(Msg::Edited(Ok("Draws.x\n".into())));
     harness.press("C-s").settle().await;
     clashes(&mut harness, "Draws.x");
-    // A text that came back as it went is no change, whatever became of it here.
+    // A text that returns unchanged from the editor is no change, even if the field changed meanwhile.
     let mut harness = reopened().await;
     harness.press("C-o").settle().await;
     harness.send(Msg::Edited(Ok("Draws.\n".into())));
@@ -263,7 +263,7 @@ async fn what_comes_while_a_text_is_in_the_person_s_own_editor_is_not_replaced_u
 }
 
 #[tokio::test]
-async fn a_text_that_is_opened_while_it_is_looked_whether_it_changed_is_not_sent_yet() {
+async fn a_text_opened_during_the_check_for_changes_is_not_sent_yet() {
     let mut harness = reopened().await;
     harness.settle().await;
     harness.press("Enter").type_text("x").press("Esc C-s").expect("checking for changes");
@@ -274,12 +274,12 @@ async fn a_text_that_is_opened_while_it_is_looked_whether_it_changed_is_not_sent
 }
 
 #[tokio::test]
-async fn a_long_text_that_is_opened_before_it_is_known_is_there_when_it_comes() {
+async fn a_long_text_opened_before_the_reply_is_filled_in_when_it_arrives() {
     let mut harness = projects().await;
     harness.press("e").click_on("description").press("Enter").expect("· description").expect_no("Draws.");
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui")).settle().await;
     harness.expect("Draws.").type_text("x").expect("Draws.x");
-    // What was written before that does not take its place unseen.
+    // A text written before the reply does not silently replace the server's.
     let mut harness = projects().await;
     harness.press("e").click_on("description").press("Enter").type_text("Mine.").press("Esc");
     harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
@@ -290,7 +290,7 @@ async fn a_long_text_that_is_opened_before_it_is_known_is_there_when_it_comes() 
 }
 
 #[tokio::test]
-async fn it_is_asked_what_the_server_has_although_that_failed_before() {
+async fn the_check_for_changes_is_repeated_after_a_failure() {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
     harness.press("e").settle().await;
@@ -301,16 +301,16 @@ async fn it_is_asked_what_the_server_has_although_that_failed_before() {
 }
 
 #[tokio::test]
-async fn what_both_made_the_same_is_no_clash_and_a_form_nobody_typed_into_follows_the_server() {
+async fn equal_changes_are_no_conflict_and_an_untouched_form_is_updated() {
     let mut harness = clashing(project("mine")).await;
     harness.expect("Nothing is changed.").press("Esc");
     harness.reply("GET /projects/acme%2Frocket-ui", project("older")).press("e").settle().await;
-    // What was known when it opened gave way to what the server has.
+    // The cached value was replaced by the server's.
     harness.expect("older").expect_no("mine");
 }
 
 #[tokio::test]
-async fn what_was_typed_in_an_earlier_session_is_compared_with_what_it_was_typed_into() {
+async fn a_draft_of_an_earlier_session_is_compared_with_its_original() {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
     harness.press("e").settle().await;
@@ -334,7 +334,7 @@ async fn what_was_typed_in_an_earlier_session_is_compared_with_what_it_was_typed
 }
 
 #[tokio::test]
-async fn read_only_refuses_it_before_it_opens() {
+async fn read_only_mode_refuses_to_open_a_form() {
     let mut harness = Begin::at(Place::new("projects")).read_only().open();
     harness.reply("GET /projects", [project("rocket-ui")]).settle().await;
     harness.press("+").expect("Create project: labscope is read-only");
@@ -342,7 +342,7 @@ async fn read_only_refuses_it_before_it_opens() {
 }
 
 #[tokio::test]
-async fn a_long_text_is_written_in_the_form_and_the_mouse_reaches_every_field() {
+async fn a_long_text_can_be_typed_and_the_mouse_reaches_every_field() {
     let mut harness = projects().await;
     harness.press("+").click_on("description").press("Enter").type_text("One").press("Enter").type_text("two");
     harness.expect("New project · description").press("Esc").expect("One").expect("2 lines");
@@ -355,7 +355,7 @@ async fn a_long_text_is_written_in_the_form_and_the_mouse_reaches_every_field() 
 }
 
 #[tokio::test]
-async fn hostile_names_of_a_server_are_harmless_in_the_list_of_what_may_be_typed() {
+async fn hostile_names_in_completions_are_sanitized() {
     let mut harness = projects().await;
     harness.reply("GET /groups", [json!({"id": 3, "name": "a\u{1b}[31mb", "full_path": "x\u{202e}y\u{7}"})]);
     harness.press("+ Tab Tab").type_text("x").settle().await;
@@ -364,7 +364,7 @@ async fn hostile_names_of_a_server_are_harmless_in_the_list_of_what_may_be_typed
 }
 
 #[tokio::test]
-async fn a_picture_is_looked_at_before_it_goes_along() {
+async fn an_avatar_file_is_validated_before_upload() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     std::fs::write(path("words.txt"), "words").expect("written");
@@ -387,7 +387,7 @@ async fn a_picture_is_looked_at_before_it_goes_along() {
         harness.expect(why).press("C-s").settle().await;
         assert!(sent(&harness, "POST").is_empty(), "{name}: {:?}", harness.asked);
     }
-    // It was mended where it lies.
+    // The file was replaced by a valid one.
     std::fs::copy(path("moon.png"), path("large.png")).expect("copied");
     harness.press("C-s").settle().await;
     assert_eq!(sent(&harness, "POST"), [format!("POST /projects name=Moon avatar=@{}", path("large.png"))]);

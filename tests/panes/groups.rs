@@ -1,4 +1,4 @@
-//! Groups: a tree that lists itself when it is opened, and what is done with a group.
+//! Groups: a tree whose groups load when opened, and the actions on a group.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -41,7 +41,7 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_group_lists_its_groups_and_projects_when_it_is_opened() {
+async fn opening_a_group_lists_its_subgroups_and_projects() {
     let mut harness = at(Place::new("groups"), false, 120, 30).await;
     harness.expect("▸ acme").expect("▸ docs").expect_no("rocket-ui").expect("developers");
     harness.press("Enter").settle().await;
@@ -55,7 +55,7 @@ async fn a_group_lists_its_groups_and_projects_when_it_is_opened() {
 }
 
 #[tokio::test]
-async fn a_place_names_a_group_however_deep_and_a_name_alone_may_be_a_user() {
+async fn a_nested_group_can_be_opened_by_path_and_a_name_may_be_a_user() {
     let harness = at(Place::new("groups").group("acme/tools"), false, 120, 30).await;
     assert_eq!(harness.app.place(), Place::new("groups").group("acme/tools"));
     assert!(harness.line_with("▾ tools").starts_with('▌'), "{}", harness.picture());
@@ -70,7 +70,7 @@ async fn a_place_names_a_group_however_deep_and_a_name_alone_may_be_a_user() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_no_project_opens_the_group() {
+async fn a_path_that_is_not_a_project_opens_the_group() {
     let mut harness = Begin::at(Place::new("files").project("acme/tools")).open();
     harness
         .fail("GET /projects/acme%2Ftools", 404, "404 Project Not Found")
@@ -85,11 +85,11 @@ async fn a_path_that_is_no_project_opens_the_group() {
 }
 
 #[tokio::test]
-async fn a_filter_lists_what_fits_flat_and_asks_the_server() {
+async fn a_filter_lists_matches_flat_and_queries_the_server() {
     let mut harness = at(Place::new("groups"), false, 100, 30).await;
     harness.reply("GET /groups?search=tools", [group(2, "acme/tools", Some(1))]);
     let head = |harness: &Harness| harness.lines().remove(0);
-    assert!(head(&harness).starts_with(" groups  2 "), "a group in another one is no row yet: {}", head(&harness));
+    assert!(head(&harness).starts_with(" groups  2 "), "subgroups are not listed yet: {}", head(&harness));
     harness.press("/").type_text("tools").settle().await;
     harness.press("Enter").expect("▸ acme/tools").expect_no("docs");
     assert!(head(&harness).starts_with(" groups  tools  1 "), "{}", head(&harness));
@@ -99,7 +99,7 @@ async fn a_filter_lists_what_fits_flat_and_asks_the_server() {
 }
 
 #[tokio::test]
-async fn a_group_is_deleted_only_after_its_path_was_typed() {
+async fn deleting_a_group_requires_typing_its_path() {
     let mut harness = at(Place::new("groups"), false, 80, 24).await;
     harness.press("D").expect("Delete the group acme").press("y Enter").type_text("es").press("Enter");
     assert!(sent(&harness, "DELETE").is_empty());
@@ -110,7 +110,7 @@ async fn a_group_is_deleted_only_after_its_path_was_typed() {
 }
 
 #[tokio::test]
-async fn a_new_group_has_a_path_made_from_its_name_and_stands_in_the_one_at_hand() {
+async fn a_new_group_gets_a_path_from_its_name_and_the_selected_parent() {
     let mut harness = at(Place::new("groups"), false, 100, 30).await;
     harness.press("+").type_text("New Things!").expect("new-things").expect("acme");
     harness.reply("POST /groups", group(9, "acme/new-things", Some(1))).press("C-s").settle().await;
@@ -119,7 +119,7 @@ async fn a_new_group_has_a_path_made_from_its_name_and_stands_in_the_one_at_hand
 }
 
 #[tokio::test]
-async fn directory_links_are_made_removed_and_followed() {
+async fn ldap_links_can_be_added_removed_and_synced() {
     let mut harness = at(Place::new("groups"), false, 120, 30).await;
     harness.press("L").type_text("admins").press("C-s");
     assert_eq!(
@@ -133,7 +133,7 @@ async fn directory_links_are_made_removed_and_followed() {
 }
 
 #[tokio::test]
-async fn moving_a_project_in_and_sizes_are_for_administrators() {
+async fn transferring_projects_and_showing_sizes_need_an_administrator() {
     let mut harness = at(Place::new("groups"), false, 100, 30).await;
     harness.press("m").expect("for administrators only").press("S").expect("for administrators only");
     let mut harness = at(Place::new("groups"), true, 120, 30).await;
@@ -146,7 +146,7 @@ async fn moving_a_project_in_and_sizes_are_for_administrators() {
 }
 
 #[tokio::test]
-async fn the_projects_of_a_group_are_a_list_with_its_own_query() {
+async fn the_projects_of_a_group_have_their_own_query() {
     let mut harness = at(Place::new("groups"), false, 100, 30).await;
     harness.press("p").settle().await;
     assert_eq!(harness.app.place(), Place::new("projects").group("acme"));
@@ -156,7 +156,7 @@ async fn the_projects_of_a_group_are_a_list_with_its_own_query() {
 }
 
 #[tokio::test]
-async fn what_fails_looks_like_what_it_is() {
+async fn each_kind_of_failure_has_its_own_message() {
     for (status, words) in
         [(401, "Not signed in"), (403, "Not allowed"), (429, "Too many requests"), (500, "Server error")]
     {

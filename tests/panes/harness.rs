@@ -1,4 +1,4 @@
-//! The app without a terminal: keys and clicks go in, effects are done by the test itself, and the screen is read as
+//! Runs the app without a terminal: tests send keys and clicks, carry out effects themselves, and read the screen as
 //! text.
 
 use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -31,43 +31,43 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The moment at which every test begins.
+/// The time at which every test starts.
 pub const NOW: &str = "2026-06-15T12:00:00Z";
-/// How long a server on this machine may take to answer.
+/// The maximum time to wait for a local server.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A reply of the script.
+/// A scripted reply.
 enum Reply {
-    /// A list is cut into pages as the request asks.
+    /// A JSON body; a list is split into pages as requested.
     Json(serde_json::Value),
     Raw(Vec<u8>),
-    /// Raw content of a server that gives parts of it.
+    /// Raw content of a server that supports ranges.
     InParts(Vec<u8>),
     Fails(Error),
 }
 
-/// The reply of a server that does not know the operation.
+/// The reply of a server that does not support an operation.
 static NO_THREADS: LazyLock<Reply> =
     LazyLock::new(|| Reply::Fails(Error { tried: String::new(), fault: Fault::Unsupported("404 Not Found".into()) }));
 
-/// Whether a write is held back.
+/// A predicate on the requests of writes.
 type Holds = Box<dyn Fn(&Request) -> bool>;
 
-/// Who does what the app asks for.
+/// The source of replies.
 enum Answers {
-    /// The test, by request line. What it has no reply for stays in flight.
+    /// The test, by request line. Requests without a reply stay in flight.
     Script(HashMap<String, Reply>),
-    /// A server that runs, through the executor that the program has.
+    /// A running server, through the program's own executor.
     Server { executor: Box<Executor>, inbox: mpsc::Receiver<Msg> },
 }
 
-/// How to begin.
+/// A builder for [`Harness`].
 pub struct Begin {
     pub registry: &'static [Entry],
     pub place: Place,
     pub size: (u16, u16),
     pub read_only: bool,
-    /// Whether the first keys are named.
+    /// Whether the hint about the first keys is shown.
     pub greets: bool,
     pub signed_in: bool,
     pub background: Background,
@@ -79,9 +79,9 @@ pub struct Begin {
     pub states: HashMap<String, State>,
     pub sections: Vec<labscope::app::pane::Section>,
     others: Vec<OtherServer>,
-    /// The clone that the program was started in.
+    /// The clone in which the program was started.
     pub clone: Option<CloneFolder>,
-    /// The commands of the configuration.
+    /// The custom commands of the configuration.
     pub commands: Vec<CustomCommand>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
@@ -91,7 +91,8 @@ pub struct Begin {
 }
 
 impl Begin {
-    /// Returns all panes, at `place`, 80 columns by 24 rows, dark, signed in; replies come from [`Harness::reply`].
+    /// Returns a setup with all panes at `place`: 80 columns by 24 rows, dark theme, signed in. Replies come from
+    /// [`Harness::reply`].
     pub fn at(place: Place) -> Begin {
         Begin {
             registry: labscope::panes::PANES,
@@ -117,63 +118,62 @@ impl Begin {
         }
     }
 
-    /// On a screen of that size.
+    /// Sets the size of the screen.
     pub fn size(mut self, width: u16, height: u16) -> Begin {
         self.size = (width, height);
         self
     }
 
-    /// Beside another server, by the root of its web pages; replies of it are scripted with its name before the
-    /// request.
+    /// Adds another server by its web address; in scripts, its request lines are prefixed with its name.
     pub fn beside(mut self, web_url: &str, signed_in: bool) -> Begin {
         self.others.push(OtherServer { host: Host::new(web_url), signed_in, at_home: true });
         self
     }
 
-    /// With these panes instead of the program's.
+    /// Replaces the program's panes.
     pub fn registry(mut self, registry: &'static [Entry]) -> Begin {
         self.registry = registry;
         self
     }
 
-    /// As with `--read-only`.
+    /// Behaves as with `--read-only`.
     pub fn read_only(mut self) -> Begin {
         self.read_only = true;
         self
     }
 
-    /// Downloads, and writes that are like this, are noted and never done.
+    /// Records downloads and matching writes without carrying them out.
     pub fn hold(mut self, like: impl Fn(&Request) -> bool + 'static) -> Begin {
         self.holds = Some(Box::new(like));
         self
     }
 
-    /// Writes that are like this never reach a server: the test says how they failed ([`Harness::refuse`]).
+    /// Holds matching writes back: the test decides how they fail ([`Harness::refuse`]).
     pub fn refusing(mut self, like: impl Fn(&Request) -> bool + 'static) -> Begin {
         self.refuses = Some(Box::new(like));
         self
     }
 
-    /// The program is killed after so many steps of writing, see [`is_step`]. What it sent arrives, and its answer is
-    /// not heard.
+    /// Kills the program after a number of write steps, see [`is_step`]. Writes that were sent arrive, but their reply is
+    /// never processed.
     pub fn killed_after(mut self, steps: usize) -> Begin {
         self.steps_left = steps;
         self
     }
 
-    /// With the light theme.
+    /// Uses the light theme.
     pub fn light(mut self) -> Begin {
         self.background = Background::Light;
         self
     }
 
-    /// As with `--accessible`.
+    /// Behaves as with `--accessible`.
     pub fn accessible(mut self) -> Begin {
         self.accessible = true;
         self
     }
 
-    /// Replies come from the server at `url`.
+    /// Takes replies from the server at `url`.
     pub fn server(mut self, url: &str, token: &str) -> Begin {
         let mut server = Server::new(url.parse().expect("the address of a server"));
         server.token = Some(SecretString::from(token.to_owned())).filter(|_| !token.is_empty());
@@ -183,7 +183,7 @@ impl Begin {
         self
     }
 
-    /// Opens the app there.
+    /// Starts the app.
     pub fn open(self) -> Harness {
         let alphabet = self.accessible.then(|| LocalAlphabet::new(Alphabet::Words));
         let now: Timestamp = NOW.parse().expect("a time");
@@ -257,113 +257,113 @@ impl Begin {
     }
 }
 
-/// Returns whether something is a step of writing: a text is kept, claimed, sent or forgotten.
+/// Returns whether an effect is a write step: a text is kept, claimed, sent or forgotten.
 fn is_step(effect: &Effect) -> bool {
     match effect {
-        // Who was signed in is kept, too, but is no text that anybody typed.
+        // The name of the account is kept, too, but nobody typed it.
         Effect::Keep(key, _) => !key.starts_with("account "),
         Effect::Claim(..) | Effect::Send(..) => true,
         _ => false,
     }
 }
 
-/// The app, and everything that it asked for.
+/// The app, and a record of its effects.
 pub struct Harness {
     pub app: App,
     answers: Answers,
     now: Timestamp,
     size: (u16, u16),
-    /// What was started and has no answer yet.
+    /// Effects that were started and have no reply yet.
     pending: Vec<Effect>,
-    /// What was taken back, in order.
+    /// Canceled requests, in order.
     pub canceled: Vec<Ticket>,
-    /// What streams were told: to wait, or to go on.
+    /// Flow control of streams: `true` to pause, `false` to resume.
     pub holding: Vec<bool>,
-    /// The request line of everything that was asked, in order; with the fields of forms.
+    /// The request lines of all requests in order, with the fields of forms.
     pub asked: Vec<String>,
-    /// Method and route of everything that was asked, streams and downloads among them.
+    /// The method and route of all requests, including streams and downloads.
     pub reached: HashSet<(&'static str, &'static str)>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
-    /// Steps of writing until it is killed.
+    /// The number of write steps until the program is killed.
     steps_left: usize,
-    /// Writes that wait for the test to say how they failed.
+    /// Writes that the test has yet to refuse.
     to_refuse: Vec<(u64, Write)>,
-    /// What went to the clipboard.
+    /// Texts copied to the clipboard.
     pub copied: Vec<String>,
-    /// What went to the browser.
+    /// Addresses opened in the browser.
     pub browsed: Vec<String>,
-    /// The commands of the configuration that were started, by number, and those that were stopped.
+    /// The custom commands that were started, by number, and those that were stopped.
     pub ran: Vec<(u64, RunOrder)>,
     pub stopped: Vec<u64>,
-    /// The files of the clone that were opened in an editor.
+    /// Files of the clone that were opened in an editor.
     pub edited: Vec<FileOfClone>,
-    /// What git was to check out.
+    /// Checkouts requested from git.
     pub checked_out: Vec<Checkout>,
-    /// What the user was told by the terminal's own means.
+    /// Notifications sent through the terminal.
     pub notified: Vec<String>,
-    /// What is to be saved, by number; a server's files are saved.
+    /// Downloads, by number; files of a real server are saved.
     pub saves: Vec<(u64, SaveOrder)>,
-    /// What went to the pager.
+    /// Texts shown in the pager.
     pub paged: Vec<String>,
-    /// The servers that were to be brought to the front, at which place.
+    /// Switches to another server, with the place to open there.
     pub elsewhere: Vec<(Host, Option<Place>)>,
-    /// How often the server was to be left for the one that one came from.
+    /// The number of times the app asked to return to the previous server.
     pub returned: usize,
-    /// The sections that the configuration would have.
+    /// The custom sections that the configuration would contain.
     pub sections: Vec<labscope::app::pane::Section>,
-    /// What another program has, by its key on disk.
+    /// Claims of another program, by key on disk.
     pub claims: HashMap<String, Claim>,
-    /// Answers about drafts that are still to be told.
+    /// Replies about claimed drafts that have yet to be delivered.
     claimed: VecDeque<(String, Claim)>,
-    /// Texts that are kept, by key.
+    /// The kept texts, by key.
     pub kept: HashMap<String, String>,
-    /// The state of each account, as it was written last.
+    /// The state of each account, as written last.
     pub states: HashMap<String, State>,
-    /// Bytes of each stream that the app has.
+    /// The number of bytes of each stream that the app has received.
     held: HashMap<Request, usize>,
-    /// Tickets that a server has yet to answer; streams are not among them.
+    /// Requests that a server has yet to answer, except for streams.
     in_flight: HashSet<Ticket>,
     buffer: Buffer,
-    /// The cell of the terminal's cursor, if it is seen.
+    /// The position of the terminal's cursor, if it is visible.
     cursor: Option<(u16, u16)>,
-    /// Its lines, once somebody looked at them: most screens are looked at several times, or not at all.
+    /// The lines of the screen, computed on demand: most screens are read several times or not at all.
     lines: OnceCell<Vec<String>>,
     _alphabet: Option<LocalAlphabet>,
 }
 
 impl Harness {
-    // ---- what goes in
+    // ---- input
 
-    /// Gives the reply to a request: `GET /projects/7`, with its query or without it, never with its page. A list is
-    /// cut into pages by itself.
+    /// Scripts the reply to a request: `GET /projects/7`, with or without its query, but never with its page. A list is
+    /// split into pages automatically.
     pub fn reply(&mut self, line: &str, body: impl Serialize) -> &mut Harness {
         self.script(line, Reply::Json(serde_json::to_value(body).expect("a body")))
     }
 
-    /// Gives raw content: a blob, a trace.
+    /// Scripts raw content: a blob or a trace.
     pub fn reply_raw(&mut self, line: &str, bytes: impl Into<Vec<u8>>) -> &mut Harness {
         self.script(line, Reply::Raw(bytes.into()))
     }
 
-    /// Gives raw content, of a server that sends the parts that it is asked for.
+    /// Scripts raw content of a server that supports ranges.
     pub fn reply_in_parts(&mut self, line: &str, bytes: impl Into<Vec<u8>>) -> &mut Harness {
         self.script(line, Reply::InParts(bytes.into()))
     }
 
-    /// Makes a request fail with a status and the server's words.
+    /// Makes a request fail with a status and a message.
     pub fn fail(&mut self, line: &str, status: u16, said: &str) -> &mut Harness {
         let error = Error::from_status(line.to_owned(), status, said.to_owned(), None);
         self.script(line, Reply::Fails(error))
     }
 
-    /// Makes a request fail because the server has no such operation.
+    /// Makes a request fail because the server does not support the operation.
     pub fn unsupported(&mut self, line: &str) -> &mut Harness {
         let fault = Fault::Unsupported("404 Not Found".into());
         self.script(line, Reply::Fails(Error { tried: line.to_owned(), fault }))
     }
 
-    /// Makes a request fail because the server is not within reach.
+    /// Makes a request fail because the server is unreachable.
     pub fn unreachable(&mut self, line: &str) -> &mut Harness {
         let fault = Fault::Offline("connection refused by demo.test".into());
         self.script(line, Reply::Fails(Error { tried: line.to_owned(), fault }))
@@ -379,7 +379,7 @@ impl Harness {
 
     /// Presses keys: `j j Enter`, `C-d`.
     pub fn press(&mut self, keys: &str) -> &mut Harness {
-        for key in parse_chord(keys).unwrap_or_else(|| panic!("{keys}: no keys")) {
+        for key in parse_chord(keys).unwrap_or_else(|| panic!("{keys}: invalid keys")) {
             self.key(key);
         }
         self
@@ -401,7 +401,7 @@ impl Harness {
         self.send(Msg::Key(KeyEvent::new(key.code, modifiers)));
     }
 
-    /// Clicks on the first place where `words` are drawn.
+    /// Clicks on the first occurrence of `words`.
     pub fn click_on(&mut self, words: &str) -> &mut Harness {
         let (column, row) = self.find(words).unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()));
         for kind in [MouseEventKind::Down(MouseButton::Left), MouseEventKind::Up(MouseButton::Left)] {
@@ -410,31 +410,31 @@ impl Harness {
         self
     }
 
-    /// Clicks there twice.
+    /// Double-clicks on the first occurrence of `words`.
     pub fn double_click_on(&mut self, words: &str) -> &mut Harness {
         self.click_on(words).click_on(words)
     }
 
-    /// Turns the wheel over the first place where `words` are drawn, down or up.
+    /// Scrolls the wheel over the first occurrence of `words`.
     pub fn wheel_on(&mut self, words: &str, down: bool) -> &mut Harness {
         let (column, row) = self.find(words).unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()));
         self.mouse(if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, column, row);
         self
     }
 
-    /// A button or the wheel at a cell.
+    /// Sends a mouse event at a cell.
     pub fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) {
         self.send(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
     }
 
-    /// Lets seconds go by.
+    /// Advances the clock.
     pub fn pass(&mut self, seconds: i64) -> &mut Harness {
         self.now += SignedDuration::from_secs(seconds);
         self.send(Msg::Now(self.now));
         self
     }
 
-    /// Hands a message to the app, and draws.
+    /// Passes a message to the app and draws.
     pub fn send(&mut self, msg: Msg) {
         if let Msg::Arrived(ticket, _) = &msg {
             self.in_flight.remove(ticket);
@@ -451,7 +451,7 @@ impl Harness {
         self.draw();
     }
 
-    // ---- what comes out
+    // ---- output
 
     /// Returns whether the program was killed, see [`Begin::killed_after`].
     pub fn is_killed(&self) -> bool {
@@ -470,7 +470,7 @@ impl Harness {
                     if let Want::Load(load) = &mut want {
                         let page = if let Ticket::Load(_, page) = &ticket { *page } else { 0 };
                         self.asked.push(named(&paged(load, page)));
-                        // Nobody types in a test: what waits for a pause would only make it slow.
+                        // Tests do not pause while typing, so a debounce would only slow them down.
                         load.delay = Duration::ZERO;
                     }
                     if let Want::Parts(gleaned) = &mut want {
@@ -489,7 +489,7 @@ impl Harness {
                     self.asked.push(line_with_fields(&write));
                     self.to_refuse.push((number, write));
                 }
-                // Nobody else is at what a test keeps, unless it says so.
+                // No other program claims a test's drafts, unless the test says so.
                 Effect::Claim(key, on_disk) => {
                     let claim = self.claims.remove(&on_disk).unwrap_or(Claim::Ours(None));
                     self.claimed.push_back((key, claim));
@@ -515,7 +515,7 @@ impl Harness {
                 }
                 Effect::Copy(words) => self.copied.push(words),
                 Effect::Browse(url) => self.browsed.push(url),
-                // Who was signed in is kept, too, but is no text that anybody typed.
+                // The last account is kept as well, but is not a text that anybody typed.
                 Effect::Keep(key, _) if key.starts_with("account ") => {}
                 Effect::KeepState(account, file) => {
                     let state = self.states.entry(account).or_default();
@@ -561,7 +561,7 @@ impl Harness {
         }
     }
 
-    /// Answers what was asked, and what that asks for, until nothing is left that has an answer.
+    /// Answers requests, and the requests that follow from them, until nothing is left that has a reply.
     pub async fn settle(&mut self) -> &mut Harness {
         match self.answers {
             Answers::Script(_) => while self.answer_one() {},
@@ -574,7 +574,7 @@ impl Harness {
         self
     }
 
-    /// Waits until the screen shows `words`, for what comes by itself from a server.
+    /// Waits until the screen shows `words`, for messages that a server sends on its own.
     pub async fn until(&mut self, words: &str) -> &mut Harness {
         while !self.shows(words) {
             self.hear().await;
@@ -582,14 +582,14 @@ impl Harness {
         self
     }
 
-    /// Takes one message of the server.
+    /// Processes one message from the server.
     async fn hear(&mut self) {
         let heard = match &mut self.answers {
             Answers::Server { inbox, .. } => tokio::time::timeout(PATIENCE, inbox.recv()).await.ok().flatten(),
             Answers::Script(_) => None,
         };
-        // Only here: a picture takes longer than most messages.
-        let msg = heard.unwrap_or_else(|| panic!("nothing comes of {:?}\n{}", self.in_flight, self.picture()));
+        // Only computed on failure: the picture takes longer than most messages.
+        let msg = heard.unwrap_or_else(|| panic!("no reply to {:?}\n{}", self.in_flight, self.picture()));
         let Some(msg) = msg.heard() else { return };
         if let Msg::Sent(number, _) = &msg {
             self.pending.retain(|e| !matches!(e, Effect::Send(n, _) if n == number));
@@ -597,18 +597,18 @@ impl Harness {
         self.send(msg);
     }
 
-    /// The write that waits to be told how it failed.
+    /// Returns the first write that waits to be refused.
     pub fn to_refuse(&self) -> Option<&Write> {
         self.to_refuse.first().map(|(_, write)| write)
     }
 
-    /// Makes the first write that waits for it fail.
+    /// Makes the first waiting write fail.
     pub fn refuse(&mut self, fault: Fault) {
         let (number, write) = self.to_refuse.remove(0);
         self.send(Msg::Sent(number, Err(Error { tried: write.request.line(), fault })));
     }
 
-    /// The lines of everything that waits for an answer.
+    /// Returns the request lines of all effects without a reply.
     pub fn waiting(&self) -> Vec<String> {
         let line = |effect: &Effect| match effect {
             Effect::Start(Ticket::Load(request, _), ..) | Effect::Start(Ticket::Follow(request), ..) => request.line(),
@@ -619,7 +619,7 @@ impl Harness {
         self.pending.iter().map(line).collect()
     }
 
-    /// The request of a stream that is read.
+    /// Returns the request of the stream that is being read.
     pub fn follows(&self) -> Option<Request> {
         self.pending.iter().find_map(|effect| match effect {
             Effect::Start(Ticket::Follow(request), ..) => Some(request.clone()),
@@ -627,12 +627,12 @@ impl Harness {
         })
     }
 
-    /// Answers the first request that has an answer; `false` where none has.
+    /// Answers the first request that has a reply; returns `false` if there is none.
     fn answer_one(&mut self) -> bool {
         (0..self.pending.len()).any(|index| self.answer(index))
     }
 
-    /// Answers what is at that place among all that [waits](Harness::waiting), if it has an answer.
+    /// Answers the [pending](Harness::waiting) effect at `index`, if it has a reply.
     pub fn answer(&mut self, index: usize) -> bool {
         let messages = match &self.pending[index] {
             Effect::Start(ticket @ Ticket::Load(_, page), Want::Load(load), _) => {
@@ -681,8 +681,8 @@ impl Harness {
         true
     }
 
-    /// Answers the write at that place among all that [waits](Harness::waiting) with the first of `bodies` that can be
-    /// read as its reply; `false` where none can.
+    /// Answers the [pending](Harness::waiting) write at `index` with the first of `bodies` that can be decoded as its
+    /// reply; returns `false` if there is none.
     pub fn succeed(&mut self, index: usize, bodies: &[String]) -> bool {
         let Effect::Send(number, write) = &self.pending[index] else { return false };
         let read = |body: &String| Some((write.read)(body.as_bytes(), None).ok()?.0);
@@ -693,11 +693,11 @@ impl Harness {
         true
     }
 
-    /// Makes what is at that place among all that [waits](Harness::waiting) fail.
+    /// Makes the [pending](Harness::waiting) effect at `index` fail.
     pub fn break_off(&mut self, index: usize, fault: Fault) {
         let error = Error { tried: self.waiting()[index].clone(), fault };
         match self.pending.remove(index) {
-            // What is computed here fails for no server's sake.
+            // Local computations do not fail because of a server.
             effect @ Effect::Start(_, Want::Work(_), _) => self.pending.push(effect),
             Effect::Start(ticket, ..) => self.send(Msg::Arrived(ticket, Err(error))),
             Effect::Send(number, _) => self.send(Msg::Sent(number, Err(error))),
@@ -705,7 +705,7 @@ impl Harness {
         }
     }
 
-    /// The request lines, without pages, whose replies would answer all that is read from a server.
+    /// Returns the request lines, without pages, of all pending reads.
     pub fn reads(&self) -> Vec<String> {
         let line = |request: &Request| named(&Request { page: None, ..request.clone() });
         let lines = |effect: &Effect| match effect {
@@ -726,7 +726,7 @@ impl Harness {
         let Answers::Script(replies) = &self.answers else { return None };
         let line = named(&Request { page: None, ..request.clone() });
         let bare = line.split('?').next().unwrap_or_default();
-        // A server that is not told about threads has none.
+        // By default, the server does not support newer operations such as threads.
         let is_newer = request.is_read()
             && ([
                 "/discussions",
@@ -764,7 +764,7 @@ impl Harness {
         Some(Ok(Arrival { value, len, digest: labscope::store::digest(&body), size: body.len(), ..arrival }))
     }
 
-    /// Returns what is read of a large thing: from its parts, where the script gives them.
+    /// Returns the result of a range read, in parts if the script supports ranges.
     fn gleaned(&self, gleaned: &AnyRangeRead) -> Option<Result<Outcome, Error>> {
         let (bytes, in_parts) = match self.scripted(&gleaned.request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: gleaned.request.line(), ..error.clone() })),
@@ -789,7 +789,7 @@ impl Harness {
         }
     }
 
-    /// Returns what is new of a stream, and whether that was all of it; `None` while nothing is.
+    /// Returns the new part of a stream, and whether it is complete; `None` if there is nothing new.
     fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
         let status = self.arrival(&follow.status, 0)?;
         let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
@@ -827,19 +827,19 @@ impl Harness {
         self.lines.take();
     }
 
-    /// Makes the terminal that large.
+    /// Resizes the terminal.
     pub fn resize(&mut self, width: u16, height: u16) -> &mut Harness {
         self.size = (width, height);
         self.send(Msg::Resize(width, height));
         self
     }
 
-    /// Columns and rows of the terminal.
+    /// Returns the columns and rows of the terminal.
     pub fn size(&self) -> (u16, u16) {
         self.size
     }
 
-    /// The lines of the screen, without blanks at their ends.
+    /// Returns the lines of the screen at the given size, without trailing blanks.
     pub fn screen(&mut self, width: u16, height: u16) -> Vec<String> {
         if self.size != (width, height) {
             self.resize(width, height);
@@ -847,7 +847,7 @@ impl Harness {
         self.lines()
     }
 
-    /// The lines of the screen as it is.
+    /// Returns the lines of the current screen.
     pub fn lines(&self) -> Vec<String> {
         self.seen().to_vec()
     }
@@ -857,7 +857,7 @@ impl Harness {
         self.lines.get_or_init(|| (0..self.size.1).map(line).collect())
     }
 
-    /// The symbols of a row with their columns; a wide one once.
+    /// Returns the symbols of a row with their columns; wide ones occur once.
     fn cells(&self, y: u16) -> Vec<(u16, &str)> {
         let mut out = Vec::new();
         let mut x = 0;
@@ -868,13 +868,13 @@ impl Harness {
         out
     }
 
-    /// The screen as one text, for snapshots; the time of day, which depends on the machine's zone, is left out.
+    /// Returns the screen as one text for snapshots, without the time of day, which depends on the time zone.
     pub fn picture(&self) -> String {
         let clock = regex::Regex::new(r"([✓✗]) \d\d:\d\d").expect("an expression");
         clock.replace_all(&self.seen().join("\n"), "$1 --:--").into_owned()
     }
 
-    /// The cell where `words` begin.
+    /// Returns the cell at which `words` begin.
     fn find(&self, words: &str) -> Option<(u16, u16)> {
         (0..self.size.1).find_map(|y| {
             let cells = self.cells(y);
@@ -889,46 +889,46 @@ impl Harness {
         })
     }
 
-    /// Returns whether some line of the screen holds `words`.
+    /// Returns whether a line of the screen contains `words`.
     pub fn shows(&self, words: &str) -> bool {
         self.seen().iter().any(|line| line.contains(words))
     }
 
-    /// Some line of the screen holds `words`.
+    /// Asserts that a line of the screen contains `words`.
     #[track_caller]
     pub fn expect(&mut self, words: &str) -> &mut Harness {
         assert!(self.shows(words), "no {words:?} on\n{}", self.picture());
         self
     }
 
-    /// No line of the screen holds `words`.
+    /// Asserts that no line of the screen contains `words`.
     #[track_caller]
     pub fn expect_no(&mut self, words: &str) -> &mut Harness {
         assert!(!self.shows(words), "{words:?} on\n{}", self.picture());
         self
     }
 
-    /// The line that the terminal's cursor is on: what a screen reader speaks.
+    /// Returns the line with the terminal's cursor, which a screen reader speaks.
     pub fn heard(&self) -> String {
         let line = self.cursor.and_then(|(_, y)| self.seen().get(usize::from(y)));
         line.map(|line| line.trim().to_owned()).unwrap_or_default()
     }
 
-    /// The line that the terminal's cursor is on holds `words`.
+    /// Asserts that the line with the terminal's cursor contains `words`.
     #[track_caller]
     pub fn hears(&mut self, words: &str) -> &mut Harness {
         assert!(self.heard().contains(words), "{:?}, not {words:?}, on\n{}", self.heard(), self.picture());
         self
     }
 
-    /// The first line that holds `words`.
+    /// Returns the first line that contains `words`.
     #[track_caller]
     pub fn line_with(&self, words: &str) -> String {
         let found = self.seen().iter().find(|line| line.contains(words)).cloned();
         found.unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()))
     }
 
-    /// The style of the first cell of `words`.
+    /// Returns the style of the first cell of `words`.
     #[track_caller]
     pub fn style_of(&self, words: &str) -> ratatui::style::Style {
         let found = self.find(words).and_then(|at| self.buffer.cell(at));
@@ -936,7 +936,7 @@ impl Harness {
     }
 }
 
-/// Method and route of the call that an effect makes.
+/// Returns the method and route of the request that an effect sends.
 fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
     let request = match effect {
         Effect::Start(_, Want::Load(load), _) => &load.request,
@@ -949,7 +949,7 @@ fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
     Some((request.method, request.route))
 }
 
-/// The request line, with the name of the server before it where that is another one.
+/// Returns the request line, prefixed with the server's name if it is another server.
 fn named(request: &Request) -> String {
     let host = request.host.as_ref().map(|host| format!("{} ", host.name())).unwrap_or_default();
     format!("{host}{}", request.line())
@@ -963,7 +963,7 @@ fn paged(load: &Load, page: u32) -> Request {
     if page == 0 { load.request.clone() } else { load.request.clone().at_page(page, labscope::store::PER_PAGE) }
 }
 
-/// `POST /projects/7/notes body=hello`.
+/// Returns the request line with the fields of the form: `POST /projects/7/notes body=hello`.
 fn line_with_fields(write: &Write) -> String {
     let mut line = write.request.line();
     if write.request.form {

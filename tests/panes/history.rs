@@ -1,4 +1,4 @@
-//! History as the user sees it: the graph of a log, branches, tags, what lies between two refs.
+//! History: the graph of the log, branches, tags, and comparisons.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::place::Place;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const REPOSITORY: &str = "GET /projects/acme%2Frocket/repository";
 
-/// The whole hash of a short name.
+/// Expands a short name to a full hash.
 fn sha(name: &str) -> String {
     name.chars().cycle().take(40).collect()
 }
@@ -20,7 +20,7 @@ fn commit(name: &str, title: &str, day: u32, parents: &[&str]) -> Value {
     })
 }
 
-/// A merge of a branch of one commit.
+/// Returns a merge of a branch with one commit.
 fn merged() -> Value {
     json!([
         commit("e", "Merge rows", 14, &["c", "d"]),
@@ -55,7 +55,7 @@ fn log() -> Place {
 }
 
 #[tokio::test]
-async fn the_log_has_a_graph_and_says_which_refs_stand_where() {
+async fn the_log_has_a_graph_with_refs() {
     for (width, height) in [(80, 24), (160, 45)] {
         let mut app = project(log(), width, height);
         app.settle().await;
@@ -64,13 +64,13 @@ async fn the_log_has_a_graph_and_says_which_refs_stand_where() {
         assert!(app.line_with("Begin").contains("●─╯ "), "{}", app.picture());
         assert!(app.line_with("Merge rows").contains("[main] Merge rows"), "{}", app.picture());
         assert!(app.line_with("Begin").contains("[v1] Begin"), "{}", app.picture());
-        // The weeks since the first commit, each with what it brought.
+        // The weeks since the first commit, with the number of commits in each.
         app.expect("Commits").expect("▃▁█ 2w");
     }
 }
 
 #[tokio::test]
-async fn a_log_of_some_commits_has_no_graph() {
+async fn a_filtered_log_has_no_graph() {
     let mut app = project(log().path("src"), 80, 24);
     app.settle().await;
     app.expect("Merge rows").expect_no("●").expect_no("╯");
@@ -81,7 +81,7 @@ async fn a_log_of_some_commits_has_no_graph() {
 }
 
 #[tokio::test]
-async fn how_the_sides_of_a_preview_stand_depends_on_its_width_alone() {
+async fn the_layout_of_a_preview_depends_only_on_its_width() {
     for (width, split) in [(160, false), (220, false), (400, true)] {
         let mut app = project(log(), width, 40);
         let diff = "@@ -1,2 +1,2 @@\n fn rows() {}\n-let old = 1;\n+let new = 2;\n";
@@ -95,7 +95,7 @@ async fn how_the_sides_of_a_preview_stand_depends_on_its_width_alone() {
         assert_eq!(beside(&app), split, "{width}: {}", app.picture());
         app.press("j").settle().await;
         assert_eq!(beside(&app), split, "{width}: {}", app.picture());
-        // All of it is known already: it is drawn once, and nothing comes that would mend it.
+        // Everything is known by now, so the first frame must be final.
         app.press("k");
         assert_eq!(beside(&app), split, "{width}: {}", app.picture());
         app.press("Tab z");
@@ -106,7 +106,7 @@ async fn how_the_sides_of_a_preview_stand_depends_on_its_width_alone() {
 }
 
 #[tokio::test]
-async fn commits_of_all_refs_are_asked_for_and_back() {
+async fn the_log_can_switch_to_all_refs_and_back() {
     let mut app = project(log().at("rows"), 80, 24);
     app.settle().await;
     app.press("A").settle().await;
@@ -118,12 +118,12 @@ async fn commits_of_all_refs_are_asked_for_and_back() {
 }
 
 #[tokio::test]
-async fn a_history_that_was_rewritten_keeps_the_selection_or_says_so() {
+async fn a_rewritten_history_keeps_the_selection_or_is_reported() {
     let mut app = project(log(), 80, 24);
     app.settle().await;
     app.press("j j").settle().await;
     assert!(app.line_with("Count columns").starts_with('▌'));
-    // One commit more above: the selection stays on its commit.
+    // With a new commit on top, the selection stays on its commit.
     let mut more = merged().as_array().cloned().unwrap_or_default();
     more.insert(0, commit("f", "After", 15, &["e"]));
     app.reply(&format!("{REPOSITORY}/commits"), more).press("r").settle().await;
@@ -135,7 +135,7 @@ async fn a_history_that_was_rewritten_keeps_the_selection_or_says_so() {
 }
 
 #[tokio::test]
-async fn what_was_known_stays_while_a_filter_waits_for_the_server() {
+async fn known_rows_stay_visible_while_a_filter_loads() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     app.settle().await;
     app.reply(&format!("{REPOSITORY}/branches?search=ro"), json!([branch("rows", "d", true, false)]));
@@ -146,7 +146,7 @@ async fn what_was_known_stays_while_a_filter_waits_for_the_server() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_filter_leads_to_the_thing_wherever_it_is() {
+async fn clearing_a_filter_keeps_the_selected_branch_on_any_page() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     let many: Vec<Value> = (0..450).map(|i| branch(&format!("b{i:03}"), "d", false, false)).collect();
     app.reply(&format!("{REPOSITORY}/branches"), many)
@@ -159,7 +159,7 @@ async fn the_end_of_a_filter_leads_to_the_thing_wherever_it_is() {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_gone_meanwhile_leaves_the_list_where_it_was() {
+async fn the_list_keeps_a_selection_if_the_filtered_branch_is_deleted() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     app.reply(&format!("{REPOSITORY}/branches?search=rows"), json!([branch("rows", "d", true, false)]));
     app.settle().await;
@@ -188,7 +188,7 @@ fn compare(item: &str) -> Place {
 }
 
 #[tokio::test]
-async fn two_refs_are_compared_and_the_sides_swapped() {
+async fn two_refs_can_be_compared_and_swapped() {
     let mut app = project(compare("main...feature/x"), 120, 30);
     let newer = json!([commit("c", "Older", 12, &["b"]), commit("d", "Newer", 13, &["c"])]);
     app.reply(&format!("{REPOSITORY}/compare?from=main&to=feature%2Fx"), comparison(newer, json!({}))).reply(
@@ -212,7 +212,7 @@ async fn two_refs_are_compared_and_the_sides_swapped() {
 }
 
 #[tokio::test]
-async fn a_comparison_says_when_there_is_nothing_between_and_when_a_side_is_gone() {
+async fn a_comparison_reports_equal_and_missing_refs() {
     let mut app = project(compare("main...main"), 100, 24);
     app.reply(&format!("{REPOSITORY}/compare"), comparison(json!([]), json!({"compare_same_ref": true, "diffs": []})));
     app.settle().await;
@@ -226,7 +226,7 @@ async fn a_comparison_says_when_there_is_nothing_between_and_when_a_side_is_gone
 }
 
 #[tokio::test]
-async fn a_side_is_chosen_from_the_refs_of_the_project() {
+async fn a_side_of_a_comparison_is_chosen_from_the_project_refs() {
     let mut app = project(Place::new("compare").project("acme/rocket"), 100, 24);
     app.settle().await;
     app.expect("Nothing to compare yet.").expect("main → choose one");
@@ -237,7 +237,7 @@ async fn a_side_is_chosen_from_the_refs_of_the_project() {
 }
 
 #[tokio::test]
-async fn branches_in_sight_say_how_far_they_are_from_the_default_branch() {
+async fn visible_branches_show_how_far_ahead_and_behind_they_are() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 120, 24);
     let many: Vec<Value> = (0..90).map(|i| branch(&format!("b{i:02}"), "d", false, false)).collect();
     let commits = |n: usize| Value::from(vec![commit("f", "One", 3, &[]); n]);
@@ -247,7 +247,7 @@ async fn branches_in_sight_say_how_far_they_are_from_the_default_branch() {
         .reply(&ask("e", "d"), comparison(commits(2), json!({})))
         .fail(&ask("d", "e"), 500, "500 Internal Server Error");
     app.settle().await;
-    // One of both ways failed: that is no number, and it is not asked for again and again.
+    // One of the two comparisons failed: there is no number, and the request is not repeated.
     assert!(app.line_with("b00").contains('?'), "{}", app.picture());
     assert_eq!(app.asked.iter().filter(|line| line.contains("/compare")).count(), 2, "{:?}", app.asked);
 
@@ -260,7 +260,7 @@ async fn branches_in_sight_say_how_far_they_are_from_the_default_branch() {
 }
 
 #[tokio::test]
-async fn a_branch_is_protected_with_its_two_options_and_freed_again() {
+async fn a_branch_can_be_protected_with_two_options_and_unprotected() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     app.settle().await;
     app.press("j P").expect("Protection of rows").expect("developers may merge");
@@ -278,7 +278,7 @@ async fn a_branch_is_protected_with_its_two_options_and_freed_again() {
 }
 
 #[tokio::test]
-async fn merged_branches_are_named_before_they_are_deleted_and_protected_ones_stay() {
+async fn merged_branches_are_listed_before_deletion_and_protected_ones_stay() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     let mut many: Vec<Value> = (0..150).map(|i| branch(&format!("done-{i:03}"), "d", true, false)).collect();
     many.extend([branch("main", "e", false, true), branch("kept", "d", true, true), branch("open", "d", false, false)]);
@@ -299,7 +299,7 @@ async fn merged_branches_are_named_before_they_are_deleted_and_protected_ones_st
 }
 
 #[tokio::test]
-async fn the_log_is_found_in_by_author_time_path_and_words() {
+async fn the_log_can_be_filtered_by_author_time_path_and_words() {
     let mut app = project(log(), 100, 24);
     let mine = json!([commit("d", "Draw rows", 13, &["b"])]);
     app.reply(&format!("{REPOSITORY}/commits?author=ada&since=2026-06-01"), mine);
@@ -307,7 +307,7 @@ async fn the_log_is_found_in_by_author_time_path_and_words() {
     app.press("/").type_text("author:ada since:2w rows").press("Enter").settle().await;
     assert_eq!(app.app.place().query.as_deref(), Some("author:ada since:2w rows"));
     app.expect("author:ada  since:2w  rows").expect("1 of 1").expect("Draw rows").expect_no("Begin").expect_no("●");
-    // What cannot be asked is said, and Esc gives back what was.
+    // An invalid query is reported, and Esc restores the previous one.
     app.press("/").type_text(" when:x").press("Enter").settle().await;
     app.expect("no such key").expect_no("Begin").press("Esc").settle().await;
     app.expect("author:ada  since:2w  rows").expect("Draw rows").expect_no("no such key").press("Esc").settle().await;
@@ -317,7 +317,7 @@ async fn the_log_is_found_in_by_author_time_path_and_words() {
 }
 
 #[tokio::test]
-async fn what_may_be_typed_to_find_commits_is_offered() {
+async fn commit_queries_offer_completions() {
     let mut app = project(log(), 80, 24);
     let author =
         |name: &str, email: &str| json!({"name": name, "email": email, "commits": 3, "additions": 0, "deletions": 0});
@@ -348,7 +348,7 @@ async fn what_may_be_typed_to_find_commits_is_offered() {
 }
 
 #[tokio::test]
-async fn one_goes_from_commit_to_commit_of_the_log_it_was_opened_from() {
+async fn keys_step_through_the_commits_of_the_originating_log() {
     let mut app = project(log().at("main").path("src"), 100, 30);
     for (name, title, day) in [("e", "Merge rows", 14), ("d", "Draw rows", 13), ("c", "Count columns", 12)] {
         app.reply(&format!("{REPOSITORY}/commits/{}", sha(name)), commit(name, title, day, &["b"]))
@@ -366,13 +366,13 @@ async fn one_goes_from_commit_to_commit_of_the_log_it_was_opened_from() {
     assert_eq!(app.app.place(), at("d").tab("details"));
     app.press("( (").settle().await;
     app.expect("This is the newest commit of the history.");
-    // Going through the log leaves no trail: one step back is the list.
+    // Stepping through the log adds nothing to the navigation history: going back opens the list.
     app.press("q").settle().await;
     assert_eq!(app.app.place().pane, "commits");
 }
 
 #[tokio::test]
-async fn what_machines_said_of_a_commit_leads_to_their_pages() {
+async fn commit_statuses_open_their_pages() {
     let mut app = project(Place::new("commit").project("acme/rocket").item(sha("d")).tab("details"), 120, 30);
     let status = |name: &str, state: &str, url: Value| {
         json!({"id": 1, "name": name, "status": state, "target_url": url, "coverage": 81.25, "allow_failure": true,
@@ -417,7 +417,7 @@ fn tags(width: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn rules_stand_between_panes_and_nowhere_else() {
+async fn separators_are_only_drawn_between_panels() {
     let mut app = tags(120);
     app.settle().await;
     let lines = app.lines();
@@ -427,7 +427,7 @@ async fn rules_stand_between_panes_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_tag_stands_beside_what_it_says_and_releases() {
+async fn a_tag_is_shown_with_its_message_and_release() {
     let mut app = tags(120);
     app.settle().await;
     app.expect("Signed␛[31m off").expect("by Ada").expect("Second light").expect("• rows are drawn");
@@ -441,7 +441,7 @@ async fn a_tag_stands_beside_what_it_says_and_releases() {
 }
 
 #[tokio::test]
-async fn a_release_is_written_and_changed_and_its_text_is_kept() {
+async fn a_release_can_be_written_and_changed_and_its_draft_is_kept() {
     let mut app = tags(120);
     app.settle().await;
     app.press("e").type_text(" more").press("C-s").settle().await;
@@ -460,7 +460,7 @@ async fn a_release_is_written_and_changed_and_its_text_is_kept() {
 }
 
 #[tokio::test]
-async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+async fn a_concurrent_change_of_a_release_is_shown_before_it_is_replaced() {
     let released = |says: &str| json!({"name": "v2", "release": {"tag_name": "v2", "description": says}});
     let writes = |app: &Harness| app.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect::<Vec<_>>();
     let mut app = tags(120);
@@ -469,10 +469,10 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.reply(&format!("{REPOSITORY}/tags/v2"), released("Third light, by Bo")).press("C-s").settle().await;
     app.expect("Third light, by Bo").expect("Somebody else has changed it");
     assert!(writes(&app).is_empty(), "{:?}", writes(&app));
-    // It was shown: sent again, it takes the place.
+    // The conflict was shown, so sending again overwrites it.
     app.press("C-s").settle().await;
     assert!(writes(&app)[0].starts_with("PUT"), "{:?}", writes(&app));
-    // Somebody wrote the first release in the meantime: nothing is made over it unseen.
+    // Somebody else created the release in the meantime: it is not overwritten unseen.
     let mut app = tags(120);
     app.settle().await;
     app.press("j e").type_text("First").settle().await;
@@ -480,7 +480,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.reply(&format!("{REPOSITORY}/tags/v1"), theirs).press("C-s").settle().await;
     app.expect("Bo was first").press("C-s").settle().await;
     assert!(writes(&app)[0].starts_with("PUT"), "{:?}", writes(&app));
-    // Theirs can be taken, and yours comes back.
+    // Taking their version can be undone.
     let mut app = tags(120);
     app.settle().await;
     app.press("e").type_text(" mine").settle().await;
@@ -493,7 +493,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
         .expect(" mine");
     app.press("C-s").settle().await;
     assert!(writes(&app)[0].contains("mine"), "{:?}", writes(&app));
-    // Asked in vain before, it is asked again before it is sent.
+    // A failed check is repeated before the release is sent.
     let mut app = tags(120);
     app.settle().await;
     app.fail(&format!("{REPOSITORY}/tags/v2"), 500, "500 Internal Server Error").press("e").settle().await;
@@ -501,7 +501,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.press("C-s").settle().await;
     app.expect("Third light, by Bo").expect("Somebody else has changed it");
     assert!(writes(&app).is_empty(), "{:?}", writes(&app));
-    // A server that cannot be asked has the last word itself.
+    // If the check fails again, the server decides.
     let mut app = tags(120);
     app.settle().await;
     app.fail(&format!("{REPOSITORY}/tags/v2"), 500, "500 Internal Server Error");
@@ -511,7 +511,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
 }
 
 #[tokio::test]
-async fn a_tag_is_made_light_or_annotated_and_compared_with_the_one_below() {
+async fn a_tag_can_be_lightweight_or_annotated_and_compared_with_the_previous() {
     let mut app = tags(120);
     app.settle().await;
     app.press("+").type_text("v3").press("C-s");
@@ -521,7 +521,7 @@ async fn a_tag_is_made_light_or_annotated_and_compared_with_the_one_below() {
     app.settle().await;
     app.press("+").type_text("v4").press("Tab Tab").type_text("Fourth").press("Esc C-s");
     assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags message=Fourth ref=main tag_name=v4");
-    // A server of today makes the tag and leaves the release out: it is sent by itself.
+    // A current server creates the tag without the release, so the release is sent separately.
     let mut app = tags(120);
     app.settle().await;
     app.press("+").type_text("v5").press("Tab Tab Tab").type_text("Fifth").press("Esc C-s");
@@ -536,7 +536,7 @@ async fn a_tag_is_made_light_or_annotated_and_compared_with_the_one_below() {
 }
 
 #[tokio::test]
-async fn names_of_branches_are_shown_and_never_obeyed_and_lead_where_they_say() {
+async fn hostile_branch_names_are_sanitized_and_still_work() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 80, 24);
     let evil = "feature/\u{1b}[2J\u{202e}x";
     let long = format!("team/{}", "very-".repeat(60));
@@ -552,7 +552,7 @@ async fn names_of_branches_are_shown_and_never_obeyed_and_lead_where_they_say() 
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_branches_cost_the_page_that_is_seen() {
+async fn only_visible_pages_of_a_hundred_thousand_branches_are_loaded() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 80, 24);
     let many: Vec<Value> = (0..100_000).map(|i| json!({"name": format!("b{i:06}")})).collect();
     app.reply(&format!("{REPOSITORY}/branches"), many);
@@ -565,7 +565,7 @@ async fn a_hundred_thousand_branches_cost_the_page_that_is_seen() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_said_and_an_empty_repository_is_no_error() {
+async fn denied_lists_are_reported_and_empty_ones_are_not_an_error() {
     for pane in ["branches", "tags", "commits"] {
         let mut app = project(Place::new(pane).project("acme/rocket"), 80, 24);
         app.fail(&format!("{REPOSITORY}/{pane}"), 403, "403 Forbidden").settle().await;

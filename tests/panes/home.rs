@@ -1,4 +1,4 @@
-//! Home: what needs the user, in one list.
+//! Home: one list of everything that needs the user's attention.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -28,7 +28,7 @@ async fn open(assigned: &[Value], jobs: &[Value]) -> Harness {
 }
 
 #[tokio::test]
-async fn what_needs_me_stands_in_sections_and_opens() {
+async fn home_lists_work_in_sections_and_opens_it() {
     let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "feature/rows",
         "started_at": "2026-06-15T11:58:29Z"});
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[job]).await;
@@ -45,7 +45,7 @@ async fn what_needs_me_stands_in_sections_and_opens() {
 }
 
 #[tokio::test]
-async fn a_wide_screen_has_what_the_selection_is_about_beside_the_list() {
+async fn a_wide_screen_shows_details_of_the_selection() {
     let mut described = request(42, "Draw only visible rows", "bo");
     described["description"] = json!("It draws **all** rows.\n\n\u{1b}[2J");
     let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "main",
@@ -61,7 +61,7 @@ async fn a_wide_screen_has_what_the_selection_is_about_beside_the_list() {
 }
 
 #[tokio::test]
-async fn empty_sections_are_one_line_and_a_quiet_home_is_silent() {
+async fn empty_sections_take_one_line_and_an_idle_home_does_not_wake_up() {
     let mut harness = open(&[], &[]).await;
     harness.expect("No open merge requests need you.");
     harness.expect("No jobs run in your latest projects.");
@@ -80,7 +80,7 @@ fn pin(begin: &mut Begin, projects: [&str; 2]) {
 }
 
 #[tokio::test]
-async fn pinned_projects_are_watched_instead_of_the_latest() {
+async fn running_jobs_come_from_pinned_projects_if_there_are_any() {
     let mut begin = Begin::at(Place::new("home"));
     pin(&mut begin, ["a/pinned", "b/other"]);
     let mut harness = begin.open();
@@ -93,7 +93,7 @@ async fn pinned_projects_are_watched_instead_of_the_latest() {
 }
 
 #[tokio::test]
-async fn where_one_was_lately_is_found_again() {
+async fn recently_visited_places_are_listed_and_can_be_filtered() {
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
     harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
     harness.expect_no("Recently visited").press("Enter");
@@ -103,7 +103,7 @@ async fn where_one_was_lately_is_found_again() {
 }
 
 #[tokio::test]
-async fn a_pin_that_leads_nowhere_says_why_and_is_taken_away() {
+async fn a_pin_of_a_deleted_project_is_explained_and_can_be_removed() {
     let mut begin = Begin::at(Place::new("home"));
     pin(&mut begin, ["a/gone", "b/other"]);
     let mut harness = begin.open();
@@ -117,7 +117,7 @@ async fn a_pin_that_leads_nowhere_says_why_and_is_taken_away() {
 }
 
 #[tokio::test]
-async fn what_one_was_at_has_its_title_as_soon_as_that_is_known() {
+async fn recently_visited_places_get_their_titles_once_known() {
     let mut begin = Begin::at(Place::new("home"));
     let mut state = State::default();
     state.apply(&Change::Recents(RecentsChange::Visit(Place::new("mr").project("acme/rocket-ui").item(42))));
@@ -132,7 +132,7 @@ async fn what_one_was_at_has_its_title_as_soon_as_that_is_known() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_remembered() {
+async fn missing_places_are_not_added_to_recently_visited() {
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
     harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
     harness.fail("GET /projects/acme%2Fx/merge_requests/999", 404, "404 Not found");

@@ -1,5 +1,5 @@
-//! Traces as they must not be: shrinking, erased in the meantime, no text, misnested, full of escapes; servers that
-//! ignore what they are asked.
+//! Malformed traces: shrinking, erased while viewed, binary, misnested, or full of escapes; and servers that ignore
+//! ranges.
 
 use crate::harness::{Begin, Harness};
 use crate::scripted::{Scripted, answer};
@@ -29,16 +29,15 @@ async fn open(status: &str, trace: impl Into<Vec<u8>>) -> Harness {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_anew_begins_again() {
+async fn lines_are_shown_once_without_ranges_and_a_rewritten_trace_restarts() {
     let turn = Arc::new(AtomicUsize::new(0));
     let turns = turn.clone();
     let server = Scripted::minded(move |asked| {
-        // Enough of it that a part can be asked for.
+        // Long enough for a range request.
         let after = |word: &str, text: &str| format!("{}{text}", format!("{word}\n").repeat(100));
         let said = |word: &str, text: &str| answer(200, after(word, text)).with("content-type", "text/plain");
         if asked.line.contains("/trace") {
-            // Whatever part is asked for, everything comes; then another, shorter text; then a part from the wrong
-            // place.
+            // First the whole trace for any range, then a different, shorter trace, then a part from the wrong offset.
             return match turns.fetch_add(1, Ordering::SeqCst) {
                 0 => said("begun", "one\ntwo\n"),
                 1 => said("begun", "one\ntwo\nthree\n"),
@@ -63,11 +62,11 @@ async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_a
     harness.until("the end").await;
     harness.expect_no("odd").expect("102 lines");
     let ranges = server.asked().iter().filter(|asked| !asked.header("range").is_empty()).count();
-    assert!(ranges > 0, "parts were asked for");
+    assert!(ranges > 0, "ranges were requested");
 }
 
 #[tokio::test]
-async fn a_trace_that_is_erased_while_it_is_looked_at_says_so_and_every_key_is_harmless() {
+async fn a_trace_erased_while_viewed_is_reported_and_every_key_is_safe() {
     let mut harness = open("running", "one\ntwo\n").await;
     harness.press("k Space");
     let mut erased = job("failed");
@@ -78,7 +77,7 @@ async fn a_trace_that_is_erased_while_it_is_looked_at_says_so_and_every_key_is_h
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_and_sections_that_do_not_nest_are_shown_as_far_as_they_go() {
+async fn binary_traces_and_misnested_sections_can_be_shown() {
     let mut bytes = b"caf\xe9 \xff\xfe bad\x00bytes\n".to_vec();
     bytes.extend(b"section_end:1:never\r\x1b[0Kafter an end\n");
     bytes.extend(b"section_start:1:a\r\x1b[0Kouter\nsection_start:2:b\r\x1b[0Kinner\nin both\n");
@@ -91,7 +90,7 @@ async fn bytes_that_are_no_text_and_sections_that_do_not_nest_are_shown_as_far_a
 }
 
 #[tokio::test]
-async fn megabytes_of_escapes_are_no_more_than_their_line() {
+async fn megabytes_of_escapes_do_not_affect_other_lines() {
     let mut bytes = b"before\n".to_vec();
     bytes.extend(b"\x1b[31m\x1b[1m".repeat(300_000));
     bytes.extend(b"\n\x1b[0mplain again\n");
@@ -107,7 +106,7 @@ async fn megabytes_of_escapes_are_no_more_than_their_line() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_behind_the_server_s_counts_from_nothing() {
+async fn a_job_that_starts_in_the_future_has_run_for_zero_seconds() {
     let mut ahead = job("running");
     ahead["started_at"] = json!("2026-06-15T12:05:00Z");
     let mut harness = begin().open();

@@ -1,4 +1,4 @@
-//! Several servers: what waits for the user on each stands in one list, and opens where it is.
+//! Several servers: the user's work on all of them is in one list, and opens on its server.
 
 use crate::harness::{Begin, Harness};
 use labscope::api::Host;
@@ -31,17 +31,17 @@ fn there(harness: &mut Harness, assigned: &[Value], mine: &[Value]) {
     harness.reply(&format!("git.example.org {MINE}"), mine);
 }
 
-/// The row of the screen that holds `words`.
+/// Returns the first row of the screen that contains `words`.
 fn row(harness: &Harness, words: &str) -> usize {
     let found = harness.lines().iter().position(|line| line.contains(words));
     found.unwrap_or_else(|| panic!("no {words:?} on\n{}", harness.picture()))
 }
 
 #[tokio::test]
-async fn what_waits_on_all_servers_stands_in_one_list_by_its_last_change() {
+async fn work_on_all_servers_is_in_one_list_sorted_by_last_update() {
     let mut harness = begin();
     here(&mut harness, &[request(1, "Oldest", 6), request(2, "Newest", 11)], &[]);
-    // The same numbers mean other things there.
+    // The same IDs belong to other merge requests there.
     there(&mut harness, &[request(2, "Between", 9)], &[request(1, "Mine there", 8), request(2, "Between", 9)]);
     harness.settle().await;
     assert!(row(&harness, "Newest") < row(&harness, "Between") && row(&harness, "Between") < row(&harness, "Oldest"));
@@ -49,13 +49,13 @@ async fn what_waits_on_all_servers_stands_in_one_list_by_its_last_change() {
     assert!(harness.line_with("Between").contains("git.example.org acme/web"), "{}", harness.picture());
     assert!(!harness.line_with("Newest").contains("demo"), "{}", harness.picture());
     let there = harness.asked.iter().filter(|line| line.starts_with("git.example.org")).count();
-    assert_eq!(there, 2, "two requests a server: {:?}", harness.asked);
+    assert_eq!(there, 2, "two requests per server: {:?}", harness.asked);
     assert!(!harness.asked.iter().any(|line| line.contains("public.example")), "it has no token");
     harness.press("/").type_text("example.org").press("Enter").expect("Between").expect_no("Newest");
 }
 
 #[tokio::test]
-async fn a_row_of_another_server_opens_there() {
+async fn a_row_of_another_server_opens_on_that_server() {
     let mut harness = begin();
     here(&mut harness, &[request(1, "Here", 6)], &[]);
     let bare = json!([{"id": 9, "iid": 4, "project_id": 7, "title": "Without a reference", "state": "opened",
@@ -72,7 +72,7 @@ async fn a_row_of_another_server_opens_there() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_is_named_once_and_hides_nothing() {
+async fn a_failing_server_is_reported_once_without_hiding_other_rows() {
     for (status, said, words) in [
         (401, "401 Unauthorized", "rejects the token: 401 Unauthorized"),
         (403, "403 Forbidden", "refuses: 403 Forbidden"),
@@ -92,14 +92,14 @@ async fn a_server_that_fails_is_named_once_and_hides_nothing() {
         harness.expect("Here").expect("You have no open merge requests.");
         assert!(harness.line_with("git.example.org").contains(words), "{}", harness.picture());
         assert_eq!(harness.lines().iter().filter(|line| line.contains("git.example.org")).count(), 1);
-        // The current server is within reach, and the first place is left alone.
+        // The current server is reachable, and the place stays open.
         harness.expect_no("unreachable").expect("home");
         assert_eq!(harness.app.place().pane, "home");
     }
 }
 
 #[tokio::test]
-async fn the_server_at_hand_that_fails_does_not_hide_the_others() {
+async fn a_failing_current_server_does_not_hide_the_others() {
     let mut harness = begin();
     harness.fail(ASSIGNED, 500, "it broke").fail(MINE, 500, "it broke").fail("GET /projects", 500, "it broke");
     there(&mut harness, &[request(2, "There", 9)], &[]);
@@ -110,7 +110,7 @@ async fn the_server_at_hand_that_fails_does_not_hide_the_others() {
 }
 
 #[tokio::test]
-async fn nothing_of_another_server_is_taken_for_something_here() {
+async fn rows_of_another_server_are_not_offered_as_local_targets() {
     let mut harness = begin();
     here(&mut harness, &[], &[]);
     there(&mut harness, &[request(2, "Only there\u{1b}[31m", 9)], &[]);
@@ -121,7 +121,7 @@ async fn nothing_of_another_server_is_taken_for_something_here() {
 }
 
 #[tokio::test]
-async fn servers_are_chosen_from_a_list_and_by_their_addresses() {
+async fn servers_can_be_chosen_from_a_list_or_by_address() {
     let mut harness = begin();
     harness.press("g H").expect("Servers").expect("you are here").expect("no token: public content only");
     harness.type_text("public").press("Enter");
@@ -134,7 +134,7 @@ async fn servers_are_chosen_from_a_list_and_by_their_addresses() {
 }
 
 #[tokio::test]
-async fn an_app_that_is_left_rests_and_comes_back_as_it_was() {
+async fn an_app_in_the_background_pauses_and_resumes_where_it_was() {
     let mut harness = begin();
     here(&mut harness, &[request(1, "Here", 6)], &[]);
     harness.settle().await;
@@ -144,26 +144,26 @@ async fn an_app_that_is_left_rests_and_comes_back_as_it_was() {
     let (effects, _) = harness.app.leave();
     let waits = |effect: &Effect| matches!(effect, Effect::Start(..));
     assert!(!effects.iter().any(waits), "{effects:?}");
-    // What was in flight is given up: the other server has not answered here.
+    // Requests in flight are canceled: the other server has not answered yet.
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Cancel(_))), "{effects:?}");
     other.enter(harness.app.manner(), None);
     assert_eq!(other.place(), place);
-    // What the app that is away has to say is told in front.
+    // Messages of an app in the background are shown by the one in front.
     harness.app.receive(Msg::Say(Tone::Good, "Saved x".into()));
     assert_eq!(harness.app.take_messages(), [(Tone::Good, "demo: Saved x".into())]);
     let key = |c: char| Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char(c)));
     let effects = other.update(key('q'));
     assert!(effects.contains(&Effect::Return), "{effects:?}");
     let effects = harness.app.come_back(other.manner());
-    assert!(effects.iter().any(waits), "what was given up is asked for again: {effects:?}");
+    assert!(effects.iter().any(waits), "canceled requests are sent again: {effects:?}");
     harness.resize(80, 24).expect("Here");
-    // It is the first place of the session: there is nowhere to go back to.
+    // It is the first place of the session, so there is nothing to go back to.
     harness.press("q");
     assert_eq!(harness.returned, 0);
 }
 
 #[test]
-fn one_comes_back_as_often_as_one_went() {
+fn each_switch_to_a_server_can_be_undone() {
     let harness = begin();
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let request = |iid: u64| Place::new("mr").project("acme/web").item(iid);
@@ -176,15 +176,15 @@ fn one_comes_back_as_often_as_one_went() {
     assert!(other.update(q()).contains(&Effect::Return));
     other.leave();
     other.come_back(harness.app.manner());
-    assert_eq!(other.place(), request(2), "it is as it was");
-    // What lies behind it is its own past, up to where it was entered first.
+    assert_eq!(other.place(), request(2), "it is unchanged");
+    // Going back follows its own history, up to the place where it was first entered.
     assert!(!other.update(q()).contains(&Effect::Return));
     assert_eq!(other.place(), request(1));
     assert!(other.update(q()).contains(&Effect::Return));
 }
 
 #[test]
-fn texts_of_another_server_that_are_not_on_disk_are_asked_about_before_the_end() {
+fn quitting_asks_about_unsaved_texts_of_another_server() {
     let mut harness = begin();
     harness.app.set_risk_elsewhere(Some("no space left".into()));
     harness.press("Q").expect("no space left");
@@ -194,7 +194,7 @@ fn texts_of_another_server_that_are_not_on_disk_are_asked_about_before_the_end()
 }
 
 #[tokio::test]
-async fn without_a_token_the_server_at_hand_is_not_asked_what_waits() {
+async fn home_requests_nothing_from_a_current_server_without_a_token() {
     let mut begin = Begin::at(Place::new("home")).beside(OTHER, true);
     begin.signed_in = false;
     let mut harness = begin.open();
@@ -206,7 +206,7 @@ async fn without_a_token_the_server_at_hand_is_not_asked_what_waits() {
 }
 
 #[tokio::test]
-async fn what_is_watched_is_watched_while_one_is_away() {
+async fn watched_jobs_are_still_watched_in_the_background() {
     let mut harness = Begin::at(Place::new("job").project("acme/web").item(7)).open();
     harness.reply("GET /projects/acme%2Fweb/jobs/7", json!({"id": 7, "name": "bench", "status": "running"}));
     harness.settle().await;
@@ -217,5 +217,5 @@ async fn what_is_watched_is_watched_while_one_is_away() {
     harness.pass(4).settle().await;
     assert_eq!(harness.notified, ["#7 bench passed"]);
     assert_eq!(harness.app.take_messages(), [(Tone::Good, "demo: #7 bench passed.".into())]);
-    assert_eq!(harness.pass(4).app.wake_at(), None, "nothing is asked any more");
+    assert_eq!(harness.pass(4).app.wake_at(), None, "polling has stopped");
 }

@@ -1,4 +1,4 @@
-//! Issues and epics: what they are, and what people say.
+//! Issues and epics: their text and their notes.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -39,7 +39,7 @@ async fn an_issue_shows_its_text_and_its_notes() {
 }
 
 #[tokio::test]
-async fn an_answer_on_an_issue_goes_into_its_thread() {
+async fn a_reply_on_an_issue_is_posted_to_its_thread() {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 30).open();
     let thread = json!({"id": "abc", "individual_note": false, "notes": [note(1, 6, "In a thread?")]});
     harness
@@ -56,7 +56,7 @@ async fn an_answer_on_an_issue_goes_into_its_thread() {
 }
 
 #[tokio::test]
-async fn a_wide_screen_has_the_facts_beside_and_a_click_chooses_a_note() {
+async fn a_wide_screen_shows_details_and_a_click_selects_a_note() {
     let mut harness = open(160).await;
     assert!(harness.line_with("It is slow").contains("│  Details ─"), "{}", harness.picture());
     assert!(harness.line_with("Author").contains("│  Author         ada"), "{}", harness.picture());
@@ -66,7 +66,7 @@ async fn a_wide_screen_has_the_facts_beside_and_a_click_chooses_a_note() {
 }
 
 #[tokio::test]
-async fn labels_have_their_colors_once_those_are_known() {
+async fn labels_get_their_colors_once_loaded() {
     let mut harness = open(160).await;
     assert!(!harness.line_with("Labels").contains("●bug"), "{}", harness.picture());
     harness.reply("GET /projects/3/labels", [json!({"id": 1, "name": "bug", "color": "#d9534f"})]).settle().await;
@@ -74,10 +74,10 @@ async fn labels_have_their_colors_once_those_are_known() {
 }
 
 #[tokio::test]
-async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
+async fn the_text_of_an_issue_follows_the_clock_the_width_and_the_server() {
     let mut harness = open(100).await;
     assert!(harness.line_with("Opened").contains("1d ago"));
-    // Nothing arrives, and the text is older all the same.
+    // Nothing was loaded, but the age is updated.
     harness.pass(3 * 86_400).settle().await;
     assert!(harness.line_with("Opened").contains("4d ago"), "{}", harness.picture());
     let mut changed = issue();
@@ -89,14 +89,14 @@ async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
     harness.expect("It is fast").expect("Very fast.").expect_no("slow");
     harness.resize(46, 40).settle().await;
     harness.expect("It is fast").expect("Very fast.").expect("Which one?");
-    // What cannot be asked for any more stays, and what was wrong at first is said until it is not.
+    // If a refresh fails, the known content stays.
     harness.fail("GET /projects/a%2Fb/issues/7", 500, "out of ink");
     harness.press("r").settle().await;
     harness.expect("It is fast");
 }
 
 #[tokio::test]
-async fn a_note_is_written_through_the_outbox() {
+async fn a_note_is_sent_through_the_outbox() {
     let mut harness = open(100).await;
     harness.press("c").expect_no("M-s").type_text("Me too.").press("M-s").expect("not part of a review").press("C-s");
     harness.reply("POST /projects/a%2Fb/issues/7/notes", note(3, 5, "Me too.")).settle().await;
@@ -105,7 +105,7 @@ async fn a_note_is_written_through_the_outbox() {
 }
 
 #[tokio::test]
-async fn a_note_that_could_not_be_sent_stays_below_the_others() {
+async fn an_unsent_note_stays_below_the_others() {
     let mut harness = open(100).await;
     harness.fail("POST /projects/a%2Fb/issues/7/notes", 403, "403 Forbidden");
     harness.press("c").type_text("Me too.").press("C-s").settle().await;
@@ -116,7 +116,7 @@ async fn a_note_that_could_not_be_sent_stays_below_the_others() {
 }
 
 #[tokio::test]
-async fn a_note_that_somebody_else_changed_meanwhile_is_shown_before_it_is_overwritten() {
+async fn a_concurrent_change_of_a_note_is_shown_before_it_is_overwritten() {
     let mut harness = open(100).await;
     harness.reply("GET /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one, in red."));
     harness.reply("PUT /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one. Really."));
@@ -129,14 +129,14 @@ async fn a_note_that_somebody_else_changed_meanwhile_is_shown_before_it_is_overw
 }
 
 #[tokio::test]
-async fn only_one_s_own_notes_are_changed() {
+async fn only_your_own_notes_can_be_edited() {
     let mut harness = open(100).await;
     harness.press("[ [ [ ] e");
     harness.expect("somebody else wrote this note");
 }
 
 #[tokio::test]
-async fn an_issue_of_a_server_that_lists_none_is_the_one_that_search_finds() {
+async fn an_issue_is_found_by_search_on_a_server_without_the_issues_api() {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
     harness.unsupported("GET /projects/a%2Fb/issues/7");
     harness.reply("GET /projects/a%2Fb/-/search?scope=issues&search=%237", [issue()]);
@@ -145,7 +145,7 @@ async fn an_issue_of_a_server_that_lists_none_is_the_one_that_search_finds() {
 }
 
 #[tokio::test]
-async fn an_issue_that_search_does_not_find_still_has_its_notes() {
+async fn an_issue_not_found_by_search_still_shows_its_notes() {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
     harness.unsupported("GET /projects/a%2Fb/issues/7");
     harness.reply("GET /projects/a%2Fb/-/search", json!([]));
@@ -158,7 +158,7 @@ async fn an_issue_that_search_does_not_find_still_has_its_notes() {
 }
 
 #[tokio::test]
-async fn an_issue_is_edited_closed_and_talked_about_from_its_place() {
+async fn an_issue_can_be_edited_closed_and_commented_on() {
     let mut harness = open(100).await;
     let url = "PUT /projects/a%2Fb/issues/7";
     let mut closed = issue();
@@ -181,7 +181,7 @@ async fn an_issue_is_edited_closed_and_talked_about_from_its_place() {
 }
 
 #[tokio::test]
-async fn an_address_that_names_a_note_opens_there() {
+async fn an_address_with_a_note_opens_at_the_note() {
     let place = Place { note: Some(2), ..Place::new("issue").project("a/b").item(7) };
     let mut harness = Begin::at(place).size(80, 24).open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
@@ -191,7 +191,7 @@ async fn an_address_that_names_a_note_opens_there() {
 }
 
 #[tokio::test]
-async fn a_place_without_a_number_asks_which() {
+async fn an_epic_place_without_a_number_asks_for_one() {
     let mut harness = Begin::at(Place::new("epic")).size(80, 24).open();
     harness.expect("An epic is named by its group and number").press("#").type_text("acme&2").press("Enter");
     let place = harness.app.place();
@@ -200,7 +200,7 @@ async fn a_place_without_a_number_asks_which() {
 }
 
 #[tokio::test]
-async fn an_epic_is_talked_about_on_a_server() {
+async fn an_epic_can_be_commented_on_with_a_real_server() {
     let server: Running = crate::served::demo().await;
     let place = Place::new("epic").group("acme").item(1);
     let mut app = Begin::at(place).size(100, 34).server(&server.base_url, server.token()).open();
@@ -222,7 +222,7 @@ fn request(iid: u64, title: &str, state: &str) -> Value {
 }
 
 #[tokio::test]
-async fn its_merge_requests_and_its_people_stand_beside_it_and_open() {
+async fn related_merge_requests_and_participants_are_listed_and_open() {
     let mut harness = open(160).await;
     let at = "GET /projects/a%2Fb/issues/7";
     harness.reply(
@@ -243,7 +243,7 @@ async fn its_merge_requests_and_its_people_stand_beside_it_and_open() {
 }
 
 #[tokio::test]
-async fn what_stands_beside_an_issue_may_be_refused_or_unknown_and_the_rest_stays() {
+async fn missing_details_of_an_issue_do_not_hide_the_rest() {
     let mut harness = open(160).await;
     harness
         .expect("It is slow")
@@ -264,7 +264,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_branch_and_a_draft_that_closes_it_are_made_from_an_issue() {
+async fn a_branch_and_a_draft_merge_request_can_be_created_from_an_issue() {
     let mut harness = open(120).await;
     harness.reply("GET /projects/a%2Fb", json!({"id": 3, "path_with_namespace": "a/b", "default_branch": "main"}));
     harness.press("r").settle().await;
@@ -289,7 +289,7 @@ async fn a_branch_and_a_draft_that_closes_it_are_made_from_an_issue() {
 }
 
 #[tokio::test]
-async fn an_issue_is_deleted_only_after_a_question_that_names_it() {
+async fn deleting_an_issue_asks_with_its_title() {
     let mut harness = open(100).await;
     harness.press("Delete").expect("Delete the issue #7 \"It is slow\"").expect("cannot be undone").press("n");
     assert_eq!(sent(&harness), [""; 0]);
@@ -300,7 +300,7 @@ async fn an_issue_is_deleted_only_after_a_question_that_names_it() {
 }
 
 #[tokio::test]
-async fn a_new_issue_begins_with_a_template_of_the_repository() {
+async fn a_new_issue_starts_with_a_template_of_the_repository() {
     let mut harness = open(120).await;
     let file = |name: &str, sha: &str| json!({"id": sha, "name": name, "type": "blob", "path": name, "mode": "100644"});
     let files = [file("Default.md", "d1"), file("Bug.md", "b1"), file("x.txt", "t1")];

@@ -1,4 +1,4 @@
-//! The list of issues: of a project, of a group, of the user.
+//! The list of issues of a project, a group, or the user.
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
@@ -34,7 +34,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_says_what_matters_and_opens() {
+async fn rows_show_the_important_fields_and_open_the_issue() {
     let mut harness = open().await;
     let line = harness.line_with("#42  Widths");
     for words in ["plain", "●bug", "0.4", "eli ada", "3 notes", "2026-06-01", "3h"] {
@@ -46,7 +46,7 @@ async fn each_says_what_matters_and_opens() {
 }
 
 #[tokio::test]
-async fn a_typed_query_asks_the_server_and_a_minus_excludes() {
+async fn a_query_is_sent_to_the_server_and_a_minus_excludes() {
     let mut harness = open().await;
     harness.reply("GET /users", [json!({"id": 9, "username": "cem"})]);
     harness.press("/").type_text("label:bug -label:ui -author:cem due:overdue sort:due-asc slow").press("Enter");
@@ -69,7 +69,7 @@ async fn a_typed_query_asks_the_server_and_a_minus_excludes() {
 }
 
 #[tokio::test]
-async fn one_is_closed_several_that_are_marked_too_and_a_new_one_begins_with_a_form() {
+async fn issues_can_be_closed_one_by_one_or_marked_and_created_with_a_form() {
     let mut harness = open().await;
     let url = "PUT /projects/acme%2Frocket-ui/issues";
     harness.reply(&format!("{url}/42"), issue(42, "Widths that remember", "closed"));
@@ -91,7 +91,7 @@ async fn one_is_closed_several_that_are_marked_too_and_a_new_one_begins_with_a_f
 }
 
 #[tokio::test]
-async fn an_edit_sends_what_was_changed_alone() {
+async fn an_edit_only_sends_changed_fields() {
     let mut harness = open().await;
     harness.reply("GET /projects/acme%2Frocket-ui/issues/42", issue(42, "Widths that remember", "opened"));
     harness.reply("GET /projects/acme%2Frocket-ui/users", json!([]));
@@ -108,7 +108,7 @@ async fn an_edit_sends_what_was_changed_alone() {
 }
 
 #[tokio::test]
-async fn without_a_project_they_are_the_user_s_and_a_group_has_its_own() {
+async fn issues_without_a_project_are_the_users_and_a_group_lists_its_own() {
     let mut harness = Begin::at(Place::new("issues")).size(160, 30).open();
     let own = "GET /issues?order_by=updated_at&scope=assigned_to_me&state=opened&with_labels_details=true";
     harness.reply(own, [issue(42, "Widths that remember", "opened")]).settle().await;
@@ -122,7 +122,7 @@ async fn without_a_project_they_are_the_user_s_and_a_group_has_its_own() {
 }
 
 #[tokio::test]
-async fn hostile_texts_are_shown_and_not_obeyed_on_any_size() {
+async fn hostile_texts_are_sanitized_at_any_size() {
     let mut evil = issue(42, "E\u{1b}[31mvil\u{7}\u{202e}x", "odd\u{1b}state");
     evil["labels"] = json!([{"name": "a\u{1b}[2Jb", "color": "#zzzzzz"}, {"color": "x"}, 7, null]);
     evil["due_date"] = json!("soon\u{7}");
@@ -137,7 +137,7 @@ async fn hostile_texts_are_shown_and_not_obeyed_on_any_size() {
 }
 
 #[tokio::test]
-async fn issues_are_made_and_closed_on_a_server() {
+async fn issues_can_be_created_and_closed_on_a_real_server() {
     let server = demo().await;
     let place = Place::new("issues").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(160, 34).server(&server.base_url, server.token()).open();

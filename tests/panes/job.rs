@@ -1,4 +1,4 @@
-//! A job's trace: followed, folded, searched, and what stands where there is none.
+//! The trace of a job: following, folding, searching, and the messages shown without a trace.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -50,7 +50,7 @@ async fn open(status: &str, trace: &str, width: u16, height: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn a_running_trace_is_followed_until_one_moves_up() {
+async fn a_running_trace_is_followed_until_the_cursor_moves_up() {
     let mut harness = open("running", &trace(100), 80, 24).await;
     harness.expect("#1207 bench").expect("● running 1m 31s").expect("frame/99").expect("following · 103 lines");
     assert!(harness.style_of("frame/99") != harness.style_of("time: 108.1"), "colors are lost");
@@ -65,11 +65,11 @@ async fn a_running_trace_is_followed_until_one_moves_up() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_job_is_seen_while_following() {
+async fn following_notices_when_the_job_finishes() {
     let mut harness = open("running", &trace(3), 80, 24).await;
     harness.reply(JOB, job("success")).reply_raw(TRACE, format!("{}Job succeeded\n", trace(3))).settle().await;
     harness.expect("✓ success 1m 00s").expect("Job succeeded").expect_no("following");
-    assert_eq!(harness.pass(30).app.wake_at(), None, "the job has ended, and still it wakes");
+    assert_eq!(harness.pass(30).app.wake_at(), None, "the job has ended, but the app still wakes up");
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn a_failed_job_opens_at_its_failure() {
 }
 
 #[tokio::test]
-async fn sections_fold_by_key_and_by_click() {
+async fn sections_can_be_folded_with_keys_and_clicks() {
     let mut harness = open("success", &trace(5), 80, 24).await;
     harness.press("g g").expect("▾ Prepare environment").expect("image ready");
     harness.press("Enter");
@@ -105,7 +105,7 @@ async fn sections_fold_by_key_and_by_click() {
 }
 
 #[tokio::test]
-async fn a_search_counts_and_goes_from_match_to_match() {
+async fn a_search_counts_matches_and_moves_between_them() {
     let mut harness = open("success", &trace(200), 80, 24).await;
     harness.press("g g /").type_text("frame/1").settle().await;
     harness.press("Enter").expect("1 of 111");
@@ -118,7 +118,7 @@ async fn a_search_counts_and_goes_from_match_to_match() {
 }
 
 #[tokio::test]
-async fn what_has_no_trace_says_why() {
+async fn a_job_without_a_trace_says_why() {
     for (status, words) in [
         ("pending", "This job waits for a runner."),
         ("manual", "P plays it"),
@@ -135,7 +135,7 @@ async fn what_has_no_trace_says_why() {
 }
 
 #[tokio::test]
-async fn a_job_that_disappears_is_said_to_be_gone_and_not_asked_for_again() {
+async fn a_deleted_job_is_reported_and_no_longer_polled() {
     let mut harness = open("running", &trace(3), 120, 24).await;
     harness.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
     harness.press("k G").expect("following").expect("✓ ");
@@ -148,24 +148,24 @@ async fn a_job_that_disappears_is_said_to_be_gone_and_not_asked_for_again() {
         harness.pass(60).settle().await;
     }
     assert_eq!(harness.asked[before..].iter().filter(|line| line.contains("/1207")).count(), 0, "{:?}", harness.asked);
-    assert_eq!(harness.app.wake_at(), None, "nothing runs, and still it wakes");
-    // Somebody who asks for it again may find it again.
+    assert_eq!(harness.app.wake_at(), None, "nothing runs, but the app still wakes up");
+    // An explicit refresh tries again.
     harness.reply(JOB, job("running")).reply_raw(TRACE, trace(5)).press("r").settle().await;
     harness.expect("paused, 2 new lines").expect("frame/4").expect("● running");
 }
 
 #[tokio::test]
-async fn a_trace_that_is_refused_is_not_said_to_be_followed() {
+async fn a_refused_trace_is_not_reported_as_followed() {
     let mut harness = open("running", &trace(3), 120, 24).await;
     harness.fail(TRACE, 403, "403 Forbidden").settle().await;
     harness.expect("not followed · 6 lines").expect("Not allowed: 403 Forbidden").expect("● running");
-    // Its job is asked for all the same, until it has ended.
+    // The job is polled all the same until it has finished.
     harness.reply(JOB, job("success")).pass(2).settle().await;
     harness.expect("✓ success").expect_no("not followed");
 }
 
 #[tokio::test]
-async fn an_erased_trace_is_gone_and_a_missing_job_gives_way_to_the_list() {
+async fn an_erased_trace_is_reported_and_a_missing_job_opens_the_list() {
     let mut erased = job("success");
     erased["erased_at"] = json!("2026-06-15T11:00:00Z");
     let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).open();
@@ -177,7 +177,7 @@ async fn an_erased_trace_is_gone_and_a_missing_job_gives_way_to_the_list() {
 }
 
 #[tokio::test]
-async fn what_is_held_stays_when_the_server_goes_away() {
+async fn the_trace_stays_when_the_server_becomes_unreachable() {
     use labscope::api::{Error, Fault};
     use labscope::app::action::Msg;
     let mut harness = open("running", &trace(3), 80, 24).await;
@@ -189,14 +189,14 @@ async fn what_is_held_stays_when_the_server_goes_away() {
 }
 
 #[tokio::test]
-async fn the_next_job_of_the_pipeline_is_one_key_away() {
+async fn a_key_opens_the_next_job_of_the_pipeline() {
     let mut harness = open("running", &trace(3), 80, 24).await;
     harness.press("[");
     assert_eq!(harness.app.place().item.as_deref(), Some("1206"));
 }
 
 #[tokio::test]
-async fn a_job_that_runs_again_is_shown_as_soon_as_it_is_there() {
+async fn a_retried_job_opens_as_soon_as_it_exists() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
     let mut newer = job("pending");
     newer["id"] = json!(1300);
@@ -206,7 +206,7 @@ async fn a_job_that_runs_again_is_shown_as_soon_as_it_is_there() {
 }
 
 #[tokio::test]
-async fn on_a_wide_screen_the_facts_stand_beside_the_trace() {
+async fn a_wide_screen_shows_details_beside_the_trace() {
     let mut harness = open("failed", &trace(3), 160, 45).await;
     for words in ["Details", "script failure", "mill-3 #3", "Draw only visible rows", "bench.zip  120.0 kB", "unit"] {
         harness.expect(words);
@@ -217,7 +217,7 @@ async fn on_a_wide_screen_the_facts_stand_beside_the_trace() {
 }
 
 #[tokio::test]
-async fn no_size_is_too_small() {
+async fn the_job_can_be_drawn_at_any_size() {
     let mut harness = open("running", &trace(50), 160, 40).await;
     for (width, height) in [(44, 12), (60, 13), (139, 12), (140, 12), (300, 90), (10, 3)] {
         harness.resize(width, height);
@@ -226,13 +226,13 @@ async fn no_size_is_too_small() {
 }
 
 #[tokio::test]
-async fn the_screen() {
+async fn the_job_screen_matches_its_snapshots() {
     insta::assert_snapshot!("job_80", open("running", &trace(100), 80, 24).await.picture());
     insta::assert_snapshot!("job_160", open("failed", &trace(10), 160, 45).await.picture());
 }
 
 #[tokio::test]
-async fn an_old_run_that_is_run_again_leads_to_the_new_run_alone() {
+async fn retrying_an_old_run_only_opens_the_newest_run() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
     let run = |id: u64| json!({"id": id, "name": "bench", "stage": "test", "status": "success"});
     harness.reply(JOBS, [job("failed"), run(1300)]).press("r").settle().await;
@@ -244,7 +244,7 @@ async fn an_old_run_that_is_run_again_leads_to_the_new_run_alone() {
 }
 
 #[tokio::test]
-async fn who_does_something_else_to_a_run_after_a_retry_stays_with_it() {
+async fn another_action_after_a_retry_keeps_the_old_run_open() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
     let run = |id: u64| json!({"id": id, "name": "bench", "stage": "test", "status": "success"});
     harness.reply("POST /projects/acme%2Frocket-ui/jobs/1207/artifacts/keep", job("failed"));
@@ -255,7 +255,7 @@ async fn who_does_something_else_to_a_run_after_a_retry_stays_with_it() {
 }
 
 #[tokio::test]
-async fn on_a_narrow_screen_esc_leads_from_the_details_to_the_trace() {
+async fn on_a_narrow_screen_esc_returns_from_the_details_to_the_trace() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
     harness.press("Tab").expect("Tab shows the trace");
     harness.press("Esc").expect_no("Tab shows the trace").expect("frame/2");

@@ -1,4 +1,4 @@
-//! Jobs by pipeline and stage, the board, and what is done to jobs.
+//! Jobs by pipeline and stage, the board, and actions on jobs.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -56,7 +56,7 @@ async fn open(width: u16, height: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn a_window_without_the_focus_asks_less_often_and_one_that_gets_it_asks_at_once() {
+async fn polling_slows_down_without_focus_and_refreshes_on_focus() {
     let mut harness = open(80, 24).await;
     harness.pass(3);
     assert!(harness.waiting().iter().any(|line| line.starts_with(JOBS)), "{:?}", harness.waiting());
@@ -66,16 +66,16 @@ async fn a_window_without_the_focus_asks_less_often_and_one_that_gets_it_asks_at
     harness.pass(3).pass(3).pass(3);
     assert!(!asks(&harness), "{:?}", harness.waiting());
     harness.pass(4);
-    assert!(asks(&harness), "it asks all the same");
+    assert!(asks(&harness), "it is still polled");
     harness.settle().await;
     harness.pass(11);
     harness.send(Msg::Focus(true));
-    assert!(asks(&harness), "what is older than ten seconds is asked for again");
+    assert!(asks(&harness), "data older than ten seconds is refetched");
     harness.settle().await.expect("bench");
 }
 
 #[tokio::test]
-async fn jobs_stand_under_their_pipeline_by_stage() {
+async fn jobs_are_listed_by_pipeline_and_stage() {
     let harness = open(80, 24).await;
     let lines = harness.lines();
     let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}"));
@@ -88,7 +88,7 @@ async fn jobs_stand_under_their_pipeline_by_stage() {
 }
 
 #[tokio::test]
-async fn a_running_clock_runs_and_a_quiet_list_is_silent() {
+async fn clocks_tick_for_running_jobs_and_an_idle_list_does_not_wake_up() {
     let mut harness = open(80, 24).await;
     harness.pass(1);
     assert!(harness.line_with("bench").contains("1m 01s"), "{}", harness.picture());
@@ -97,11 +97,11 @@ async fn a_running_clock_runs_and_a_quiet_list_is_silent() {
     harness.reply(JOBS, &quiet).pass(2).settle().await;
     harness.expect_no("bench");
     harness.pass(10);
-    assert_eq!(harness.app.wake_at(), None, "nothing runs, and still it wakes");
+    assert_eq!(harness.app.wake_at(), None, "nothing runs, but the app still wakes up");
 }
 
 #[tokio::test]
-async fn what_runs_is_asked_for_again_and_the_selection_stays_on_its_job() {
+async fn running_jobs_are_polled_and_the_selection_stays_on_its_job() {
     let mut harness = open(80, 24).await;
     harness.press("j j");
     assert!(harness.line_with("screens").starts_with('▌') || harness.line_with("retried").starts_with('▌'));
@@ -118,9 +118,9 @@ async fn what_runs_is_asked_for_again_and_the_selection_stays_on_its_job() {
 }
 
 #[tokio::test]
-async fn actions_go_to_the_marked_jobs_and_say_why_not() {
+async fn actions_apply_to_marked_jobs_and_report_failures() {
     let mut harness = open(80, 24).await;
-    // build compile, unit, unit (retried), screens
+    // The rows: build compile, unit, unit (retried), screens.
     harness.press("j j j Space").expect("1 marked");
     harness.press("k k k k Space").expect("2 marked");
     harness.reply("POST /projects/acme%2Frocket-ui/jobs/20/retry", one(24, 318, "build", "compile", "pending"));
@@ -138,7 +138,7 @@ async fn actions_go_to_the_marked_jobs_and_say_why_not() {
 }
 
 #[tokio::test]
-async fn canceling_and_erasing_ask_first_and_name_the_job() {
+async fn canceling_and_erasing_ask_for_confirmation_with_the_job_name() {
     let mut harness = open(80, 24).await;
     harness.press("/").type_text("bench").press("Enter X");
     harness.expect("Cancel #23 bench?");
@@ -151,7 +151,7 @@ async fn canceling_and_erasing_ask_first_and_name_the_job() {
 }
 
 #[tokio::test]
-async fn marks_outlive_a_question_that_is_answered_with_no() {
+async fn declining_a_question_keeps_the_marks() {
     let mut harness = open(80, 24).await;
     harness.press("/").type_text("bench").press("Enter Space").expect("1 marked");
     harness.press("X").expect("Cancel #23 bench?");
@@ -160,18 +160,18 @@ async fn marks_outlive_a_question_that_is_answered_with_no() {
 }
 
 #[tokio::test]
-async fn what_waits_behind_a_job_started_by_hand_is_not_asked_for_again() {
+async fn jobs_behind_a_manual_job_are_not_polled() {
     let mut harness = open(80, 24).await;
     let mut waits = one(30, 321, "deploy", "production", "created");
     waits["pipeline"]["status"] = json!("manual");
     harness.reply(JOBS, [waits]).pass(2).settle().await;
     harness.expect("pipeline 321");
     harness.pass(10);
-    assert_eq!(harness.app.wake_at(), None, "nothing moves, and still it wakes");
+    assert_eq!(harness.app.wake_at(), None, "nothing runs, but the app still wakes up");
 }
 
 #[tokio::test]
-async fn the_filter_keeps_what_fits_and_an_empty_tab_says_so() {
+async fn the_filter_keeps_matching_jobs_and_an_empty_tab_says_so() {
     let mut harness = open(80, 24).await;
     harness.press("/").type_text("screens").press("Enter");
     harness.expect("screens").expect_no("compile");
@@ -183,13 +183,13 @@ async fn the_filter_keeps_what_fits_and_an_empty_tab_says_so() {
     harness.expect("No job is in that state.");
 }
 
-/// The first line of the screen.
+/// Returns the first line of the screen.
 fn head(harness: &Harness) -> String {
     harness.lines().remove(0)
 }
 
 #[tokio::test]
-async fn the_header_counts_the_jobs_that_are_shown() {
+async fn the_header_counts_the_visible_jobs() {
     let mut harness = open(120, 24).await;
     assert!(head(&harness).contains("jobs  8 "), "{}", harness.picture());
     harness.press("/").type_text("screens").press("Enter");
@@ -199,9 +199,9 @@ async fn the_header_counts_the_jobs_that_are_shown() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_on_two_pages_is_counted_once() {
+async fn a_job_on_two_pages_is_counted_once() {
     let mut harness = Begin::at(place()).size(120, 24).open();
-    // A job came while the pages were read: the last one of the first page is the first one of the second, too.
+    // A job was added between the pages: the last job of the first page is also the first of the second.
     let mut all: Vec<Value> = (0..100).map(|n| one(1000 - n, 318, "test", &format!("job-{n}"), "success")).collect();
     all.push(all[99].clone());
     all.push(one(7, 318, "test", "the-last", "success"));
@@ -212,7 +212,7 @@ async fn a_job_that_is_on_two_pages_is_counted_once() {
 }
 
 #[tokio::test]
-async fn on_a_wide_screen_the_pipeline_is_a_board_that_can_be_walked() {
+async fn a_wide_screen_shows_the_pipeline_as_a_navigable_board() {
     let mut harness = open(160, 30).await;
     harness.expect("pipeline 318 ─").expect("by ada");
     let head = harness.line_with(" deploy ");
@@ -228,7 +228,7 @@ async fn on_a_wide_screen_the_pipeline_is_a_board_that_can_be_walked() {
 }
 
 #[tokio::test]
-async fn below_the_board_stand_the_facts_of_the_job_under_the_cursor() {
+async fn details_of_the_selected_job_are_shown_below_the_board() {
     let mut harness = Begin::at(place().item(318)).size(160, 40).open();
     let mut of_318: Vec<Value> = world().into_iter().filter(|job| job["pipeline"]["id"] == 318).collect();
     of_318[2]["coverage"] = json!(85.54);
@@ -244,7 +244,7 @@ async fn below_the_board_stand_the_facts_of_the_job_under_the_cursor() {
     harness.expect("✓ unit          2m 00s    ▷");
     harness.expect("#23 bench ─").expect("coverage   85.5 %").expect("queued     7s").expect("mill-3 #3");
     harness.expect("median     1m 20s").expect("Draw only visible rows");
-    // Where there is no room below, what it took before stands under the job itself.
+    // Without room below the board, the median is shown under the job itself.
     harness.resize(160, 12);
     harness.expect("median 1m 20s").expect_no("coverage");
     harness.resize(80, 24);
@@ -252,7 +252,7 @@ async fn below_the_board_stand_the_facts_of_the_job_under_the_cursor() {
 }
 
 #[tokio::test]
-async fn while_a_filter_is_typed_the_cursor_is_on_the_first_job_that_fits_and_stays_there() {
+async fn typing_a_filter_moves_the_cursor_to_the_first_match_for_good() {
     let mut harness = open(80, 24).await;
     harness.press("j j j j j").press("/").type_text("ref:main name:unit");
     assert!(harness.lines().iter().find(|line| line.starts_with('▌')).expect("a cursor").contains("#25"));
@@ -262,21 +262,21 @@ async fn while_a_filter_is_typed_the_cursor_is_on_the_first_job_that_fits_and_st
 }
 
 #[tokio::test]
-async fn errors_stand_where_the_jobs_would() {
+async fn errors_are_shown_in_place_of_the_jobs() {
     let mut harness = Begin::at(place()).open();
     harness.fail(JOBS, 403, "403 Forbidden").settle().await;
     harness.expect("Not allowed").expect("403 Forbidden");
 }
 
 #[tokio::test]
-async fn an_error_beside_known_jobs_is_one_line() {
+async fn an_error_above_known_jobs_takes_one_line() {
     let mut harness = open(80, 24).await;
     harness.unreachable(JOBS).pass(2).settle().await;
     harness.expect("bench").expect("Server unreachable");
 }
 
 #[tokio::test]
-async fn a_list_that_is_refused_is_not_asked_for_again_and_no_clock_runs() {
+async fn a_refused_list_is_not_polled_and_no_clock_ticks() {
     for (status, words) in [(404, "Not found"), (403, "Not allowed"), (401, "Not signed in")] {
         let mut harness = open(80, 24).await;
         harness.press("j").fail(JOBS, status, "no more").pass(2).settle().await;
@@ -284,12 +284,12 @@ async fn a_list_that_is_refused_is_not_asked_for_again_and_no_clock_runs() {
         let before = harness.asked.len();
         harness.pass(10).pass(60).settle().await;
         assert!(!harness.asked[before..].iter().any(|line| line.starts_with(JOBS)), "{:?}", harness.asked);
-        assert_eq!(harness.app.wake_at(), None, "{status}: nothing is live, and still it wakes");
+        assert_eq!(harness.app.wake_at(), None, "{status}: nothing is live, but the app still wakes up");
     }
 }
 
 #[tokio::test]
-async fn no_size_is_too_small() {
+async fn the_jobs_can_be_drawn_at_any_size() {
     let mut harness = open(160, 40).await;
     for (width, height) in [(44, 12), (60, 13), (100, 12), (119, 20), (120, 12), (121, 60), (300, 90), (10, 3)] {
         harness.resize(width, height);
@@ -299,13 +299,13 @@ async fn no_size_is_too_small() {
 }
 
 #[tokio::test]
-async fn the_screen() {
+async fn the_jobs_screen_matches_its_snapshots() {
     insta::assert_snapshot!("jobs_80", open(80, 24).await.picture());
     insta::assert_snapshot!("jobs_160", open(160, 30).await.picture());
 }
 
 #[tokio::test]
-async fn a_manual_job_is_played_with_variables_that_are_kept_nowhere() {
+async fn variables_of_a_manual_job_are_sent_but_never_stored() {
     let mut harness = Begin::at(place()).size(120, 30).open();
     harness.reply(
         "GET /projects/acme%2Frocket-ui/jobs",

@@ -1,5 +1,5 @@
-//! Killed after any step of writing: what was typed is there after the restart or has arrived, and arrives once. A part
-//! of it runs each time; `LABSCOPE_KILLS=all` runs all.
+//! The program is killed after each step of a write: after the restart, the text is still there or has arrived, exactly
+//! once. `LABSCOPE_KILLS=all` runs all cases instead of some.
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
@@ -7,14 +7,14 @@ use labscope::app::Place;
 use labscope::app::action::Msg;
 use labscope::backend::Running;
 
-/// What is written somewhere.
+/// A text to write, and where.
 struct Writing {
     place: fn() -> Place,
-    /// A comment that is there before; none where it is empty.
+    /// A comment that exists before; empty if there is none.
     before: &'static str,
-    /// What is clicked on first; nothing where it is empty.
+    /// The text to click on first; empty if there is none.
     on: &'static str,
-    /// The key that opens it.
+    /// The key that opens the editor or form.
     key: &'static str,
     words: &'static str,
 }
@@ -73,7 +73,7 @@ impl Writing {
         app.press(self.key).settle().await;
     }
 
-    /// Types it; whether the program lived to see the text.
+    /// Types the text; returns whether the program lived long enough to show it.
     fn type_in(&self, app: &mut Harness) -> bool {
         app.press("Home");
         let is_seen = !app.is_killed();
@@ -81,14 +81,14 @@ impl Writing {
         is_seen
     }
 
-    /// Returns how often another program finds it on the server.
+    /// Returns how often the text is found in a fresh session.
     async fn count(&self, server: &Running) -> usize {
         let app = self.open(server, self.begin()).await;
         app.lines().iter().map(|line| line.matches(self.words.trim()).count()).sum()
     }
 
-    /// Writes it until the program is killed, starts again, and goes on. Returns how often it is found in the end, and
-    /// whether the program was killed at all.
+    /// Writes the text, kills the program after `steps` steps, restarts it and continues; returns how often the text is
+    /// found in the end, and whether the program was killed at all.
     async fn killed(&self, steps: usize) -> (usize, bool) {
         let server = demo().await;
         if !self.before.is_empty() {
@@ -112,7 +112,7 @@ impl Writing {
         let mut app = self.open(&server, begin).await;
         app.pass(10).settle().await;
         let has_arrived = self.count(&server).await > 0;
-        // A form is the person's to send again.
+        // A form is only sent again by the user.
         if !has_arrived || !self.is_form() {
             self.edit(&mut app).await;
             if !is_seen {
@@ -128,14 +128,14 @@ impl Writing {
     }
 }
 
-/// Sends what is open, and waits until nothing is left to do.
+/// Sends the open form or comment, and waits until nothing is in flight.
 async fn send(app: &mut Harness) {
     app.press("C-s").settle().await;
     app.pass(10).settle().await;
 }
 
 #[tokio::test]
-async fn what_is_written_is_there_or_has_arrived_once_wherever_it_is_killed() {
+async fn a_text_is_kept_or_arrives_once_wherever_the_program_is_killed() {
     let every = if std::env::var("LABSCOPE_KILLS").is_ok_and(|value| value == "all") { 1 } else { 3 };
     for writing in WRITINGS.iter().step_by(every) {
         let (whole, _) = writing.killed(usize::MAX).await;

@@ -25,7 +25,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_has_its_color_and_counts_and_leads_to_what_has_it() {
+async fn labels_show_colors_and_counts_and_open_their_issues() {
     let mut harness = open().await;
     for words in ["▰▰", "bug", "About bug", "#d9534f", "12", "3", "4"] {
         assert!(harness.line_with("About bug").contains(words), "{words}\n{}", harness.picture());
@@ -38,7 +38,7 @@ async fn each_has_its_color_and_counts_and_leads_to_what_has_it() {
 }
 
 #[tokio::test]
-async fn one_is_created_changed_and_deleted_after_a_question() {
+async fn a_label_can_be_created_changed_and_deleted_after_confirmation() {
     let mut harness = open().await;
     harness
         .press("+")
@@ -63,7 +63,7 @@ async fn one_is_created_changed_and_deleted_after_a_question() {
 }
 
 #[tokio::test]
-async fn those_of_a_group_are_changed_there_and_a_server_without_them_says_so() {
+async fn group_labels_are_changed_in_the_group_and_missing_support_is_reported() {
     let mut harness = Begin::at(Place::new("labels").group("acme")).size(100, 20).open();
     harness.reply("GET /groups/acme/labels", [label(9, "security", "#b02a37")]).settle().await;
     harness.expect("security").press("D y Enter");
@@ -75,7 +75,7 @@ async fn those_of_a_group_are_changed_there_and_a_server_without_them_says_so() 
 }
 
 #[tokio::test]
-async fn the_filter_is_the_server_s_and_ours_where_that_does_not_know_it() {
+async fn the_filter_is_applied_by_the_server_and_locally() {
     let mut harness = open().await;
     harness.reply("GET /projects/a%2Fb/labels", [label(1, "bug", "#d9534f"), label(9, "security", "#zzzzzz")]);
     harness.press("/").type_text("secu").settle().await;
@@ -88,7 +88,7 @@ async fn the_filter_is_the_server_s_and_ours_where_that_does_not_know_it() {
 }
 
 #[tokio::test]
-async fn labels_are_kept_by_a_server() {
+async fn a_label_can_be_created_on_a_real_server() {
     let server = demo().await;
     let place = Place::new("labels").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(120, 30).server(&server.base_url, server.token()).open();

@@ -1,10 +1,10 @@
-//! What all places with a list do alike.
+//! Behavior that all places with a list share.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
-/// A place with two rows, and what its rows can do.
+/// A place with a list of two rows, and the capabilities of the list.
 struct List {
     place: Place,
     line: &'static str,
@@ -75,7 +75,7 @@ fn lists() -> Vec<List> {
     ]
 }
 
-/// The selected row of the list, or what a panel beside it says of that.
+/// Returns the selected row of the list, or the part of the detail panel that names it.
 fn selected(harness: &Harness) -> String {
     let lines = harness.lines();
     let mut parts = lines.iter().flat_map(|line| line.split('│'));
@@ -83,7 +83,7 @@ fn selected(harness: &Harness) -> String {
 }
 
 #[tokio::test]
-async fn esc_ends_marks_then_the_filter_then_the_focus_of_the_panel_beside() {
+async fn esc_clears_marks_then_the_filter_then_the_focus_of_the_detail_panel() {
     for List { place, line, rows, marks, detail } in lists() {
         let name = place.pane.clone();
         let mut harness = Begin::at(place).size(160, 24).open();
@@ -105,7 +105,7 @@ async fn esc_ends_marks_then_the_filter_then_the_focus_of_the_panel_beside() {
         harness.press("Esc").settle().await;
         assert!(!head(&harness).contains("first"), "{name}\n{}", harness.picture());
         if detail {
-            // The panel has the focus still.
+            // The panel still has the focus.
             harness.press("k");
             assert!(selected(&harness).contains("first-two"), "{name}\n{}", harness.picture());
             harness.press("Esc");

@@ -1,4 +1,5 @@
-//! Panes as the user sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
+//! Panes as the user sees them: tests press keys and read the lines of the screen, with scripted replies or a real
+//! server.
 
 mod accessible;
 mod administrators;
@@ -51,7 +52,7 @@ mod repository;
 mod review;
 mod rule;
 mod runners;
-// Other kinds of tests use the rest of it.
+// Other test programs use the rest of it.
 #[allow(dead_code)]
 #[path = "../support/scripted.rs"]
 mod scripted;

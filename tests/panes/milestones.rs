@@ -36,7 +36,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_shows_its_dates_and_how_far_it_has_come() {
+async fn milestones_show_their_dates_and_progress() {
     let mut harness = open().await;
     for words in ["0.4", "▰▰▱▱▱ 1/2", "2026-06-10", "3h"] {
         assert!(harness.line_with("3h").contains(words), "{words}\n{}", harness.picture());
@@ -52,7 +52,7 @@ async fn each_shows_its_dates_and_how_far_it_has_come() {
 }
 
 #[tokio::test]
-async fn one_is_created_changed_closed_and_deleted_after_a_question() {
+async fn a_milestone_can_be_created_changed_closed_and_deleted() {
     let mut harness = open().await;
     harness.press("+").expect("New milestone in a/b").type_text("0.5").press("Tab Tab").type_text("2026-12-24");
     harness.reply(&format!("POST {AT}"), milestone(5, "0.5", "2026-12-24")).press("C-s").settle().await;
@@ -74,7 +74,7 @@ async fn one_is_created_changed_closed_and_deleted_after_a_question() {
 }
 
 #[tokio::test]
-async fn a_server_without_them_says_so_and_hostile_ones_are_only_shown() {
+async fn missing_support_is_reported_and_hostile_milestones_are_sanitized() {
     let mut harness = Begin::at(Place::new("milestones").group("acme")).size(100, 20).open();
     harness.unsupported("GET /groups/acme/milestones").settle().await;
     harness.expect("Not supported by this server");
@@ -92,7 +92,7 @@ async fn a_server_without_them_says_so_and_hostile_ones_are_only_shown() {
 }
 
 #[tokio::test]
-async fn milestones_are_kept_by_a_server() {
+async fn a_milestone_can_be_created_on_a_real_server() {
     let server = demo().await;
     let place = Place::new("milestones").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();

@@ -1,8 +1,8 @@
-//! A monkey in every place: keys, the mouse and sizes of the terminal by chance, over a server that answers late, out
-//! of order, and at times not at all. After each step what must hold everywhere is checked.
+//! A monkey test of every place: random keys, mouse events and terminal sizes, over a server that answers late, out of
+//! order, or not at all. The invariants of all places are checked after each step.
 //!
-//! Chance is seeded, and nothing depends on how long something takes: what fails, fails again. `LABSCOPE_MONKEY_STEPS`
-//! makes runs longer than the usual ones.
+//! The random numbers are seeded and nothing depends on timing, so failures are reproducible. `LABSCOPE_MONKEY_STEPS`
+//! increases the number of steps.
 
 use crate::dice::Dice;
 use crate::harness::{Begin, Harness};
@@ -19,32 +19,32 @@ use secrecy::SecretString;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Steps in each place, where nothing else is asked for.
+/// The default number of steps per place.
 const STEPS: usize = 120;
-/// After so many steps the place is opened again: otherwise most of them would be taken elsewhere.
+/// The number of steps after which the place is reopened; otherwise most steps would happen elsewhere.
 const ROUND: usize = 40;
-/// What is pressed anywhere, the more often the more often it stands here.
+/// Keys pressed in any place; repeated ones are pressed more often.
 const KEYS: &str = "j j j j k k h l G G g C-d C-u Enter Enter Esc Esc Tab Tab Space n N r q : ? a C-p 1 2 3 4 y";
-/// What is typed into whatever is open.
+/// Key sequences that type texts into whatever is open.
 const TEXTS: &[&str] =
     &["/ r o w s Enter", "/ z z z Enter", ": j o b s Enter", "? / X", "C-p r e a d Enter", "L 7 Enter"];
 /// Widths and heights of the terminal.
 const SIZES: &[(u16, u16)] = &[(120, 40), (80, 24), (160, 45), (60, 12), (20, 8), (7, 3), (1, 1), (200, 60)];
-/// What a write that destroys something has in its line: it never goes out without a question.
+/// Parts of request lines of destructive writes, which must never be sent without a question.
 const DESTROYS: &[&str] = &["DELETE ", "/erase", "/merged_branches"];
 
-/// One thing that happens.
+/// A single step.
 #[derive(Clone, Debug, PartialEq)]
 enum Step {
     Keys(String),
     Mouse(MouseEventKind, u16, u16),
     Size(u16, u16),
     Seconds(i64),
-    /// The server answers what comes there among all that waits, by name.
+    /// The server answers a pending effect, given by its line.
     Answers(String),
-    /// It does not, and why.
+    /// A pending effect fails.
     Fails(String, Fault),
-    /// The server does what is written.
+    /// The server accepts a pending write.
     Succeeds(String),
 }
 
@@ -118,12 +118,12 @@ impl Step {
     }
 }
 
-/// Returns whether a line that waits for an answer changes something.
+/// Returns whether a pending line is a write.
 fn is_write(line: &str) -> bool {
     ["POST ", "PUT ", "DELETE "].iter().any(|method| line.starts_with(method))
 }
 
-/// What is compared before and after a step.
+/// The state compared before and after a step.
 struct Seen {
     place: Place,
     footer: String,
@@ -142,18 +142,18 @@ impl Seen {
         }
     }
 
-    /// Returns what stands in the footer where that is no list of keys.
+    /// Returns the message in the footer, unless it shows key hints.
     fn message(&self) -> Option<&str> {
         Some(self.footer.as_str()).filter(|words| words.contains(": ") || words.ends_with('.'))
     }
 }
 
-/// Returns whether something lies over the place.
+/// Returns whether an overlay is open.
 fn has_popup(app: &Harness) -> bool {
     app.lines().iter().any(|line| line.contains('╭'))
 }
 
-/// Places that list one thing, and the title of their first column.
+/// Places with a single list, and the title of its first column.
 const LISTS: &[(&str, &str)] = &[
     ("projects", "Project"),
     ("mrs", "Title"),
@@ -165,7 +165,7 @@ const LISTS: &[(&str, &str)] = &[
     ("runners", "Runner"),
 ];
 
-/// Returns how many rows the first line counts: `7`, `100+`, `3 of 119`.
+/// Returns the number of rows that the first line reports: `7`, `100+`, `3 of 119`.
 fn counted(first: &str) -> Option<usize> {
     let number = |words: &str| {
         let (number, rest) = words.split_once(' ').unwrap_or((words, "of"));
@@ -174,7 +174,8 @@ fn counted(first: &str) -> Option<usize> {
     first.split("  ").map(str::trim).filter_map(number).last()
 }
 
-/// Returns why a list cannot be right: its first line counts other rows than it shows, or none of them is selected.
+/// Returns the problem with a list, if any: its first line reports another number of rows than it shows, or no row is
+/// selected.
 fn wrong_list(pane: &str, app: &Harness) -> Option<String> {
     let title = LISTS.iter().find(|(id, _)| *id == pane).map(|(_, title)| title)?;
     let lines = app.lines();
@@ -188,7 +189,7 @@ fn wrong_list(pane: &str, app: &Harness) -> Option<String> {
     let body: Vec<String> = lines[head + 1..lines.len() - 1].iter().map(|line| left(line)).collect();
     let is_row = |line: &&String| !line.is_empty() && !line.contains(" retries");
     let rows: Vec<&String> = body.iter().take_while(is_row).collect();
-    // Where something could not be read, or is on its way, rows may be missing.
+    // Rows may be missing if a page failed or is loading.
     let is_whole = !body.iter().any(|line| line.contains(" retries"));
     let wrong = if rows.len() < body.len() && is_whole { rows.len() != count } else { rows.len() > count };
     if wrong {
@@ -200,7 +201,7 @@ fn wrong_list(pane: &str, app: &Harness) -> Option<String> {
     None
 }
 
-/// Returns why the screen after a step cannot be right; nothing where it can.
+/// Returns the problem with the screen after a step, if any.
 fn wrong(step: &Step, before: &Seen, app: &Harness) -> Option<String> {
     let after = Seen::of(app);
     let moved = before.place.pane != after.place.pane;
@@ -220,37 +221,37 @@ fn wrong(step: &Step, before: &Seen, app: &Harness) -> Option<String> {
     if let Some(why) = wrong_list(&after.place.pane, app) {
         return Some(why);
     }
-    // A message can be covered, and be seen again.
+    // A message may be covered and reappear.
     let news = after.message().filter(|words| before.message() != Some(words) && matches!(step, Step::Keys(_)))?;
     if has_popup(app) {
         return None;
     }
     let lines = app.lines();
-    // Elsewhere headings can be under the cursor, or the board of a pipeline lies beside the list.
+    // In other places, the cursor may be on a heading, or a pipeline board is beside the list.
     let is_list = !["home", "jobs", "pipelines"].contains(&after.place.pane.as_str());
     let has_rows = lines.iter().any(|line| line.starts_with('▌')) && !lines[0].contains(" 0 ");
-    // A folder is selected where no file is.
+    // A folder is selected instead of a file.
     if news.ends_with(" is selected") && !news.ends_with("no file is selected") && !moved && is_list && has_rows {
         return Some(format!("{news:?}, and something is"));
     }
     None
 }
 
-/// The replies of the demo world, each asked for once.
+/// The replies of the demo world; each is requested only once.
 pub struct World {
     client: Client,
     replies: HashMap<String, (u16, bool, Vec<u8>)>,
 }
 
 impl World {
-    /// The world that `running` serves, as its administrator sees it.
+    /// Returns the world served by `running`, as its administrator sees it.
     pub fn of(running: &Running) -> World {
         let mut server = Server::new(running.base_url.parse().expect("the address of a server"));
         server.token = Some(SecretString::from(running.tokens["root"].clone()));
         World { client: Client::new(server).expect("a client"), replies: HashMap::new() }
     }
 
-    /// Has the answers ready to all that is asked.
+    /// Scripts the replies to all pending reads.
     pub async fn prepare(&mut self, app: &mut Harness) {
         for line in app.reads() {
             let Some(target) = line.strip_prefix("GET ").filter(|_| !app.knows(&line)) else { continue };
@@ -270,7 +271,7 @@ impl World {
     }
 }
 
-/// Returns where a place of the registry is opened in the demo world.
+/// Returns the place in the demo world at which a pane is opened.
 pub fn place_of(id: &str) -> Place {
     let place = Place::new(id);
     match id {
@@ -290,7 +291,7 @@ pub fn place_of(id: &str) -> Place {
     }
 }
 
-/// A round in one place. What fails is told with all that led to it.
+/// Runs one round in a place; an error includes all steps that led to it.
 async fn round(world: &mut World, place: &Place, seed: u64, steps: usize) -> Result<(), String> {
     let mut dice = Dice(seed);
     let mut app = Begin::at(place.clone()).size(120, 40).open();
@@ -314,12 +315,12 @@ async fn round(world: &mut World, place: &Place, seed: u64, steps: usize) -> Res
     Ok(())
 }
 
-/// Reasons that take for absent what may be on its way.
+/// Reasons that treat something as missing although it may still be loading.
 const RASH: &[&str] =
     &["is selected", "under the cursor", "no file", "binary file", "no archive", "no pipeline", "no sections"];
 
 #[test]
-fn before_anything_arrives_no_command_takes_it_for_absent() {
+fn commands_do_not_report_content_as_missing_before_it_is_loaded() {
     let mut rash = Vec::new();
     for entry in PANES {
         for info in (entry.commands)() {
@@ -337,7 +338,7 @@ fn before_anything_arrives_no_command_takes_it_for_absent() {
 }
 
 #[tokio::test]
-async fn whatever_is_pressed_what_is_shown_stays_true() {
+async fn random_input_never_breaks_the_invariants_of_the_screen() {
     let steps = crate::length::length("LABSCOPE_MONKEY_STEPS", STEPS);
     let running = demo().await;
     let mut world = World::of(&running);
@@ -348,5 +349,5 @@ async fn whatever_is_pressed_what_is_shown_stays_true() {
         }
     }
     running.stop().await;
-    assert!(wrongs.is_empty(), "{} rounds went wrong:\n{}", wrongs.len(), wrongs.join("\n\n"));
+    assert!(wrongs.is_empty(), "{} rounds failed:\n{}", wrongs.len(), wrongs.join("\n\n"));
 }

@@ -1,4 +1,4 @@
-//! One merge request: what it is, what is said of it, what it changes.
+//! A merge request: overview, notes, and changes.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
@@ -90,7 +90,7 @@ async fn open() -> Harness {
 }
 
 #[tokio::test]
-async fn the_overview_says_what_it_is_and_what_is_said_of_it() {
+async fn the_overview_shows_the_merge_request_and_its_notes() {
     let mut harness = open().await;
     for words in [
         "Draw only visible rows",
@@ -116,7 +116,7 @@ async fn the_overview_says_what_it_is_and_what_is_said_of_it() {
 }
 
 #[tokio::test]
-async fn a_wide_screen_has_the_facts_beside_what_is_said() {
+async fn a_wide_screen_shows_details_beside_the_notes() {
     let mut harness = open_at(place(), 160, 45).await;
     assert!(harness.line_with("Draw only visible rows").contains("│  Details ─"), "{}", harness.picture());
     assert!(harness.line_with("● open   feature/42 → main").contains("│"), "{}", harness.picture());
@@ -129,7 +129,7 @@ async fn a_wide_screen_has_the_facts_beside_what_is_said() {
 }
 
 #[tokio::test]
-async fn a_description_stays_as_it_is_while_its_pipeline_is_polled() {
+async fn polling_the_pipeline_does_not_disturb_the_description() {
     let mut harness = Begin::at(place()).size(100, 40).open();
     let mut whole = merge_request(42, "Draw only visible rows", "opened");
     whole["description"] = json!("one\n\ntwo\n\nthree\n\nfour\n\nfive");
@@ -151,14 +151,14 @@ async fn a_description_stays_as_it_is_while_its_pipeline_is_polled() {
 }
 
 #[tokio::test]
-async fn a_note_is_written_sent_and_seen() {
+async fn a_note_can_be_written_and_sent() {
     let mut harness = open().await;
     harness.press("c").type_text("It does.").expect("It does.");
     let kept = harness.kept.iter().find(|(key, _)| key.starts_with("@ada draft acme/rocket-ui!42 "));
     let kept = kept.expect("it is kept as it is typed").1;
     assert!(kept.contains("It does."), "{kept}");
     let post = "POST /projects/acme%2Frocket-ui/merge_requests/42/notes";
-    // Whether a server that failed took it is looked up, after a moment.
+    // After a server error, the outbox checks a moment later whether the note arrived.
     harness.fail(post, 500, "out of ink").press("C-s").settle().await;
     harness.expect("waiting to be sent").pass(4).settle().await;
     harness.expect("Not sent.").expect("out of ink").expect("It does.");
@@ -168,20 +168,20 @@ async fn a_note_is_written_sent_and_seen() {
     harness.press("C-s").settle().await;
     harness.expect("Commented on !42").expect("It does.");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
-    // The view has gone to it: what is copied is the new note.
+    // The view has moved to the new note, so that is what is copied.
     harness.press("y").press("Enter");
     assert_eq!(harness.copied, ["It does."]);
 }
 
 #[tokio::test]
-async fn a_kept_text_is_there_again_after_the_composer_was_closed() {
+async fn reopening_the_composer_restores_the_draft() {
     let mut harness = open().await;
     harness.press("c").type_text("Half a thought").press("Esc").expect("✎ begun, kept").expect_no("Note on !42");
     harness.press("c").expect("Note on !42").expect("Half a thought");
 }
 
 #[tokio::test]
-async fn the_composer_shows_how_the_text_will_look() {
+async fn the_composer_has_a_preview() {
     let mut harness = open().await;
     harness.press("c").type_text("- **bold**").press("C-r").settle().await;
     harness.expect("preview").expect("• bold");
@@ -189,7 +189,7 @@ async fn the_composer_shows_how_the_text_will_look() {
 }
 
 #[tokio::test]
-async fn own_notes_can_be_edited_and_deleted_and_others_cannot() {
+async fn only_your_own_notes_can_be_edited_or_deleted() {
     let mut harness = open().await;
     harness.press("]").press("e").expect("Edit a note on !42").expect("First of all:").press("Esc");
     harness.press("D").expect("Delete your note \"First of all:\"");
@@ -200,14 +200,14 @@ async fn own_notes_can_be_edited_and_deleted_and_others_cannot() {
 }
 
 #[tokio::test]
-async fn a_reply_quotes_the_note_under_the_cursor() {
+async fn a_reply_quotes_the_selected_note() {
     let mut harness = open().await;
     harness.press("] ] ]").press("R");
     harness.expect("> Does this hold when the window is **empty**?").expect("@bo");
 }
 
 #[tokio::test]
-async fn a_note_on_a_line_leads_to_the_line() {
+async fn a_note_on_a_line_opens_the_line() {
     let mut harness = open().await;
     harness.press("] ] ]").press("Enter").settle().await;
     harness.press("y").type_text("line").press("Enter");
@@ -215,7 +215,7 @@ async fn a_note_on_a_line_leads_to_the_line() {
 }
 
 #[tokio::test]
-async fn changes_stand_beside_their_files() {
+async fn changes_are_shown_beside_the_file_list() {
     let mut harness = open_at(place().tab("changes"), 140, 40).await;
     for words in [
         "Files 8",
@@ -236,7 +236,7 @@ async fn changes_stand_beside_their_files() {
 }
 
 #[tokio::test]
-async fn a_search_goes_through_all_files_and_counts() {
+async fn a_search_covers_all_files_and_counts_matches() {
     let mut harness = open_at(place().tab("changes"), 80, 24).await;
     harness.press("Tab").press("/").type_text("added").settle().await;
     harness.press("Enter").expect("/added 1/3").press("n").expect("/added 2/3").press("n").expect("/added 3/3");
@@ -247,7 +247,7 @@ async fn a_search_goes_through_all_files_and_counts() {
 }
 
 #[tokio::test]
-async fn files_are_filtered_as_one_types() {
+async fn the_file_list_is_filtered_while_typing() {
     let mut harness = open_at(place().tab("changes"), 80, 24).await;
     harness
         .press("/")
@@ -261,15 +261,15 @@ async fn files_are_filtered_as_one_types() {
 }
 
 #[tokio::test]
-async fn hunks_get_their_colors_and_files_fold() {
+async fn hunks_are_highlighted_and_files_can_be_folded() {
     let mut harness = open_at(place().tab("changes"), 140, 40).await;
     let keyword = harness.style_of("let new");
-    assert_ne!(keyword.fg, harness.style_of("new = 2").fg, "the keyword has no color of its own");
+    assert_ne!(keyword.fg, harness.style_of("new = 2").fg, "the keyword is not highlighted");
     harness.press("Tab").press("-").expect_no("let new = 2;").press("-").expect("let new = 2;");
 }
 
 #[tokio::test]
-async fn commits_and_pipelines_open_their_places() {
+async fn the_commits_and_pipelines_tabs_show_their_lists() {
     let mut harness = open().await;
     harness.press("2").settle().await;
     harness.expect("9f3c2abd  Draw rows in sight").expect("Commits 1");
@@ -278,7 +278,7 @@ async fn commits_and_pipelines_open_their_places() {
 }
 
 #[tokio::test]
-async fn a_missing_one_gives_way_and_a_denied_one_says_so() {
+async fn a_missing_merge_request_opens_the_list_and_a_denied_one_is_reported() {
     let mut harness = Begin::at(place()).open();
     harness.fail(MR, 404, "404 Not found").settle().await;
     assert_eq!(harness.app.place().pane, "mrs");
@@ -288,7 +288,7 @@ async fn a_missing_one_gives_way_and_a_denied_one_says_so() {
 }
 
 #[tokio::test]
-async fn two_thousand_notes_are_read_as_they_are_reached() {
+async fn two_thousand_notes_are_loaded_while_scrolling() {
     let mut harness = open().await;
     let many: Vec<Value> =
         (0..2000).map(|n| note(n + 1, "bo", &format!("Note number {n}\n\nwith two lines"))).collect();
@@ -304,7 +304,7 @@ async fn two_thousand_notes_are_read_as_they_are_reached() {
 }
 
 #[tokio::test]
-async fn marked_lines_are_seen_and_end_with_escape() {
+async fn marked_lines_are_highlighted_until_escape() {
     let mut harness = open_at(place().tab("changes"), 140, 40).await;
     harness.press("Tab");
     let plain = harness.style_of("let old").bg;
@@ -315,7 +315,7 @@ async fn marked_lines_are_seen_and_end_with_escape() {
 }
 
 #[tokio::test]
-async fn the_pipeline_of_a_fork_is_asked_for_where_it_runs_and_may_be_hidden() {
+async fn the_pipeline_of_a_fork_is_requested_from_the_fork_and_may_be_hidden() {
     let place = || Place::new("mr").project("acme/rocket-ui").item(42);
     let with_fork = |harness: &mut Harness| {
         let mut whole = merge_request(42, "From a fork", "opened");
@@ -337,7 +337,7 @@ async fn the_pipeline_of_a_fork_is_asked_for_where_it_runs_and_may_be_hidden() {
 }
 
 #[tokio::test]
-async fn a_pipeline_stands_as_a_board_beside_the_list_and_its_jobs_open() {
+async fn a_pipeline_is_shown_as_a_board_and_its_jobs_open() {
     let mut harness = open_at(place().tab("pipelines"), 140, 30).await;
     let stages = [
         json!({"id": 2, "name": "screens", "stage": "test", "status": "failed"}),

@@ -34,7 +34,7 @@ async fn open() -> Harness {
 }
 
 #[tokio::test]
-async fn open_ones_are_listed_first_with_what_matters() {
+async fn open_merge_requests_come_first_with_the_important_fields() {
     let mut harness = open().await;
     let line = harness.line_with("Draw only visible rows");
     for part in ["●", "!42", "bo", "3h"] {
@@ -49,7 +49,7 @@ async fn open_ones_are_listed_first_with_what_matters() {
 }
 
 #[tokio::test]
-async fn a_wide_screen_shows_the_description_of_the_selected_one() {
+async fn a_wide_screen_shows_the_description_of_the_selected_merge_request() {
     let mut harness = open().await;
     harness.expect_no("matters.");
     harness.resize(160, 45).settle().await;
@@ -59,7 +59,7 @@ async fn a_wide_screen_shows_the_description_of_the_selected_one() {
 }
 
 #[tokio::test]
-async fn tabs_choose_the_state_and_the_filter_is_the_server_s() {
+async fn tabs_select_the_state_and_the_server_applies_the_filter() {
     let mut harness = open().await;
     harness.press("2").settle().await;
     harness.expect("Theme keys").expect_no("Draw only");
@@ -72,7 +72,7 @@ async fn tabs_choose_the_state_and_the_filter_is_the_server_s() {
 }
 
 #[tokio::test]
-async fn without_a_project_all_of_the_server_are_listed_with_theirs() {
+async fn without_a_project_all_merge_requests_are_listed_with_projects() {
     let mut harness = Begin::at(Place::new("mrs")).size(120, 30).open();
     harness.reply("GET /merge_requests", [merge_request(42, "Draw only visible rows", "opened")]).settle().await;
     assert!(harness.asked.iter().any(|l| l.contains("scope=all")), "{:?}", harness.asked);
@@ -81,7 +81,7 @@ async fn without_a_project_all_of_the_server_are_listed_with_theirs() {
 }
 
 #[tokio::test]
-async fn one_can_be_closed_and_its_branch_copied() {
+async fn a_merge_request_can_be_closed_and_its_branch_copied() {
     let mut harness = open().await;
     let closed = merge_request(42, "Draw only visible rows", "closed");
     harness.reply("PUT /projects/acme%2Frocket-ui/merge_requests/42", closed);
@@ -93,14 +93,14 @@ async fn one_can_be_closed_and_its_branch_copied() {
 }
 
 #[tokio::test]
-async fn a_second_click_opens_one() {
+async fn a_double_click_opens_a_merge_request() {
     let mut harness = open().await;
     harness.double_click_on("Retry reads");
     assert_eq!(harness.app.place(), Place::new("mr").project("acme/rocket-ui").item(9));
 }
 
 #[tokio::test]
-async fn a_filter_is_a_query_with_keys_that_are_offered_as_they_are_typed() {
+async fn a_query_offers_completions_and_is_sent_to_the_server() {
     let mut harness = open().await;
     harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
     harness.press("/").expect("author:").type_text("auth").press("Tab").expect("@me");
@@ -109,7 +109,7 @@ async fn a_filter_is_a_query_with_keys_that_are_offered_as_they_are_typed() {
     let asked = "author_id=5&labels=ui&order_by=updated_at&search=rows&state=opened&updated_after=2026-06-01";
     assert!(harness.asked.iter().any(|line| line.contains(asked)), "{:?}", harness.asked);
     harness.resize(120, 24).expect("author:@me  label:ui  updated:>2w  rows");
-    // What was known stays while the reply is on its way.
+    // Known rows stay visible while the reply is pending.
     harness.expect("Draw only visible rows");
     let place = harness.app.place();
     assert_eq!(place.query.as_deref(), Some("author:@me label:ui updated:>2w rows"));
@@ -118,7 +118,7 @@ async fn a_filter_is_a_query_with_keys_that_are_offered_as_they_are_typed() {
 }
 
 #[tokio::test]
-async fn a_query_that_cannot_be_asked_names_its_word_and_stays_until_it_is_mended() {
+async fn an_invalid_query_names_its_word_and_stays_until_fixed() {
     let mut harness = open().await;
     let before = harness.asked.len();
     harness.press("/").type_text("state:odd").press("Enter").settle().await;
@@ -131,7 +131,7 @@ async fn a_query_that_cannot_be_asked_names_its_word_and_stays_until_it_is_mende
 }
 
 #[tokio::test]
-async fn requests_of_a_group_are_those_of_its_projects() {
+async fn a_group_lists_the_merge_requests_of_its_projects() {
     let mut harness = Begin::at(Place::new("mrs").group("acme")).size(120, 30).open();
     let project = |name: &str| json!({"id": 7, "path_with_namespace": format!("acme/{name}")});
     harness.reply("GET /groups/acme/projects", [project("rocket-ui"), project("tools")]);
@@ -143,7 +143,7 @@ async fn requests_of_a_group_are_those_of_its_projects() {
 }
 
 #[tokio::test]
-async fn what_is_new_since_one_last_looked_is_marked() {
+async fn updates_since_the_last_visit_are_marked() {
     let mut begin = Begin::at(place()).size(120, 30);
     let seen = SeenMergeRequest { sha: String::new(), notes: 1, at: "2026-06-14T09:00:00Z".into() };
     let mut state = State::default();
@@ -162,12 +162,12 @@ async fn what_is_new_since_one_last_looked_is_marked() {
 }
 
 #[tokio::test]
-async fn marked_ones_change_together_and_each_says_how_it_went() {
+async fn marked_merge_requests_change_together_and_report_each_result() {
     let mut harness = open().await;
     harness.press("Space Space").expect("2 marked").press("e").expect("Change 2 merge requests");
     harness.press("Tab").type_text("fast").press("Tab").type_text("speed");
     let url = "PUT /projects/acme%2Frocket-ui/merge_requests";
-    // One is as it was, and one cannot be looked at again.
+    // One is unchanged, and one cannot be checked again.
     let one = "GET /projects/acme%2Frocket-ui/merge_requests";
     harness.reply(&format!("{one}/42"), merge_request(42, "Draw only visible rows", "opened"));
     harness.fail(&format!("{one}/9"), 500, "out of ink");
@@ -185,7 +185,7 @@ async fn marked_ones_change_together_and_each_says_how_it_went() {
 }
 
 #[tokio::test]
-async fn what_others_changed_of_marked_ones_is_said_before_it_is_replaced_and_their_labels_stay() {
+async fn concurrent_changes_of_marked_merge_requests_are_reported_first() {
     let mut harness = open().await;
     harness.press("Space Space e").expect("Change 2 merge requests");
     harness.press("Space Tab").type_text("fast");
@@ -206,7 +206,7 @@ async fn what_others_changed_of_marked_ones_is_said_before_it_is_replaced_and_th
 }
 
 #[tokio::test]
-async fn a_new_one_begins_with_the_words_of_its_commits() {
+async fn a_new_merge_request_is_prefilled_from_its_commits() {
     let mut harness = open().await;
     let api = "GET /projects/acme%2Frocket-ui";
     harness.reply(api, json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"}));
@@ -229,7 +229,7 @@ async fn a_new_one_begins_with_the_words_of_its_commits() {
 }
 
 #[tokio::test]
-async fn a_query_becomes_a_section_of_home_with_its_count() {
+async fn a_query_can_become_a_home_section_with_a_count() {
     let mut harness = open().await;
     harness.press("/").type_text("label:ui").press("Enter S").press("C-u").type_text("Pictures").press("Enter");
     harness.expect("Home has a section \"Pictures\" now");
@@ -246,18 +246,18 @@ async fn a_query_becomes_a_section_of_home_with_its_count() {
 }
 
 #[tokio::test]
-async fn a_wide_list_tells_what_is_decided_by_for_the_rows_in_sight() {
+async fn a_wide_list_loads_details_for_visible_rows_only() {
     let mut harness = detailed(220).await;
     let line = harness.lines().into_iter().find(|line| line.contains("!1  Request 1 ")).unwrap_or_default();
     for part in ["2 files +3 −1", "1/2", "1 thread", "✗"] {
         assert!(line.contains(part), "{part} in {line}");
     }
     let asked = |what: &str| harness.asked.iter().filter(|line| line.contains(what)).count();
-    assert_eq!(asked("/merge_requests/2/discussions"), 0, "nobody has said anything");
-    assert_eq!(asked("/merge_requests/60/"), 0, "it is not in sight");
+    assert_eq!(asked("/merge_requests/2/discussions"), 0, "there are no notes");
+    assert_eq!(asked("/merge_requests/60/"), 0, "it is not visible");
     assert_eq!(asked("/merge_requests/1/approvals"), 1, "{:?}", harness.asked);
     assert_eq!(asked("/merge_requests/2/approvals"), 1, "{:?}", harness.asked);
-    // It changed since, as the list says.
+    // The list reports a newer update.
     let mut newer = merge_request(1, "Request 1", "opened");
     newer["updated_at"] = json!("2026-06-15T10:00:00Z");
     harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [newer]).press("r").settle().await;
@@ -266,7 +266,7 @@ async fn a_wide_list_tells_what_is_decided_by_for_the_rows_in_sight() {
 }
 
 #[tokio::test]
-async fn what_is_decided_by_comes_before_labels_and_branches_at_every_width() {
+async fn merge_status_and_approvals_come_before_labels_at_every_width() {
     for (width, shown, left_out) in [
         (80, &["Merge", "Approved"][..], &["Unresolved", "Changes", "Labels"][..]),
         (120, &["Author", "Merge", "Approved"], &["Unresolved", "Changes", "Labels"]),
@@ -282,7 +282,7 @@ async fn what_is_decided_by_comes_before_labels_and_branches_at_every_width() {
     }
 }
 
-/// A list of which everything is known that it shows, as it stands on a screen of that width.
+/// Opens a list on a screen of the given width, with all visible details loaded.
 async fn detailed(width: u16) -> Harness {
     let mut harness = Begin::at(place()).size(width, 30).open();
     let mut rows: Vec<Value> = (1..=60).map(|iid| merge_request(iid, &format!("Request {iid}"), "opened")).collect();
@@ -304,7 +304,7 @@ async fn detailed(width: u16) -> Harness {
     let note = |resolved: bool| json!({"id": 1, "body": "Why?", "resolvable": true, "resolved": resolved, "author": {"id": 3}});
     let threads = [json!({"id": "a", "notes": [note(false)]}), json!({"id": "b", "notes": [note(true)]})];
     harness.reply(&format!("{LIST}/1/discussions"), threads);
-    // What a server of another edition lacks leaves the rest as it is.
+    // A feature missing from the server's edition does not affect the rest.
     harness.fail(&format!("{LIST}/2/approvals"), 403, "403 Forbidden");
     harness.settle().await;
     for _ in 0..40 {
@@ -314,7 +314,7 @@ async fn detailed(width: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn the_rows_of_the_first_frame_are_asked_about_without_another_key() {
+async fn details_of_the_first_rows_are_requested_without_a_key_press() {
     let mut harness = Begin::at(place()).size(80, 24).open();
     harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);
     harness.settle().await;
@@ -322,7 +322,7 @@ async fn the_rows_of_the_first_frame_are_asked_about_without_another_key() {
 }
 
 #[tokio::test]
-async fn a_narrow_list_asks_for_no_more_than_it_shows() {
+async fn a_narrow_list_requests_only_visible_details() {
     let mut harness = Begin::at(place()).size(80, 24).open();
     harness.reply(&format!("{LIST}?order_by=updated_at&state=opened"), [merge_request(1, "Request 1", "opened")]);
     harness.settle().await;

@@ -1,4 +1,4 @@
-//! Users, oneself and keys: what is shown to whom, what is sent, and what never is.
+//! Users, your own profile, and keys: what is shown to whom, what is sent, and what never is.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -45,7 +45,7 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn users_are_asked_for_by_a_typed_query_and_states_are_shown_as_they_come() {
+async fn users_can_be_queried_and_unknown_states_are_shown_verbatim() {
     let mut harness = at(Place::new("users"), true, 120, 30).await;
     harness.expect("bo@x.test").expect("ldap blocked").expect("blocked").expect("two-factor");
     harness.press("4 /").type_text("created:>2w attribute:team=rows sort:name-asc bo").settle().await;
@@ -59,7 +59,7 @@ async fn users_are_asked_for_by_a_typed_query_and_states_are_shown_as_they_come(
 }
 
 #[tokio::test]
-async fn who_is_no_administrator_is_told_what_is_missing_before_anything_is_sent() {
+async fn actions_for_administrators_are_refused_before_anything_is_sent() {
     let mut harness = at(Place::new("users"), false, 100, 30).await;
     harness.expect("administrators see more");
     harness.press("+").expect("for administrators only");
@@ -74,7 +74,7 @@ async fn who_is_no_administrator_is_told_what_is_missing_before_anything_is_sent
 }
 
 #[tokio::test]
-async fn a_user_is_deleted_only_after_the_name_was_typed_and_the_hard_way_is_explained() {
+async fn deleting_a_user_requires_typing_the_name_and_explains_hard_delete() {
     let mut harness = at(Place::new("users"), true, 100, 30).await;
     harness.press("D").expect("keeps what they wrote").expect("with all that they wrote");
     harness.press("Down Enter").expect("groups that nobody else owns");
@@ -88,7 +88,7 @@ async fn a_user_is_deleted_only_after_the_name_was_typed_and_the_hard_way_is_exp
 }
 
 #[tokio::test]
-async fn a_new_user_s_password_is_hidden_and_not_kept_and_errors_stand_at_their_fields() {
+async fn the_password_of_a_new_user_is_hidden_and_never_stored() {
     let mut harness = at(Place::new("users"), true, 100, 40).await;
     harness.press("+").type_text("nia").press("Tab").type_text("Nia").press("Tab").type_text("nia");
     harness.expect("is not an email address").type_text("@x.test").press("Tab Space Tab").type_text("s3cretword");
@@ -102,7 +102,7 @@ async fn a_new_user_s_password_is_hidden_and_not_kept_and_errors_stand_at_their_
 }
 
 #[tokio::test]
-async fn own_keys_show_what_they_are_and_one_is_added_from_a_file_after_it_was_shown() {
+async fn an_ssh_key_from_a_file_is_shown_before_it_is_added() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("new.pub");
     std::fs::write(&file, ED25519.replace("ada@workstation", "fay@lyon")).expect("written");
@@ -110,7 +110,7 @@ async fn own_keys_show_what_they_are_and_one_is_added_from_a_file_after_it_was_s
     harness.expect("desk").expect("ED25519").expect(PRINT).expect("ada@workstation").expect("2w ago");
     harness.press("+ C-u").type_text(&file.to_string_lossy()).press("Enter").settle().await;
     harness.expect("Add an SSH key").expect("fay@lyon").expect("ED25519").expect(PRINT);
-    assert!(sent(&harness, "POST").is_empty(), "nothing is sent before it was seen");
+    assert!(sent(&harness, "POST").is_empty(), "nothing is sent before the key is shown");
     let message = "fingerprint has already been taken; key has already been taken";
     harness.fail("POST /user/keys", 400, message).press("C-s").settle().await;
     harness.expect("has already been taken").expect("fay@lyon");
@@ -123,7 +123,7 @@ async fn own_keys_show_what_they_are_and_one_is_added_from_a_file_after_it_was_s
 }
 
 #[tokio::test]
-async fn a_private_key_is_never_shown_kept_or_sent() {
+async fn a_private_key_is_never_shown_stored_or_sent() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("id_ed25519");
     let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ";
@@ -140,7 +140,7 @@ async fn a_private_key_is_never_shown_kept_or_sent() {
 }
 
 #[tokio::test]
-async fn keys_of_others_are_for_administrators_and_gpg_keys_for_their_owner() {
+async fn keys_of_others_need_an_administrator_and_gpg_keys_their_owner() {
     let mut harness = at(Place::new("user").item("bo"), true, 120, 30).await;
     harness.expect("bo/rocket").press("2").settle().await;
     harness.expect("mill").press("+ C-u").send(labscope::app::action::Msg::Paste(ED25519.to_owned()));
@@ -154,7 +154,7 @@ async fn keys_of_others_are_for_administrators_and_gpg_keys_for_their_owner() {
 }
 
 #[tokio::test]
-async fn acting_as_a_user_shows_what_the_user_is_told() {
+async fn acting_as_a_user_shows_what_the_user_sees() {
     let mut harness = at(Place::new("user").item("bo"), true, 120, 30).await;
     let mut told = user(2, "bo", "active");
     told["name"] = json!("As Bo is told");
@@ -164,7 +164,7 @@ async fn acting_as_a_user_shows_what_the_user_is_told() {
 }
 
 #[tokio::test]
-async fn the_number_of_a_key_leads_to_its_owner() {
+async fn an_ssh_key_id_opens_its_owner() {
     let mut harness = at(Place::new("key"), true, 100, 30).await;
     harness.reply("GET /keys/5", json!({"id": 5, "title": "mill", "key": ED25519, "user": user(2, "bo", "active")}));
     harness.expect("ID of the SSH key").type_text("key-5").press("Enter").settle().await;
@@ -182,7 +182,7 @@ async fn the_number_of_a_key_leads_to_its_owner() {
 }
 
 #[tokio::test]
-async fn hostile_names_are_shown_and_not_obeyed_on_any_size() {
+async fn hostile_names_are_sanitized_at_any_size() {
     let mut harness = at(Place::new("users"), true, 120, 30).await;
     let mut evil = user(5, "eve", "active");
     evil["name"] = json!("E\u{1b}[31mve\u{7}\n\u{202e}x");
@@ -202,7 +202,7 @@ async fn hostile_names_are_shown_and_not_obeyed_on_any_size() {
 }
 
 #[tokio::test]
-async fn members_are_shown_with_their_roles_and_open_as_users() {
+async fn members_show_their_roles_and_open_as_users() {
     let member = |id: u64, name: &str, level: u64, ends: Option<&str>| {
         let mut member = user(id, name, "active");
         member["access_level"] = level.into();
@@ -219,7 +219,7 @@ async fn members_are_shown_with_their_roles_and_open_as_users() {
     harness.expect("members  2").expect("Max role").expect("Maintainer").expect("2026-12-31").expect("2w");
     harness.click_on("Max role").click_on("Max role").settle().await;
     let line = |words: &str| harness.lines().iter().position(|line| line.contains(words));
-    assert!(line("GUS") < line("BO"), "the lowest role first\n{}", harness.picture());
+    assert!(line("GUS") < line("BO"), "lowest role first\n{}", harness.picture());
     harness.press("g g");
     harness.press("/").type_text("gu").settle().await;
     assert!(
@@ -233,7 +233,7 @@ async fn members_are_shown_with_their_roles_and_open_as_users() {
 }
 
 #[tokio::test]
-async fn a_member_is_added_gets_another_role_and_is_removed() {
+async fn a_member_can_be_added_changed_and_removed() {
     let member = |id: u64, name: &str, level: u64| {
         let mut member = user(id, name, "active");
         member["access_level"] = level.into();
@@ -262,7 +262,7 @@ async fn a_member_is_added_gets_another_role_and_is_removed() {
 }
 
 #[tokio::test]
-async fn a_name_is_called_unknown_only_once_nothing_is_offered_for_it() {
+async fn a_username_is_only_reported_as_unknown_without_completions() {
     let unknown = "of that name";
     let begin = || Begin::at(Place::new("members").group("acme")).size(100, 30);
     let mut harness = begin().open();
@@ -276,18 +276,18 @@ async fn a_name_is_called_unknown_only_once_nothing_is_offered_for_it() {
         .reply("GET /users?username=joe", [user(8, "joe", "active")])
         .settle()
         .await;
-    // Somebody's name begins so: there is nothing wrong with it yet.
+    // A name with this prefix exists, so there is no error yet.
     harness.press("+").type_text("jo").settle().await;
     harness.expect("jolanda").expect_no(unknown);
-    // The field is left.
+    // The focus leaves the field.
     harness.press("S-Tab").expect(unknown);
     harness.press("Tab").expect(unknown);
-    // Nobody's name begins so.
+    // No name has this prefix.
     harness.type_text("h").settle().await;
     harness.expect_no("jolanda").expect(unknown);
     harness.press("Backspace").settle().await;
     harness.expect("jolanda").expect_no(unknown);
-    // It is submitted.
+    // The form is submitted.
     harness.press("C-s").settle().await;
     harness.expect(unknown);
     harness.type_text("e").settle().await;
@@ -295,7 +295,7 @@ async fn a_name_is_called_unknown_only_once_nothing_is_offered_for_it() {
 }
 
 #[tokio::test]
-async fn a_place_opens_for_the_group_under_the_cursor() {
+async fn go_to_keys_open_places_of_the_selected_group() {
     let mut harness = Begin::at(Place::new("groups")).size(120, 30).open();
     let group = json!({ "id": 4, "name": "Acme", "path": "acme", "full_path": "acme", "web_url": "https://demo.test/groups/acme" });
     harness.reply("GET /groups", [group]).settle().await;
@@ -311,9 +311,9 @@ async fn a_place_opens_for_the_group_under_the_cursor() {
     assert_eq!(harness.app.place(), Place::new("milestones").group("acme"));
 }
 
-/// The first answer says it of every project: nobody is left waiting for a second one.
+/// The first reply applies to every project, so the next one need not wait for another.
 #[tokio::test]
-async fn a_list_that_the_server_does_not_have_says_so_for_the_next_project_too() {
+async fn an_unsupported_list_is_reported_for_the_next_project_without_a_request() {
     let mut harness = Begin::at(Place::new("members").project("a/b")).size(100, 20).open();
     harness.unsupported("GET /projects/a%2Fb/members/all").settle().await;
     harness.expect("Not supported by this server");

@@ -1,4 +1,4 @@
-//! Pipelines: the list and its filters, what can be done with one, and what is never kept.
+//! Pipelines: the list and its filters, actions, and values that must never be stored.
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
@@ -43,13 +43,13 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_row_says_where_it_stands_and_enter_opens_its_jobs() {
+async fn rows_show_the_state_of_a_pipeline_and_enter_opens_its_jobs() {
     let mut harness = open().await;
     for words in ["● running", "main", "web", "00000000", "cem"] {
         assert!(harness.line_with("#320").contains(words), "{words}\n{}", harness.picture());
     }
     assert!(harness.line_with("#319").contains("1m 30s"), "{}", harness.picture());
-    // All that is known of the selected one: its own duration.
+    // For the selected pipeline, all details are known: the real duration.
     harness.press("j").settle().await;
     assert!(harness.line_with("#319").contains("1m 12s"), "{}", harness.picture());
     harness.press("Enter");
@@ -62,7 +62,7 @@ async fn each_row_says_where_it_stands_and_enter_opens_its_jobs() {
 }
 
 #[tokio::test]
-async fn the_list_is_asked_for_again_while_one_runs() {
+async fn the_list_is_polled_while_a_pipeline_runs() {
     let mut harness = open().await;
     let before = harness.asked.len();
     let done = [pipeline(320, "main", "success"), pipeline(319, "feature/rows", "failed")];
@@ -75,7 +75,7 @@ async fn the_list_is_asked_for_again_while_one_runs() {
 }
 
 #[tokio::test]
-async fn tabs_and_typed_keys_are_asked_of_the_server_and_words_are_looked_for() {
+async fn tabs_and_query_keys_are_sent_to_the_server_and_words_filter_locally() {
     let mut harness = open().await;
     harness.press("4").settle().await;
     assert!(
@@ -95,7 +95,7 @@ async fn tabs_and_typed_keys_are_asked_of_the_server_and_words_are_looked_for() 
 }
 
 #[tokio::test]
-async fn failed_jobs_are_retried_and_what_is_lost_is_asked_about_by_name() {
+async fn pipelines_can_be_retried_canceled_and_deleted_after_confirmation() {
     let mut harness = open().await;
     harness.press("j");
     harness.reply("POST /projects/acme%2Frocket-ui/pipelines/319/retry", whole(319, "feature/rows", "running"));
@@ -111,7 +111,7 @@ async fn failed_jobs_are_retried_and_what_is_lost_is_asked_about_by_name() {
 }
 
 #[tokio::test]
-async fn a_pipeline_runs_with_variables_that_are_kept_nowhere() {
+async fn variables_of_a_new_pipeline_are_sent_but_never_stored() {
     let mut harness = open().await;
     harness.press("+").expect("Run pipeline in acme/rocket-ui").expect("main");
     harness.press("C-u").type_text("odd").press("Tab Enter").type_text("TOKEN=s3cret").press("Enter");
@@ -123,7 +123,7 @@ async fn a_pipeline_runs_with_variables_that_are_kept_nowhere() {
     harness.fail(run, 400, "base: Reference not found");
     harness.press("C-s").settle().await;
     harness.expect("Reference not found").expect("TOKEN=s3cret");
-    // Who is looked over the shoulder hides them, in the row and where they are written.
+    // C-t hides the values from onlookers, in the row and in the editor.
     harness.press("C-t").expect_no("s3cret").press("Enter").expect_no("s3cret").expect("show the text");
     harness.press("C-t").expect("TOKEN=s3cret").press("Esc").expect("TOKEN=s3cret");
     harness.press("S-Tab C-u").type_text("main").reply(run, whole(321, "main", "created"));
@@ -136,7 +136,7 @@ async fn a_pipeline_runs_with_variables_that_are_kept_nowhere() {
 }
 
 #[tokio::test]
-async fn variables_are_hidden_until_they_are_asked_for() {
+async fn variables_are_hidden_until_requested() {
     let mut harness = open().await;
     harness.reply(
         &format!("{LIST}/320/variables"),
@@ -151,7 +151,7 @@ async fn variables_are_hidden_until_they_are_asked_for() {
 }
 
 #[tokio::test]
-async fn a_server_without_the_list_names_the_jobs() {
+async fn a_server_without_the_pipelines_list_suggests_the_jobs() {
     let mut harness = Begin::at(place()).size(100, 20).open();
     harness.unsupported(LIST).settle().await;
     harness.expect("This server has no list of pipelines.").expect(":jobs");
@@ -161,7 +161,7 @@ async fn a_server_without_the_list_names_the_jobs() {
 }
 
 #[tokio::test]
-async fn strange_values_are_shown_and_not_obeyed_on_any_size() {
+async fn hostile_values_are_sanitized_at_any_size() {
     let mut evil = pipeline(9, "re\u{1b}[31mf\u{7}\u{202e}", "quite_new");
     evil["source"] = json!("ondemand\u{1b}_scan");
     evil["name"] = json!("Na\u{7}me");
@@ -177,7 +177,7 @@ async fn strange_values_are_shown_and_not_obeyed_on_any_size() {
 }
 
 #[tokio::test]
-async fn a_pipeline_is_run_and_canceled_on_a_server() {
+async fn a_pipeline_can_be_run_and_canceled_on_a_real_server() {
     let server = demo().await;
     let mut app = Begin::at(place()).size(140, 40).server(&server.base_url, server.token()).open();
     app.settle().await;
@@ -194,7 +194,7 @@ async fn a_pipeline_is_run_and_canceled_on_a_server() {
 }
 
 #[tokio::test]
-async fn the_place_of_one_pipeline_says_what_is_known_of_it_and_acts_on_it() {
+async fn a_pipeline_place_shows_its_details_and_actions() {
     let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "failed", "ref": "feature/rows",
         "pipeline": {"id": 319, "ref": "feature/rows", "sha": "9f3c2ab0", "status": "failed"}});
     let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(120, 30).open();
@@ -209,11 +209,11 @@ async fn the_place_of_one_pipeline_says_what_is_known_of_it_and_acts_on_it() {
     harness.press("a").type_text("Retry failed jobs").press("Enter").settle().await;
     assert_eq!(sent(&harness), ["POST /projects/acme%2Frocket-ui/pipelines/319/retry"]);
     harness.press("a").type_text("Cancel pipeline").press("Enter");
-    assert_eq!(sent(&harness).len(), 1, "a pipeline that failed is not canceled");
+    assert_eq!(sent(&harness).len(), 1, "a failed pipeline cannot be canceled");
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_read_one_pipeline_shows_its_jobs_as_before() {
+async fn jobs_are_shown_even_if_the_pipeline_cannot_be_read() {
     let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success",
         "pipeline": {"id": 319, "ref": "main", "sha": "9f3c2ab0", "status": "success"}});
     let mut harness = Begin::at(Place::new("jobs").project("acme/rocket-ui").item(319)).size(80, 24).open();
@@ -238,13 +238,13 @@ async fn with_bridges(bridges: Vec<Value>) -> Harness {
 }
 
 #[tokio::test]
-async fn a_trigger_job_shows_the_pipeline_that_it_started_and_enter_opens_that() {
+async fn a_trigger_job_shows_its_child_pipeline_and_opens_it() {
     let child = json!({"id": 331, "status": "running", "source": "parent_pipeline", "project_id": 7});
     let mut harness = with_bridges(vec![trigger(&child)]).await;
     assert!(harness.line_with("docs").contains("pipeline 331"), "{}", harness.picture());
     assert!(harness.line_with("docs").contains("running"), "{}", harness.picture());
     harness.press("j X").expect("only starts another pipeline").press("w").expect("only starts another pipeline");
-    // The pipeline that goes on is asked for, though its trigger has done its work.
+    // The child pipeline is polled although its trigger job has finished.
     let before = harness.asked.len();
     harness.pass(5).settle().await;
     assert!(harness.asked[before..].iter().any(|line| line.contains("/319/bridges")), "{:?}", harness.asked);
@@ -260,7 +260,7 @@ async fn a_trigger_job_shows_the_pipeline_that_it_started_and_enter_opens_that()
 }
 
 #[tokio::test]
-async fn a_server_without_trigger_jobs_or_rights_to_them_shows_the_jobs() {
+async fn jobs_are_shown_even_if_trigger_jobs_cannot_be_read() {
     for status in [403, 404] {
         let job = json!({"id": 21, "name": "unit", "stage": "test", "status": "success",
             "pipeline": {"id": 319, "ref": "main", "sha": "9f3c2ab0", "status": "success"}});
@@ -278,7 +278,7 @@ async fn a_server_without_trigger_jobs_or_rights_to_them_shows_the_jobs() {
 }
 
 #[tokio::test]
-async fn the_pipeline_that_started_a_child_is_found_among_those_of_its_commit() {
+async fn the_parent_of_a_child_pipeline_is_found_by_its_commit() {
     let mut child = whole(331, "main", "success");
     child["source"] = json!("parent_pipeline");
     let sha = child["sha"].as_str().unwrap().to_owned();
@@ -289,11 +289,11 @@ async fn the_pipeline_that_started_a_child_is_found_among_those_of_its_commit() 
     harness.reply(&format!("{LIST}/319/bridges"), [trigger(&started)]).settle().await;
     harness.expect("started by pipeline 319").press("u");
     assert_eq!(harness.app.place(), Place::new("jobs").project("acme/rocket-ui").item(319));
-    assert!(!harness.asked.iter().any(|line| line.contains("/340/bridges")), "a later one started nothing before it");
+    assert!(!harness.asked.iter().any(|line| line.contains("/340/bridges")), "a later pipeline cannot be the parent");
 }
 
 #[tokio::test]
-async fn the_demo_opens_a_child_pipeline_and_its_parent_again() {
+async fn the_demo_opens_a_child_pipeline_and_returns_to_its_parent() {
     let server = demo().await;
     let list = place().query("source:web");
     let mut app = Begin::at(list).size(160, 45).server(&server.base_url, server.token()).open();
@@ -307,7 +307,7 @@ async fn the_demo_opens_a_child_pipeline_and_its_parent_again() {
 }
 
 #[tokio::test]
-async fn a_server_of_the_specification_has_no_list_and_its_jobs_are_there() {
+async fn a_specification_only_server_has_jobs_but_no_pipelines_list() {
     let server =
         crate::served::demo_with(labscope::backend::Options { only_specified: true, ..Default::default() }).await;
     let mut app = Begin::at(place()).size(120, 30).server(&server.base_url, server.token()).open();
@@ -319,7 +319,7 @@ async fn a_server_of_the_specification_has_no_list_and_its_jobs_are_there() {
 }
 
 #[tokio::test]
-async fn branches_and_commits_show_their_newest_pipeline_by_one_request() {
+async fn branches_and_commits_show_their_latest_pipeline_with_one_request() {
     let branch = |name: &str| json!({"name": name, "commit": {"id": format!("{:0>40}", 1), "title": "t"}});
     let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(120, 30).open();
     harness.reply(
@@ -358,7 +358,7 @@ async fn branches_and_commits_show_their_newest_pipeline_by_one_request() {
 }
 
 #[tokio::test]
-async fn a_list_without_pipelines_beside_it_is_as_before() {
+async fn branches_are_shown_even_if_pipelines_cannot_be_read() {
     for unsupported in [true, false] {
         let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(100, 20).open();
         harness.reply("GET /projects/acme%2Frocket-ui/repository/branches", [json!({"name": "main"})]);

@@ -25,7 +25,7 @@ async fn open() -> Harness {
 }
 
 #[tokio::test]
-async fn each_says_who_may_do_what_and_which_branches_it_covers() {
+async fn rules_show_their_roles_and_matching_branches() {
     let mut harness = open().await;
     for words in ["release/*", "No one", "Developers + Maintainers", "allowed"] {
         assert!(harness.line_with("▌ release/*").contains(words), "{words}\n{}", harness.picture());
@@ -34,7 +34,7 @@ async fn each_says_who_may_do_what_and_which_branches_it_covers() {
 }
 
 #[tokio::test]
-async fn branches_are_protected_and_unprotected_after_a_question() {
+async fn branches_can_be_protected_and_unprotected_after_confirmation() {
     let mut harness = open().await;
     harness.press("+").expect("Protect branches of a/b").type_text("v*").press("Tab").type_text("N");
     harness.reply("POST /projects/a%2Fb/protected_branches", json!({"name": "v*"})).press("C-s").settle().await;
@@ -49,7 +49,7 @@ async fn branches_are_protected_and_unprotected_after_a_question() {
     );
 }
 
-/// A rule with one role for each, as lists have it.
+/// Returns a rule with one role per kind of access, as in lists.
 fn rule(push: u64, merge: u64, force: bool) -> serde_json::Value {
     let access = |id: u64, level: u64| json!([{"id": id, "access_level": level, "access_level_description": ""}]);
     json!({"name": "v*", "push_access_levels": access(5, push), "merge_access_levels": access(8, merge),
@@ -57,7 +57,7 @@ fn rule(push: u64, merge: u64, force: bool) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn only_what_is_changed_of_a_rule_is_sent() {
+async fn editing_a_rule_only_sends_changed_fields() {
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(120, 30).open();
     harness.reply(LIST, json!([rule(40, 30, false)])).settle().await;
     harness.press("e").expect("Edit rule v* of a/b").expect("Developers + Maintainers").press("C-s");
@@ -74,7 +74,7 @@ async fn only_what_is_changed_of_a_rule_is_sent() {
 }
 
 #[tokio::test]
-async fn a_server_that_ignores_who_may_push_or_does_not_know_the_change_is_believed() {
+async fn changes_ignored_or_unsupported_by_the_server_are_reported() {
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(120, 30).open();
     harness.reply(LIST, json!([rule(40, 30, false)])).settle().await;
     harness.press("e").type_text("N").press("Tab Tab").type_text("y");
@@ -86,7 +86,7 @@ async fn a_server_that_ignores_who_may_push_or_does_not_know_the_change_is_belie
 }
 
 #[tokio::test]
-async fn access_of_persons_is_shown_in_the_form_and_left_alone() {
+async fn access_of_individual_users_is_shown_and_not_changed() {
     let mut harness = open().await;
     harness.press("j e").expect("Edit rule main").expect("who may push").expect("Ada").expect("level 60");
     harness.type_text("y").press("C-s").settle().await;
@@ -106,7 +106,7 @@ async fn a_new_rule_is_selected() {
 }
 
 #[tokio::test]
-async fn a_server_without_rules_says_so_and_none_is_no_failure() {
+async fn missing_support_for_rules_differs_from_an_empty_list() {
     let mut harness = Begin::at(Place::new("protected_branches").project("a/b")).size(100, 20).open();
     harness.unsupported(LIST).reply("GET /metadata", json!({"version": "9.4.1", "enterprise": false})).settle().await;
     harness.expect("Not supported by this server").expect("This server has version 9.4.1, Community Edition.");
@@ -119,7 +119,7 @@ async fn a_server_without_rules_says_so_and_none_is_no_failure() {
 }
 
 #[tokio::test]
-async fn a_fork_is_made_and_its_overview_says_how_far_it_has_come() {
+async fn creating_a_fork_shows_the_progress_of_its_import() {
     let mut harness = Begin::at(Place::new("overview").project("a/b")).size(120, 30).open();
     harness.reply("GET /projects/a%2Fb", json!({"id": 3, "name": "B", "path_with_namespace": "a/b"})).settle().await;
     let fork = |status: &str| json!({"id": 9, "name": "B", "path_with_namespace": "ada/b", "import_status": status, "import_error": "no room"});
@@ -136,7 +136,7 @@ async fn a_fork_is_made_and_its_overview_says_how_far_it_has_come() {
 }
 
 #[tokio::test]
-async fn rules_are_kept_by_a_server() {
+async fn a_rule_can_be_created_on_a_real_server() {
     let server = demo().await;
     let place = Place::new("protected_branches").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();

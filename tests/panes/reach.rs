@@ -1,12 +1,12 @@
-//! Every row of the specification is within reach: each line of reach.txt is walked in the demo world, and the app must
-//! ask for that row. The write that a line is about is not done, so that the world stays as it is.
+//! Every row of the specification is reachable: each line of reach.txt is walked in the demo world, and the app must
+//! send that request. Writes are held back, so that the world stays unchanged.
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use crate::ways::{How, ways};
 use labscope::app::{Place, target};
 
-/// `GET /projects/:id`, of a method and a route: slots have other names here and there.
+/// Returns a method and a route in the form `GET /projects/:id`, because some slots are named differently.
 pub fn shape(line: &str) -> String {
     let slot = |segment: &str| match segment.chars().next() {
         Some(':' | '{') if segment.starts_with("{*") => "*".to_owned(),
@@ -21,7 +21,7 @@ pub fn line_of(method: &str, route: &str) -> String {
     shape(&format!("{method} {route}"))
 }
 
-/// Presses keys and types what stands in quotes; what each of them asks for is answered before the next.
+/// Presses keys and types quoted texts; the requests of each are answered before the next.
 pub async fn walk(harness: &mut Harness, keys: &str) {
     for (index, part) in keys.split('"').enumerate() {
         if index % 2 == 1 {
@@ -35,7 +35,7 @@ pub async fn walk(harness: &mut Harness, keys: &str) {
 }
 
 #[tokio::test]
-async fn every_row_is_asked_for_by_the_keys_that_are_said_to_reach_it() {
+async fn the_keys_in_reach_txt_send_their_requests() {
     let server = demo().await;
     let mut wrong = Vec::new();
     for way in ways() {
@@ -58,5 +58,5 @@ async fn every_row_is_asked_for_by_the_keys_that_are_said_to_reach_it() {
         }
     }
     server.stop().await;
-    assert!(wrong.is_empty(), "{} ways lead elsewhere:\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(wrong.is_empty(), "{} walks do not send their request:\n{}", wrong.len(), wrong.join("\n\n"));
 }

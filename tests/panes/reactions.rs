@@ -1,4 +1,4 @@
-//! Reactions: counted below notes and descriptions, given and removed in a picker.
+//! Reactions: counted below notes and descriptions, added and removed with a picker.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
@@ -17,7 +17,7 @@ fn award(id: u64, name: &str, who: u64) -> Value {
     json!({"id": id, "name": name, "user": {"id": who, "username": format!("user{who}")}})
 }
 
-/// An issue with two notes, which `me` reads.
+/// Opens an issue with two notes, with reactions to the issue and to the first note.
 async fn issue(to_issue: Vec<Value>, to_note: Vec<Value>) -> Harness {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 30).open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
@@ -39,7 +39,7 @@ fn writes(harness: &Harness) -> Vec<&String> {
 }
 
 #[tokio::test]
-async fn reactions_are_counted_below_what_they_are_to() {
+async fn reactions_are_counted_below_their_target() {
     let to_issue = vec![
         award(1, "tada", 6),
         award(2, "tada", 5),
@@ -52,13 +52,13 @@ async fn reactions_are_counted_below_what_they_are_to() {
     let row = |harness: &Harness, words: &str| harness.lines().iter().position(|line| line.contains(words)).unwrap();
     assert_eq!(row(&harness, "👍 1"), row(&harness, "Which one?") + 1);
     assert_eq!(row(&harness, "🎉 you"), row(&harness, "Very slow.") + 1);
-    // Narrow screens show as many as there is room for.
+    // A narrow screen shows as many as fit.
     harness.resize(50, 20).settle().await;
     harness.expect("🎉 you +2   :party_parrot: 1 …");
 }
 
 #[tokio::test]
-async fn an_emoji_is_given_and_an_own_one_is_removed() {
+async fn a_reaction_can_be_added_and_your_own_removed() {
     let mut harness = issue(vec![award(1, "tada", 5)], vec![award(5, "thumbsup", 6)]).await;
     harness.reply(&format!("POST {ISSUE}/award_emoji"), award(9, "heart", 5));
     harness.press("*").expect("React to #7").expect("yours: Enter removes it");
@@ -67,7 +67,7 @@ async fn an_emoji_is_given_and_an_own_one_is_removed() {
     harness.reply_raw(&format!("DELETE {ISSUE}/award_emoji/1"), "");
     harness.press("* Enter").settle().await;
     harness.expect("Removed your 🎉 from #7");
-    // What is typed and not known is given under its name.
+    // An unknown emoji is sent under the typed name.
     harness.press("]").reply(&format!("POST {ISSUE}/notes/1/award_emoji"), award(10, "party_parrot", 5));
     harness.press("*").expect("React to a note on #7").type_text("party_parrot").press("Enter").settle().await;
     harness.expect("Reacted with :party_parrot: to a note on #7");
@@ -82,7 +82,7 @@ async fn an_emoji_is_given_and_an_own_one_is_removed() {
 }
 
 #[tokio::test]
-async fn reactions_stand_below_their_notes_in_the_changes_too() {
+async fn reactions_are_shown_below_notes_in_the_changes() {
     let place = Place::new("mr").project("acme/rocket-ui").item(42).tab("changes");
     let mut harness = Begin::at(place).size(120, 40).open();
     let (base, head) = ("b".repeat(40), "e".repeat(40));
@@ -106,7 +106,7 @@ async fn reactions_stand_below_their_notes_in_the_changes_too() {
     harness.expect("👍 1   🚀 you");
     let row = |words: &str| harness.lines().iter().position(|line| line.contains(words)).unwrap();
     assert_eq!(row("👍 1"), row("Which one?") + 1);
-    // One that is given is there at once.
+    // A new reaction is shown at once.
     harness.reply(&format!("POST {MR}/notes/1/award_emoji"), award(9, "heart", 5));
     let given = [award(5, "thumbsup", 6), award(6, "rocket", 5), award(9, "heart", 5)];
     harness.reply(&format!("GET {MR}/notes/1/award_emoji"), given);
@@ -115,7 +115,7 @@ async fn reactions_stand_below_their_notes_in_the_changes_too() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_why() {
+async fn a_refused_reaction_shows_the_reason() {
     let mut harness = issue(vec![award(1, "tada", 5)], Vec::new()).await;
     harness.fail(&format!("DELETE {ISSUE}/award_emoji/1"), 401, "401 Unauthorized");
     harness.press("* Enter").settle().await;
@@ -127,7 +127,7 @@ async fn a_refusal_says_why() {
 }
 
 #[tokio::test]
-async fn a_server_without_reactions_says_so_at_the_key_and_is_asked_once() {
+async fn reactions_are_requested_once_from_a_server_without_them() {
     let mut harness = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(120, 40).open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
     harness.reply(&format!("GET {MR}"), merge_request(42, "Draw only visible rows", "opened"));
@@ -142,7 +142,7 @@ async fn a_server_without_reactions_says_so_at_the_key_and_is_asked_once() {
 }
 
 #[tokio::test]
-async fn a_draft_and_what_the_system_noted_take_no_reaction() {
+async fn system_notes_cannot_be_reacted_to() {
     let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 30).open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
     let mut system = note(1, 6, "closed");

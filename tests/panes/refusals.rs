@@ -1,6 +1,5 @@
-//! Whatever a server says to a change: every line of reach.txt that changes something is walked, and each way in which
-//! that can fail is told to it. The user sees what was tried, what came back and what to do; what was typed is there;
-//! it is sent again by the same keys.
+//! Refused writes: every line of reach.txt that changes something is walked, and each kind of failure is simulated. The
+//! user sees what was tried, the server's answer and what to do; the typed text stays, and the same keys send it again.
 
 use crate::harness::{Begin, Harness};
 use crate::reach::{line_of, shape, walk};
@@ -13,18 +12,18 @@ use labscope::backend::Running;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// One way to fail.
+/// A kind of failure.
 struct Failure {
     name: &'static str,
     fault: Fault,
-    /// Words of the server, and of what to do next, that must be seen.
+    /// Parts of the server's message, and of the advice, that must be shown.
     words: Vec<&'static str>,
     next: Option<&'static str>,
-    /// What must stand at the field that was named.
+    /// The error that must be shown at the named field.
     at_field: Option<&'static str>,
 }
 
-/// As the client reads a reply.
+/// Returns the fault of a reply, as the client reads it.
 fn reply(status: u16, body: &str) -> Fault {
     Error::from_status("PUT /".into(), status, words_of(body.as_bytes()), None).fault
 }
@@ -33,12 +32,12 @@ fn json(status: u16, body: Value) -> Fault {
     reply(status, &body.to_string())
 }
 
-/// How many of them are about a field: they come first.
+/// The number of failures that concern a field, which come first.
 const AT_FIELDS: usize = 5;
-/// How many of the others each change meets.
+/// The number of other failures simulated per change.
 const OTHERS: usize = 6;
 
-/// Returns all of them; `field` is the name of an input that was sent.
+/// Returns all failures; `field` is the name of a parameter that was sent.
 fn failures(field: &str) -> Vec<Failure> {
     type Said = &'static str;
     type Told = (Said, Fault, &'static [Said], Option<Said>, Option<Said>);
@@ -110,7 +109,7 @@ fn failures(field: &str) -> Vec<Failure> {
     all.into_iter().map(failure).collect()
 }
 
-/// A way to a change.
+/// A walk that leads to a write.
 struct Change {
     row: String,
     user: String,
@@ -141,16 +140,16 @@ async fn begin(server: &Running, change: &Change) -> Harness {
     harness
 }
 
-/// Returns which of the texts that the keys type are on the screen.
+/// Returns the typed texts of a walk that are on the screen.
 fn typed<'a>(harness: &Harness, change: &'a Change) -> Vec<&'a str> {
     change.keys.split('"').skip(1).step_by(2).filter(|text| harness.shows(text)).collect()
 }
 
-/// What lies over the place, and takes keys.
+/// An overlay that takes keys.
 #[derive(Clone, Copy, PartialEq)]
 enum Open {
     Form,
-    /// A text on its way; or several changes.
+    /// A composer that is sending, or a bulk change.
     Other,
     Nothing,
 }
@@ -163,16 +162,16 @@ fn open(harness: &Harness) -> Open {
     if others.iter().any(|words| harness.shows(words)) { Open::Other } else { Open::Nothing }
 }
 
-/// Returns what is wrong with the screen after a failure; `before` are the texts that were typed.
+/// Returns the problems with the screen after a failure; `before` contains the texts that were visible.
 fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
-    // The outbox finds out for itself whether a comment arrived.
+    // The outbox checks on its own whether a comment arrived.
     let sends = change.keys.contains("C-s") || change.keys.contains("M-s");
     let comments = ["/notes", "/discussions", "/draft_notes", "/comments"].iter().any(|part| change.row.contains(part));
     let comment = sends && comments && !change.row.ends_with("/bulk_publish");
     let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_passing();
     let screen = harness.lines().join("\n");
-    // Deciding on a merge request, servers refuse with a status of another meaning.
+    // When deciding on a merge request, some status codes have another meaning.
     let decides = ["/approve", "/unapprove", "/merge", "_succeeds", "/award_emoji/:award_id"];
     let decides = decides.iter().any(|end| change.row.ends_with(end));
     let next = match failure.name {
@@ -181,7 +180,7 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
         _ => failure.next,
     };
     for words in failure.words.iter().chain(next.iter().filter(|_| !(comment && passing))) {
-        // Words may stand on two lines of a popup.
+        // The message may be wrapped in a popup.
         if !words.split(' ').all(|word| screen.contains(word)) {
             wrong.push(format!("{words:?} is not said"));
         }
@@ -199,25 +198,26 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     wrong
 }
 
-/// Walks one way into all failures, or where nothing stays open, into some: there it is the same few lines that say it.
+/// Simulates all failures of one walk. If no overlay stays open, only some: there, the same few lines of code show
+/// them.
 async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(), String> {
     let mut harness = begin(server, change).await;
     let picture = |harness: &Harness| format!("{} | {}\n{}", change.row, change.keys, harness.picture());
     let write = harness.to_refuse().ok_or_else(|| format!("nothing was sent: {}", picture(&harness)))?;
-    // Inputs that a form does not show cannot have words beside them.
+    // Fields that the form does not show cannot have an error next to them.
     let shown = |name: &String| !["content", "runner_id", "key", "sha"].contains(&name.as_str());
     let field = write.request.fields.iter().map(|(name, _)| name.clone()).find(shown);
     let at_field = field.is_some();
     let failures = failures(field.as_deref().unwrap_or("title"));
     let (before, what) = (typed(&harness, change), write.what.clone());
-    // The words at fields everywhere, and of all others each change meets some: they are shown by few lines of code.
+    // All field errors, and some of the others: the latter share a few lines of code.
     let mut left = AT_FIELDS + OTHERS;
     let mut at = 0;
     loop {
         let Some(failure) = failures.get(at % failures.len()) else { return Ok(()) };
         harness.refuse(failure.fault.clone());
         harness.settle().await;
-        // Whether it arrived all the same is found out first; what the server wants to wait for goes by itself, later.
+        // The outbox first checks whether the comment arrived; rate-limited comments are resent later.
         for _ in 0..3 {
             if !matches!(failure.fault, Fault::Limited(_))
                 && (harness.shows("C-x stops") || change.keys.contains("M-s") && !harness.shows("Could not"))
@@ -234,7 +234,7 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
         };
         let mut wrong = verdict(&harness, change, failure, &before);
         let open = open(&harness);
-        // A comment of a review goes by itself when the server has had its rest.
+        // A comment of a review is resent automatically after a rate limit.
         let goes_on = change.keys.contains("M-s") && matches!(failure.fault, Fault::Limited(_));
         if open == Open::Nothing && !goes_on && !harness.shows(&format!("Could not {what}")) {
             wrong.push("what was tried is not said".into());
@@ -250,7 +250,7 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
             left = left.min(2);
             (*turn, at) = (*turn + 1, *turn);
             harness = begin(server, change).await;
-            // What the keys did on the way there cannot be done twice.
+            // The keys cannot be repeated, because an earlier step has already changed something.
             if harness.to_refuse().is_none() {
                 return Ok(());
             }
@@ -261,7 +261,7 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
             }
             harness.press(if harness.shows("r retries") { "r" } else { "C-s" }).settle().await;
         }
-        // Comments go by themselves when the server has had its rest.
+        // Comments are resent automatically after a rate limit.
         for _ in 0..3 {
             if harness.to_refuse().is_none() {
                 harness.pass(60).settle().await;
@@ -273,10 +273,10 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
     }
 }
 
-/// Walks every third change, from `from` on: three walks side by side are done sooner than one.
+/// Walks every third change, starting with `from`; three such tests run in parallel.
 async fn walk_third(from: usize) {
     let server = demo().await;
-    // Each meets other failures than the one beside it.
+    // Each third starts with different failures.
     let (mut wrong, mut turn) = (Vec::new(), from * OTHERS);
     for change in changes().into_iter().skip(from).step_by(3) {
         wrong.extend(fail(&server, &change, &mut turn).await.err());
@@ -286,22 +286,22 @@ async fn walk_third(from: usize) {
 }
 
 #[tokio::test]
-async fn whatever_the_server_says_to_a_change_is_seen_and_nothing_is_lost() {
+async fn refused_writes_show_the_reason_and_keep_the_text_first_third() {
     walk_third(0).await;
 }
 
 #[tokio::test]
-async fn whatever_the_server_says_to_a_change_is_seen_and_nothing_is_lost_second_third() {
+async fn refused_writes_show_the_reason_and_keep_the_text_second_third() {
     walk_third(1).await;
 }
 
 #[tokio::test]
-async fn whatever_the_server_says_to_a_change_is_seen_and_nothing_is_lost_last_third() {
+async fn refused_writes_show_the_reason_and_keep_the_text_last_third() {
     walk_third(2).await;
 }
 
 #[tokio::test]
-async fn a_secret_is_not_shown_again_and_not_kept_when_it_is_refused() {
+async fn a_refused_secret_is_neither_shown_nor_stored() {
     let server = demo().await;
     let change = Change {
         row: "POST /hooks".into(),
@@ -317,7 +317,7 @@ async fn a_secret_is_not_shown_again_and_not_kept_when_it_is_refused() {
         harness.settle().await;
         harness.expect("****").expect_no("opensesame").expect("https://hooks.example/x");
         assert!(harness.kept.values().all(|kept| !kept.contains("opensesame")), "{:?}", harness.kept);
-        // It is still there, to be sent again without being typed again.
+        // The secret is kept, so it can be sent again without retyping.
         harness.press("C-s").settle().await;
     }
     assert!(harness.asked.iter().filter(|line| line.starts_with("POST /hooks")).count() > 2);

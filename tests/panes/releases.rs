@@ -26,7 +26,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_shows_what_it_brings_and_what_there_is_to_download() {
+async fn a_release_shows_its_description_and_assets() {
     let mut harness = open().await;
     for words in ["One", "v1/rc", "bo", "3h"] {
         assert!(harness.line_with("▌ One").contains(words), "{words}\n{}", harness.picture());
@@ -35,7 +35,7 @@ async fn each_shows_what_it_brings_and_what_there_is_to_download() {
 }
 
 #[tokio::test]
-async fn one_is_created_changed_and_deleted_after_a_question() {
+async fn a_release_can_be_created_changed_and_deleted_after_confirmation() {
     let mut harness = open().await;
     harness.press("+").expect("New release in a/b").type_text("v2").press("Tab").type_text("main");
     harness.reply("POST /projects/a%2Fb/releases", release("v2", "")).press("C-s").settle().await;
@@ -54,13 +54,13 @@ async fn one_is_created_changed_and_deleted_after_a_question() {
 const LINKS: &str = "GET /projects/a%2Fb/releases/v1%2Frc/assets/links";
 
 #[tokio::test]
-async fn links_among_the_assets_are_opened_added_changed_and_deleted() {
+async fn asset_links_can_be_opened_added_changed_and_deleted() {
     let mut harness = open().await;
     harness.reply(LINKS, &release("v1/rc", "One")["assets"]["links"]).press("A").settle().await;
     harness.expect("asset links").expect("For Linux").expect("package").expect("https://h.test/linux");
     harness.press("Enter");
     assert_eq!(harness.browsed, ["https://h.test/linux"]);
-    // What is no web page is given to no browser.
+    // Only web pages are opened in the browser.
     harness.press("j Enter").expect("Only web pages are opened");
     assert_eq!(harness.browsed.len(), 1);
     let at = LINKS.strip_prefix("GET ").unwrap();
@@ -68,7 +68,7 @@ async fn links_among_the_assets_are_opened_added_changed_and_deleted() {
     harness.press("k +").expect("Add asset link to v1/rc").type_text("Page").press("Tab").type_text("mailto:x");
     harness.press("C-s").expect("must begin with https://").press("C-u").type_text("https://h.test/x");
     harness.reply(&format!("POST {at}"), &made).press("C-s").settle().await;
-    // An absent type would become another.
+    // The type must be sent, because a missing one would reset it.
     harness.press("e").expect("Edit asset link For Linux").press("C-u").type_text("Linux");
     harness.reply(&format!("PUT {at}/1"), &made).press("C-s").settle().await;
     harness.press("D").expect("Delete the link For Linux of v1/rc?").press("y");
@@ -83,7 +83,7 @@ async fn links_among_the_assets_are_opened_added_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn an_asset_under_the_cursor_is_opened_in_the_browser() {
+async fn the_selected_asset_opens_in_the_browser() {
     let mut harness = open().await;
     harness.press("Tab");
     while !harness.line_with("For Linux").contains('▌') {
@@ -94,7 +94,7 @@ async fn an_asset_under_the_cursor_is_opened_in_the_browser() {
 }
 
 #[tokio::test]
-async fn a_server_without_them_says_so_and_none_is_no_failure() {
+async fn missing_support_for_releases_differs_from_an_empty_list() {
     let mut harness = Begin::at(Place::new("releases").project("a/b")).size(100, 20).open();
     harness.unsupported(LIST).settle().await;
     harness.expect("Not supported by this server");
@@ -107,7 +107,7 @@ async fn a_server_without_them_says_so_and_none_is_no_failure() {
 }
 
 #[tokio::test]
-async fn releases_are_kept_by_a_server() {
+async fn a_release_can_be_created_on_a_real_server() {
     let server = demo().await;
     let place = Place::new("releases").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(140, 30).server(&server.base_url, server.token()).open();

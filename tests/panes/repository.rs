@@ -1,4 +1,4 @@
-//! What a project is written in, its stars, and what is known of one of its commits.
+//! The languages and stars of a project, and details of a commit.
 
 use crate::harness::Begin;
 use crate::served::demo;
@@ -8,7 +8,7 @@ use serde_json::json;
 const PROJECT: &str = "GET /projects/a%2Fb";
 
 #[tokio::test]
-async fn the_overview_names_languages_and_stars_the_project() {
+async fn the_overview_shows_languages_and_can_star_the_project() {
     let mut harness = Begin::at(Place::new("overview").project("a/b")).size(120, 40).open();
     let project = |stars: u64| json!({"id": 7, "name": "b", "path_with_namespace": "a/b", "star_count": stars});
     harness.reply(PROJECT, project(3));
@@ -23,7 +23,7 @@ async fn the_overview_names_languages_and_stars_the_project() {
 }
 
 #[tokio::test]
-async fn what_was_missing_of_the_overview_is_asked_for_again_by_a_refresh() {
+async fn a_refresh_requests_missing_parts_of_the_overview_again() {
     let mut harness = Begin::at(Place::new("overview").project("a/b")).size(100, 40).open();
     harness.reply(PROJECT, json!({"id": 7, "name": "b", "path_with_namespace": "a/b"}));
     harness.fail(&format!("{PROJECT}/languages"), 404, "404 Not Found").settle().await;
@@ -33,7 +33,7 @@ async fn what_was_missing_of_the_overview_is_asked_for_again_by_a_refresh() {
 }
 
 #[tokio::test]
-async fn shares_that_are_no_numbers_of_sense_are_left_out() {
+async fn absurd_language_shares_are_clamped_or_omitted() {
     let mut harness = Begin::at(Place::new("overview").project("a/b")).size(100, 40).open();
     harness.reply(PROJECT, json!({"id": 7, "name": "b", "path_with_namespace": "a/b"}));
     harness.reply(&format!("{PROJECT}/languages"), json!({"Odd\u{1b}[31m": 1e300, "None": -4.0})).settle().await;
@@ -41,7 +41,7 @@ async fn shares_that_are_no_numbers_of_sense_are_left_out() {
 }
 
 #[tokio::test]
-async fn a_commit_says_who_signed_it_and_which_requests_brought_it() {
+async fn a_commit_shows_its_signature_and_merge_requests() {
     for (reply, says) in [
         (
             json!({"signature_type": "PGP", "verification_status": "verified", "gpg_key_primary_keyid": "8254AA",
@@ -72,7 +72,7 @@ async fn a_commit_says_who_signed_it_and_which_requests_brought_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_knows_neither_shows_neither() {
+async fn a_commit_without_signature_support_shows_neither() {
     let mut harness = Begin::at(Place::new("commit").project("a/b").item("1a2b")).size(120, 40).open();
     harness.reply("GET /projects/a%2Fb/repository/commits/1a2b", json!({"id": "1a2b", "title": "Rows"}));
     harness.press("2").settle().await;
@@ -80,7 +80,7 @@ async fn a_server_that_knows_neither_shows_neither() {
 }
 
 #[tokio::test]
-async fn languages_are_counted_by_a_server() {
+async fn languages_are_shown_from_a_real_server() {
     let server = demo().await;
     let place = Place::new("overview").project("acme/rocket-ui");
     let mut app = Begin::at(place).size(160, 45).server(&server.base_url, server.token()).open();

@@ -1,4 +1,4 @@
-//! A review: comments on lines, drafts, threads, suggestions, and their sending.
+//! Reviews: comments on lines, drafts, threads, suggestions, and submitting.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
@@ -55,7 +55,7 @@ async fn changes(notes: Vec<Value>) -> Harness {
     harness
 }
 
-/// The cursor of the diff onto a line that is seen.
+/// Moves the cursor of the diff to a visible line.
 fn to_line(harness: &mut Harness, words: &str) {
     harness.press("g g");
     for _ in 0..40 {
@@ -73,7 +73,7 @@ fn posts(harness: &Harness) -> Vec<&String> {
 }
 
 #[tokio::test]
-async fn a_comment_on_a_line_names_its_place_and_stands_below_it() {
+async fn a_comment_on_a_line_names_the_line_and_is_shown_below_it() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
     harness.press("C").expect("Comment on src/table.rs:2").expect("│ let new = 2;").type_text("Why two?");
@@ -89,7 +89,7 @@ async fn a_comment_on_a_line_names_its_place_and_stands_below_it() {
 }
 
 #[tokio::test]
-async fn threads_stand_in_the_diff_and_in_the_overview_and_outdated_ones_fold() {
+async fn threads_are_in_the_diff_and_the_overview_and_outdated_ones_fold() {
     let notes = vec![
         placed(501, "bo", BEFORE, 3, "fn b() {}", "Moved, and found again."),
         placed(502, "bo", BEFORE, 9, "fn gone() {}", "Of a line that is gone."),
@@ -106,26 +106,26 @@ async fn threads_stand_in_the_diff_and_in_the_overview_and_outdated_ones_fold() 
 }
 
 #[tokio::test]
-async fn a_comment_stands_at_the_words_that_it_quotes_and_not_at_their_number() {
+async fn a_comment_is_placed_by_its_quote_not_by_its_line_number() {
     let harness = changes(vec![placed(501, "bo", BEFORE, 1, "fn c() {}", "It was the first line then.")]).await;
     let lines = harness.lines();
     let at = lines.iter().position(|line| line.contains("fn c() {}")).expect("the line");
-    assert!(lines[at + 1].contains("╭─ bo"), "the comment stands elsewhere:\n{}", harness.picture());
+    assert!(lines[at + 1].contains("╭─ bo"), "the comment is at another line:\n{}", harness.picture());
 }
 
 #[tokio::test]
-async fn an_outdated_thread_is_one_line_that_opens() {
+async fn an_outdated_thread_is_one_line_that_can_be_expanded() {
     let notes = vec![placed(502, "bo", BEFORE, 3, "fn gone() {}", "Of a line that is gone.\n\nMore of it.")];
     let mut harness = changes(notes).await;
     harness.expect("▸ bo  Of a line that is gone.  outdated, src/table.rs:3").expect_no("More of it.");
-    // The heading of the file is above it.
+    // The first row is the heading of the file.
     harness.press("g g").press("j").press("Enter").settle().await;
     harness.expect("More of it.").expect("│ fn gone() {}").press("Enter").settle().await;
     harness.expect_no("More of it.");
 }
 
 #[tokio::test]
-async fn a_review_is_written_kept_and_sent_together() {
+async fn drafts_of_a_review_are_kept_and_submitted_together() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
     harness.press("C").type_text("First.").press("M-s").expect("Added to your review.").settle().await;
@@ -151,30 +151,30 @@ async fn a_review_is_written_kept_and_sent_together() {
 }
 
 #[tokio::test]
-async fn one_key_always_posts_now_and_the_other_always_adds_to_the_review() {
+async fn one_key_always_posts_now_and_another_adds_to_the_review() {
     let mut harness = changes(vec![]).await;
     harness.reply(POST, note(700, "ada", ""));
     for words in ["First.", "Second."] {
-        // Whether a review is open, or not.
+        // The first round without an open review, the second with one.
         harness.press("c").expect("C-s post now").expect("M-s add to review").type_text("Now. ").type_text(words);
         harness.press("C-s").settle().await;
         harness.press("c").type_text("Later. ").type_text(words).press("M-s").expect("Added to your review.");
     }
     let sent: Vec<String> = posts(&harness).into_iter().cloned().collect();
     assert_eq!(sent, [format!("{POST} body=Now. First."), format!("{POST} body=Now. Second.")]);
-    // A draft of the review may go before the others.
+    // A draft of the review can be posted before the others.
     harness.press("K").expect("· 2").press("Enter").expect("Later. First.").press("C-s").settle().await;
     assert_eq!(posts(&harness).last(), Some(&&format!("{POST} body=Later. First.")));
     harness.expect("Later. Second.");
 }
 
 #[tokio::test]
-async fn what_is_refused_stays_with_its_reason_and_what_is_uncertain_is_looked_up() {
+async fn refused_comments_keep_the_reason_and_uncertain_ones_are_looked_up() {
     let mut harness = changes(vec![]).await;
     harness.press("c").type_text("It does.").fail(POST, 422, "too polite").press("C-s").settle().await;
     harness.expect("Not sent.").expect("too polite").expect("It does.");
     harness.press("Esc").press("K").expect("not sent: Rejected by the server").press("Esc");
-    // The connection breaks after the server took it.
+    // The connection breaks after the server accepted the note.
     harness.unreachable(POST).press("c").expect("It does.").press("C-s").settle().await;
     harness.reply(&format!("{MR}/notes"), [note(650, "ada", "It does.")]).pass(4).settle().await;
     assert_eq!(posts(&harness).len(), 2);
@@ -183,7 +183,7 @@ async fn what_is_refused_stays_with_its_reason_and_what_is_uncertain_is_looked_u
 }
 
 #[tokio::test]
-async fn who_may_not_comment_keeps_every_word() {
+async fn drafts_are_kept_without_permission_to_comment() {
     let mut harness = changes(vec![]).await;
     harness.fail(POST, 403, "403 Forbidden");
     for words in ["one", "two", "three"] {
@@ -196,7 +196,7 @@ async fn who_may_not_comment_keeps_every_word() {
 }
 
 #[tokio::test]
-async fn drafts_go_along_with_their_lines_when_the_head_moves() {
+async fn drafts_move_with_their_lines_after_a_push() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
     harness.press("C").type_text("Stays with it.").press("M-s").settle().await;
@@ -213,7 +213,7 @@ async fn drafts_go_along_with_their_lines_when_the_head_moves() {
 }
 
 #[tokio::test]
-async fn a_suggestion_is_made_from_the_marked_lines_and_applied_as_a_commit() {
+async fn a_suggestion_starts_from_marked_lines_and_is_applied_as_a_commit() {
     let body = format!("`src/table.rs:2` at {HEAD}\n> ```\n> let new = 2;\n> ```\n\n```suggestion\nlet new = 3;\n```");
     let mut harness = changes(vec![note(501, "bo", &body)]).await;
     to_line(&mut harness, "fn b() {}");
@@ -233,7 +233,7 @@ async fn a_suggestion_is_made_from_the_marked_lines_and_applied_as_a_commit() {
 }
 
 #[tokio::test]
-async fn names_are_offered_while_one_types() {
+async fn names_and_emoji_are_completed_while_typing() {
     let mut harness = changes(vec![]).await;
     harness.press("c").type_text("Ask @").settle().await;
     harness.expect("@bo ").expect("Bo Lind").expect("Cem Kaya");
@@ -245,7 +245,7 @@ async fn names_are_offered_while_one_types() {
 }
 
 #[tokio::test]
-async fn what_the_system_noted_in_a_row_is_one_line_that_opens() {
+async fn consecutive_system_notes_are_one_line_that_can_be_expanded() {
     let system = |id: u64, body: &str| {
         let mut note = note(id, "bo", body);
         note["system"] = json!(true);
@@ -260,7 +260,7 @@ async fn what_the_system_noted_in_a_row_is_one_line_that_opens() {
 }
 
 #[tokio::test]
-async fn hostile_text_is_shown_and_not_obeyed() {
+async fn hostile_notes_are_sanitized() {
     let evil = "\u{1b}[31mred\u{202e}txt\u{7}";
     let notes = vec![
         placed(501, evil, HEAD, 2, "let new = 2;", evil),
@@ -282,7 +282,7 @@ async fn hostile_text_is_shown_and_not_obeyed() {
 }
 
 #[tokio::test]
-async fn comments_of_a_commit_stand_beside_its_lines() {
+async fn comments_of_a_commit_are_shown_at_their_lines() {
     let commit = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}");
     let mut harness = Begin::at(Place::new("commit").project("acme/rocket-ui").item(HEAD)).size(120, 40).open();
     harness
@@ -303,7 +303,7 @@ async fn comments_of_a_commit_stand_beside_its_lines() {
 }
 
 #[tokio::test]
-async fn a_disk_that_refuses_is_said_and_quitting_asks_first() {
+async fn a_failing_disk_is_reported_and_quitting_asks_first() {
     let mut harness = changes(vec![]).await;
     harness.press("c").type_text("words");
     harness.send(Msg::Kept(Err("no space left on device".into())));
@@ -318,7 +318,7 @@ async fn a_disk_that_refuses_is_said_and_quitting_asks_first() {
 }
 
 #[tokio::test]
-async fn two_accounts_never_see_one_another_s_drafts() {
+async fn accounts_never_see_each_others_drafts() {
     let draft = |words: &str| {
         let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
         json!({"on": on, "text": words, "state": "kept"}).to_string()
@@ -337,7 +337,7 @@ async fn two_accounts_never_see_one_another_s_drafts() {
 }
 
 #[tokio::test]
-async fn drafts_of_who_was_signed_in_last_are_there_before_the_server_says_who_is() {
+async fn drafts_of_the_last_account_are_shown_before_the_user_is_known() {
     let draft = |words: &str| {
         let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
         json!({"on": on, "text": words, "state": "kept"}).to_string()
@@ -349,12 +349,12 @@ async fn drafts_of_who_was_signed_in_last_are_there_before_the_server_says_who_i
     let mut harness = begin.open();
     harness.reply(MR, merge_request(42, "Rows", "opened")).reply(&format!("{MR}/notes"), json!([])).settle().await;
     harness.press("G").expect("of ada").expect_no("of bo");
-    // Somebody else is signed in now: what is ada's goes, and stays on disk.
+    // Another user is signed in now: ada's drafts disappear from the screen, but stay on disk.
     harness.reply("GET /user", json!({"id": 2, "username": "bo"})).settle().await;
     harness.press("G").expect("of bo").expect_no("of ada");
 }
 
-/// A request with two commits, of which the older one put another file in.
+/// Opens a merge request with two commits, the older of which wrote a different version of the file.
 async fn with_commits() -> Harness {
     let mut harness = open_with(vec![], place().tab("changes"), 120, 40).await;
     let commit = |sha: &str, title: &str, parent: &str| json!({"id": sha, "short_id": &sha[..8], "title": title, "parent_ids": [parent]});
@@ -371,7 +371,7 @@ async fn with_commits() -> Harness {
 }
 
 #[tokio::test]
-async fn a_comment_written_on_one_commit_is_about_that_commit() {
+async fn a_comment_on_one_commit_refers_to_that_commit() {
     let mut harness = with_commits().await;
     harness.press(")").settle().await;
     harness.expect("Only commit 1/2");
@@ -379,13 +379,13 @@ async fn a_comment_written_on_one_commit_is_about_that_commit() {
     harness.reply(POST, note(700, "ada", "")).press("C").type_text("Which?").press("C-s").settle().await;
     let posts = posts(&harness);
     assert!(posts[0].contains(&format!("`src/table.rs:2` at {BEFORE}")), "{posts:?}");
-    // A line that it takes away has no number in the whole of the changes.
+    // A line that the commit removes has no line number in the full diff.
     to_line(&mut harness, "let older = 0;");
     harness.press("C").expect("commented on only in all changes");
 }
 
 #[tokio::test]
-async fn drafts_stay_where_they_are_while_one_commit_is_read() {
+async fn viewing_a_single_commit_does_not_move_drafts() {
     let mut harness = with_commits().await;
     to_line(&mut harness, "let new = 2;");
     harness.press("C").type_text("Of the head.").press("M-s").settle().await;
@@ -402,12 +402,12 @@ async fn drafts_stay_where_they_are_while_one_commit_is_read() {
 }
 
 #[tokio::test]
-async fn a_head_that_moves_while_one_reads_is_noticed_by_itself() {
+async fn a_push_during_the_review_is_noticed_automatically() {
     let mut harness = changes(vec![]).await;
     let asked = |harness: &Harness| harness.asked.iter().filter(|line| line.ends_with("/changes")).count();
     assert_eq!(asked(&harness), 1);
     harness.pass(31).settle().await;
-    assert_eq!(asked(&harness), 1, "nothing moved");
+    assert_eq!(asked(&harness), 1, "nothing was pushed");
     let mut whole = merge_request(42, "Draw only visible rows", "opened");
     whole["sha"] = json!(BEFORE);
     harness.reply(MR, whole.clone());
@@ -417,11 +417,11 @@ async fn a_head_that_moves_while_one_reads_is_noticed_by_itself() {
     assert_eq!(asked(&harness), 2);
     harness.expect("The branch has moved to 11111111").expect("pushed");
     harness.pass(31).settle().await;
-    assert_eq!(asked(&harness), 2, "once is enough");
+    assert_eq!(asked(&harness), 2, "it is reloaded only once");
 }
 
 #[tokio::test]
-async fn what_somebody_says_meanwhile_comes_by_itself() {
+async fn new_notes_appear_automatically() {
     let mut harness = open_with(vec![], place(), 120, 40).await;
     let mut whole = merge_request(42, "Draw only visible rows", "opened");
     let told = |whole: &mut Value, count: u64| whole["user_notes_count"] = json!(count);
@@ -432,7 +432,7 @@ async fn what_somebody_says_meanwhile_comes_by_itself() {
     harness.expect("Meanwhile.");
 }
 
-/// Changes of one file, `diff`, with the diff in focus.
+/// Opens the changes of one file with `diff`; the diff has the focus.
 async fn changes_of(diff: &str) -> Harness {
     let mut harness = open_with(vec![], place().tab("changes"), 120, 40).await;
     let mut whole = merge_request(42, "Draw only visible rows", "opened");
@@ -443,7 +443,7 @@ async fn changes_of(diff: &str) -> Harness {
 }
 
 #[tokio::test]
-async fn marked_lines_of_which_some_are_removed_are_all_commented_on() {
+async fn a_comment_can_cover_marked_lines_including_removed_ones() {
     let mut harness = changes_of("@@ -1,4 +1,2 @@\n fn a() {}\n-fn gone() {}\n-fn away() {}\n fn b() {}\n").await;
     to_line(&mut harness, "fn a() {}");
     harness.press("Space j j").press("C").expect("Comment on src/table.rs:1-3 (old)");
@@ -455,13 +455,13 @@ async fn marked_lines_of_which_some_are_removed_are_all_commented_on() {
     harness.reply(&format!("{MR}/notes"), [note(601, "ada", &body)]).settle().await;
     assert_eq!(posts(&harness), [&format!("{POST} body={body}")]);
     harness.expect("lines 1 to 3");
-    // What is suggested takes the place of what is there.
+    // A suggestion can only replace existing lines.
     to_line(&mut harness, "fn a() {}");
     harness.press("Space j j").press("i").expect("Comment on src/table.rs:1 ").expect("```suggestion");
 }
 
 #[tokio::test]
-async fn marked_lines_of_both_sides_are_both_named() {
+async fn a_comment_on_marked_lines_names_both_sides() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let old = 1;");
     harness.press("Space j").press("C").expect("Comment on src/table.rs:2 (and old 2)").type_text("Both.");
@@ -473,7 +473,7 @@ async fn marked_lines_of_both_sides_are_both_named() {
 }
 
 #[tokio::test]
-async fn a_comment_on_more_lines_is_another_one_than_that_on_their_last() {
+async fn a_comment_on_several_lines_is_separate_from_one_on_the_last_line() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "fn c() {}");
     harness.press("C").type_text("One line.").press("Esc").settle().await;
@@ -482,7 +482,7 @@ async fn a_comment_on_more_lines_is_another_one_than_that_on_their_last() {
 }
 
 #[tokio::test]
-async fn what_is_typed_in_a_suggestion_stands_in_its_lines() {
+async fn typing_in_a_suggestion_continues_inside_its_block() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "fn b() {}");
     harness.press("Space j").press("i").type_text(" // still");
@@ -490,7 +490,7 @@ async fn what_is_typed_in_a_suggestion_stands_in_its_lines() {
     let at = lines.iter().position(|line| line.contains("```suggestion:-1+0")).expect("the block");
     assert!(lines[at + 2].contains("fn c() {} // still"), "{}", harness.picture());
     assert!(lines[at + 3].contains("```"), "{}", harness.picture());
-    // Behind words that were begun before, the cursor is in the block just the same.
+    // In a draft that was already begun, the cursor is in the suggestion block as well.
     harness.press("Esc").settle().await;
     to_line(&mut harness, "let new = 2;");
     harness.press("C").type_text("Perhaps:").press("Esc").settle().await;
@@ -499,14 +499,14 @@ async fn what_is_typed_in_a_suggestion_stands_in_its_lines() {
 }
 
 #[tokio::test]
-async fn a_mark_ends_with_its_file() {
+async fn a_mark_ends_at_the_end_of_its_file() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
     harness.press("Space ] j j j").press("C").expect("Comment on src/other.rs:1");
 }
 
 #[tokio::test]
-async fn lines_between_which_some_are_hidden_cannot_be_suggested_as_one() {
+async fn a_suggestion_cannot_span_hidden_lines() {
     let diff = "@@ -1,2 +1,2 @@\n-a\n+first\n b\n@@ -90,2 +90,2 @@\n-y\n+last\n z\n";
     let mut harness = changes_of(diff).await;
     to_line(&mut harness, "first");
@@ -515,19 +515,19 @@ async fn lines_between_which_some_are_hidden_cannot_be_suggested_as_one() {
         harness.press("j");
     }
     harness.press("i").expect("Some of the marked lines are hidden");
-    // What is quoted is what stands together.
+    // Only adjacent lines are quoted.
     harness.press("C").expect("│ last").expect_no("│ first");
 }
 
 #[tokio::test]
-async fn a_comment_on_a_line_that_is_not_shown_is_not_lost_from_sight() {
+async fn a_comment_on_a_line_outside_the_diff_is_still_shown() {
     let notes = vec![placed(501, "bo", HEAD, 40, "fn far() {}", "Far away.")];
     let mut harness = changes(notes).await;
     harness.expect("Far away.").expect("src/table.rs:40, not among the lines shown");
 }
 
 #[tokio::test]
-async fn a_suggestion_shows_the_lines_that_go_and_takes_no_line_by_a_number_of_another_time() {
+async fn a_suggestion_shows_replaced_lines_and_refuses_stale_line_numbers() {
     let tree = [json!({"id": "aaaa", "name": "table.rs", "type": "blob", "path": "src/table.rs", "mode": "100644"})];
     let answer = |range: &str| format!("`src/table.rs:2` at {HEAD}\n\n```suggestion{range}\nlet new = 3;\n```");
     let begin = |first: Value| {
@@ -543,21 +543,21 @@ async fn a_suggestion_shows_the_lines_that_go_and_takes_no_line_by_a_number_of_a
         }
     };
     let log = "GET /projects/acme%2Frocket-ui/repository/commits";
-    // Nobody says what the line was, and the file has changed since.
+    // The comment does not quote the line, and the file has changed since.
     let mut harness = begin(note(501, "bo", &answer(""))).await;
     harness
         .reply(&format!("{log}?path=src%2Ftable.rs&ref_name=feature%2F42"), [json!({"id": BEFORE, "title": "x"})])
         .reply(&format!("{log}?path=src%2Ftable.rs&ref_name={HEAD}"), [json!({"id": HEAD, "title": "y"})]);
     harness.press("Y").settle().await;
     harness.expect("the file has changed since");
-    // The file is the same: its line is known, and what goes is shown as it is.
+    // The file is unchanged, so the line is known, and the replaced lines are shown as they are.
     let mut harness = begin(note(501, "bo", &answer(":-1+0"))).await;
     harness.reply(log, [json!({"id": HEAD, "title": "y"})]).press("Y").settle().await;
     harness.expect("- pushed").expect("- fn a() {}").expect("+ let new = 3;").expect("y commit");
 }
 
 #[tokio::test]
-async fn a_server_out_of_reach_leaves_the_words_and_sends_nothing_later() {
+async fn an_unreachable_server_keeps_the_text_and_nothing_is_sent_later() {
     let mut harness = changes(vec![]).await;
     harness.unreachable(&format!("{MR}/notes")).press("c").type_text("Later.").press("C-s").settle().await;
     harness.expect("C-x stops");
@@ -573,7 +573,7 @@ async fn a_server_out_of_reach_leaves_the_words_and_sends_nothing_later() {
 }
 
 #[tokio::test]
-async fn what_another_labscope_has_or_sent_is_not_sent_again() {
+async fn drafts_claimed_or_sent_by_another_process_are_not_sent_again() {
     use labscope::app::outbox::Claim;
     let mut harness = changes(vec![]).await;
     for words in ["First.", "Second.", "Third."] {
@@ -599,7 +599,7 @@ async fn what_another_labscope_has_or_sent_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn what_may_have_arrived_is_resolved_after_a_start_wherever_one_begins() {
+async fn uncertain_drafts_are_resolved_at_startup_in_any_place() {
     let mut begin = Begin::at(Place::new("projects")).size(120, 30);
     let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
     let states =
@@ -610,7 +610,7 @@ async fn what_may_have_arrived_is_resolved_after_a_start_wherever_one_begins() {
     }
     begin.account = "ada".into();
     let mut harness = begin.open();
-    // The same words of another time, and of another person, are other comments.
+    // Equal texts from an earlier time or by another user are other comments.
     let notes = [note(650, "ada", "There."), note(651, "bo", "Not there."), note(500, "ada", "Not there.")];
     harness
         .reply("GET /user", json!({"id": 1, "username": "ada"}))
@@ -623,13 +623,13 @@ async fn what_may_have_arrived_is_resolved_after_a_start_wherever_one_begins() {
     let left = harness.app.draft("draft acme/rocket-ui!42 1").expect("it is a draft again");
     assert!(left.contains("\"failed\"") && left.contains("it has not arrived"), "{left}");
     assert!(posts(&harness).is_empty());
-    // Sent when that is asked for, and looked for once more before: it may be late.
+    // Before the draft is sent again, the program checks once more: the comment may have arrived late.
     harness.reply(&format!("{MR}/notes"), [note(660, "ada", "Not there.")]);
     harness.press("g k").press("Enter").expect("Not there.").press("C-s").settle().await;
     assert_eq!((posts(&harness).len(), harness.app.draft("draft acme/rocket-ui!42 1")), (0, None));
 }
 
-/// A start with drafts on that thing: their words, and how far their sending came.
+/// Starts the program with drafts on one target, given as text and sending state.
 fn started(on: &Value, drafts: &[(&str, Value)]) -> Harness {
     let mut begin = Begin::at(Place::new("projects")).size(120, 30);
     for (number, (words, state)) in drafts.iter().enumerate() {
@@ -643,7 +643,7 @@ fn started(on: &Value, drafts: &[(&str, Value)]) -> Harness {
 }
 
 #[tokio::test]
-async fn what_arrived_is_found_behind_any_number_of_later_notes() {
+async fn an_arrived_note_is_found_behind_any_number_of_later_notes() {
     let lost = |before: u64| json!({"unknown": {"before": before, "why": "The server did not answer"}});
     let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
     let mut harness = started(&on, &[("There.", lost(755)), ("Of before.", lost(755))]);
@@ -660,7 +660,7 @@ async fn what_arrived_is_found_behind_any_number_of_later_notes() {
 }
 
 #[tokio::test]
-async fn what_arrived_on_a_commit_is_counted_on_all_pages() {
+async fn arrived_commit_comments_are_counted_on_all_pages() {
     let lost = |before: u64| json!({"unknown": {"before": before, "why": "The server did not answer"}});
     let on = json!({"commit": {"project": "acme/rocket-ui", "sha": HEAD}});
     let mut harness = started(&on, &[("There.", lost(0)), ("Of before.", lost(1))]);
@@ -675,7 +675,7 @@ async fn what_arrived_on_a_commit_is_counted_on_all_pages() {
 }
 
 #[tokio::test]
-async fn the_same_words_of_before_are_not_what_was_sent() {
+async fn an_older_note_with_the_same_text_is_not_the_one_that_was_sent() {
     let mut harness = changes(vec![note(500, "ada", "Yes.")]).await;
     for words in ["First.", "Yes."] {
         harness.press("c").type_text(words).press("M-s").settle().await;
@@ -688,14 +688,14 @@ async fn the_same_words_of_before_are_not_what_was_sent() {
         let waiting = harness.waiting().len();
         assert!((0..waiting).any(|index| harness.answer(index)), "{:?}", harness.waiting());
     }
-    // The first is there, and of the second nobody knows.
+    // The first one has arrived; the outcome of the second is unknown.
     let notes = [note(701, "ada", "First."), note(500, "ada", "Yes.")];
     harness.unreachable(POST).reply(&format!("{MR}/notes"), notes).settle().await;
     harness.pass(4).settle().await;
     assert_eq!(posts(&harness).len(), 2);
     let kept: Vec<&String> = harness.kept.values().filter(|text| text.contains("Yes.")).collect();
     assert!(matches!(kept[..], [text] if text.contains("it has not arrived")), "{kept:?}");
-    // Nor is one that says the same and is the newest that was there.
+    // Neither is an equal comment that was the latest one before.
     let mut harness = changes(vec![note(500, "ada", "Yes.")]).await;
     harness.unreachable(POST).press("c").type_text("Yes.").press("C-s").settle().await;
     harness.pass(4).settle().await;
@@ -704,7 +704,7 @@ async fn the_same_words_of_before_are_not_what_was_sent() {
 }
 
 #[tokio::test]
-async fn what_another_labscope_changed_is_not_sent_before_it_is_read() {
+async fn a_draft_changed_by_another_process_is_not_sent_unseen() {
     use labscope::app::outbox::Claim;
     let mut harness = changes(vec![]).await;
     for words in ["First.", "Second."] {
@@ -721,7 +721,7 @@ async fn what_another_labscope_changed_is_not_sent_before_it_is_read() {
 }
 
 #[tokio::test]
-async fn a_draft_that_was_dropped_is_not_called_sent() {
+async fn a_discarded_draft_is_not_reported_as_sent() {
     let mut begin = Begin::at(place()).size(100, 40);
     let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
     let unknown = json!({"unknown": {"before": 1, "why": "cut"}});
@@ -735,7 +735,7 @@ async fn a_draft_that_was_dropped_is_not_called_sent() {
         .unreachable(&format!("{MR}/notes"))
         .settle()
         .await;
-    // Nobody can say whether it is there.
+    // It cannot be determined whether the comment has arrived.
     for _ in 0..4 {
         harness.pass(5).settle().await;
     }
@@ -744,7 +744,7 @@ async fn a_draft_that_was_dropped_is_not_called_sent() {
 }
 
 #[tokio::test]
-async fn words_whose_place_is_gone_are_found_and_opened() {
+async fn drafts_of_a_deleted_target_can_be_found_and_opened() {
     let mut begin = Begin::at(Place::new("projects")).size(100, 30);
     let on = json!({"merge_request": {"project": "acme/gone", "iid": 7}});
     let draft = json!({"on": on, "text": "Ten hours of work.", "state": "kept"}).to_string();
@@ -758,7 +758,7 @@ async fn words_whose_place_is_gone_are_found_and_opened() {
 }
 
 #[tokio::test]
-async fn a_note_that_was_changed_meanwhile_is_not_written_over_without_a_word() {
+async fn a_note_changed_meanwhile_is_not_overwritten_silently() {
     let mut harness = open_with(vec![note(501, "ada", "Mine.")], place(), 120, 40).await;
     harness.press("] e").expect("Edit a note on !42").type_text(" Indeed.");
     let put = "PUT /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
@@ -777,7 +777,7 @@ async fn a_note_that_was_changed_meanwhile_is_not_written_over_without_a_word() 
 }
 
 #[tokio::test]
-async fn what_is_said_of_its_commits_stands_among_the_notes() {
+async fn comments_on_commits_are_shown_among_the_notes() {
     let comments = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
     let note = |id: u64, body: &str, at: &str| {
         json!({"id": id, "body": body, "author": {"id": 2, "username": "bo"}, "system": false,
@@ -813,7 +813,7 @@ async fn what_is_said_of_its_commits_stands_among_the_notes() {
     harness.press("e").expect("the comments of a commit cannot be changed");
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().tab.as_deref(), Some("changes"));
-    // Pushed again with as many commits, and nothing said but of the new one.
+    // A push with the same number of commits; only the new commit has a comment.
     harness
         .reply(&format!("{MR}/notes"), json!([]))
         .reply(&format!("{MR}/commits"), [json!({"id": BEFORE, "short_id": "11111111", "title": "Second", "parent_ids": []})])

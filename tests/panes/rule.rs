@@ -1,4 +1,4 @@
-//! System hooks, the license, and notifications.
+//! System hooks, the license, and notification settings.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -17,7 +17,7 @@ async fn at(place: Place, width: u16, height: u16) -> Harness {
         .reply("GET /notification_settings", json!({"level": "watch", "notification_email": "root@x.test"}))
         .reply("GET /groups", [json!({"id": 3, "full_path": "acme", "path": "acme"})])
         .reply("GET /groups/3/notification_settings", json!({"level": "global"}))
-        // A simple listing: no full path.
+        // A simple listing, without full paths.
         .reply("GET /projects", [json!({"id": 7, "path": "rocket-ui", "web_url": "https://x.test/acme/rocket-ui"})])
         .settle()
         .await;
@@ -29,7 +29,7 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_hook_s_secret_is_hidden_while_it_is_typed_and_never_kept() {
+async fn the_secret_of_a_hook_is_hidden_while_typing_and_never_stored() {
     let mut harness = at(Place::new("hooks"), 120, 30).await;
     harness.expect("pushes, merge requests").expect("disabled").expect("never shown by the server");
     harness.press("+").type_text("chat.test").expect("begins with https://").press("C-u").type_text("https://a.test/x");
@@ -41,7 +41,7 @@ async fn a_hook_s_secret_is_hidden_while_it_is_typed_and_never_kept() {
 }
 
 #[tokio::test]
-async fn a_test_shows_what_was_delivered_and_a_newer_server_s_answer_is_told_apart() {
+async fn a_hook_test_shows_the_payload_or_explains_a_newer_reply() {
     let mut harness = at(Place::new("hooks"), 120, 30).await;
     harness.reply("GET /hooks/1", json!({"event_name": "project_create", "name": "Ruby", "project_id": 1}));
     harness.press("t").settle().await;
@@ -54,7 +54,7 @@ async fn a_test_shows_what_was_delivered_and_a_newer_server_s_answer_is_told_apa
 }
 
 #[tokio::test]
-async fn the_license_is_shown_and_one_is_installed_from_a_file() {
+async fn the_license_is_shown_and_can_be_installed_from_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.license");
     std::fs::write(&file, "eyJkYXRhIjoi\n").expect("written");
@@ -71,7 +71,7 @@ async fn the_license_is_shown_and_one_is_installed_from_a_file() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_license_and_an_edition_without_them_look_different() {
+async fn a_missing_license_differs_from_an_edition_without_licenses() {
     let mut harness = at(Place::new("license"), 100, 30).await;
     harness.reply("GET /license", Value::Null).settle().await;
     harness.expect("No license is installed");
@@ -81,7 +81,7 @@ async fn a_server_without_a_license_and_an_edition_without_them_look_different()
 }
 
 #[tokio::test]
-async fn whom_to_ask_is_who_can_help() {
+async fn a_refusal_names_who_can_grant_access() {
     for (pane, request) in [("hooks", "GET /hooks"), ("license", "GET /license")] {
         let mut harness = Begin::at(Place::new(pane)).size(120, 30).open();
         harness.reply("GET /user", json!({"id": 1, "username": "root", "is_admin": true}));
@@ -94,7 +94,7 @@ async fn whom_to_ask_is_who_can_help() {
 }
 
 #[tokio::test]
-async fn notifications_say_what_each_level_means_and_the_form_explains_each_event() {
+async fn notification_levels_and_events_are_explained() {
     let mut harness = at(Place::new("notifications"), 120, 30).await;
     harness.expect("watch").expect("everything that happens").expect("root@x.test");
     harness.press("e").settle().await;
@@ -105,7 +105,7 @@ async fn notifications_say_what_each_level_means_and_the_form_explains_each_even
 }
 
 #[tokio::test]
-async fn each_group_and_project_shows_its_level_or_why_it_cannot() {
+async fn groups_and_projects_show_their_notification_level_or_an_error() {
     let mut harness = at(Place::new("notifications"), 120, 30).await;
     harness.press("2").settle().await;
     harness.expect("acme").expect("global").expect("which is watch");
@@ -126,7 +126,7 @@ async fn each_group_and_project_shows_its_level_or_why_it_cannot() {
 }
 
 #[tokio::test]
-async fn read_only_refuses_before_a_form_opens() {
+async fn read_only_mode_refuses_before_a_form_opens() {
     for (pane, keys) in
         [("hooks", "+"), ("hooks", "t"), ("notifications", "e"), ("license", "+"), ("groups", "+"), ("users", "+")]
     {

@@ -1,4 +1,4 @@
-//! Runners, what they do, and who may see them.
+//! Runners, their jobs, and who may see them.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -27,7 +27,7 @@ async fn open(width: u16, height: u16) -> Harness {
 }
 
 #[tokio::test]
-async fn runners_show_their_state_and_what_they_do() {
+async fn runners_show_their_state_and_jobs() {
     let mut harness = open(140, 30).await;
     for words in ["● online", "○ paused", "mill-3", "rust linux", "15.8.0", "3m", "1 running", "#1207 bench", "1m 00s"]
     {
@@ -40,7 +40,7 @@ async fn runners_show_their_state_and_what_they_do() {
 }
 
 #[tokio::test]
-async fn pausing_and_tags_are_one_key_and_removing_asks() {
+async fn pausing_and_tagging_take_one_key_and_removing_asks() {
     let mut harness = open(80, 24).await;
     harness.reply("PUT /runners/3", runner(3, "mill-3", "paused", false));
     harness.press("P").settle().await;
@@ -54,14 +54,14 @@ async fn pausing_and_tags_are_one_key_and_removing_asks() {
 }
 
 #[tokio::test]
-async fn all_runners_are_for_administrators_and_it_says_so() {
+async fn the_list_of_all_runners_needs_an_administrator() {
     let mut harness = open(80, 24).await;
     harness.press("2").settle().await;
     harness.expect("shown to its administrators alone").expect("403");
 }
 
 #[tokio::test]
-async fn a_runner_is_edited_in_a_form_of_all_that_the_server_takes() {
+async fn a_runner_can_be_edited_and_only_changes_are_sent() {
     let mut harness = open(100, 30).await;
     harness.press("e").settle().await;
     for words in ["description", "tags", "untagged jobs", "locked", "access", "active", "rust, linux"] {
@@ -73,7 +73,7 @@ async fn a_runner_is_edited_in_a_form_of_all_that_the_server_takes() {
 }
 
 #[tokio::test]
-async fn a_query_asks_for_a_scope_and_narrows_by_type_status_and_tag() {
+async fn a_query_sends_the_scope_and_filters_by_type_status_and_tag() {
     let mut harness = open(100, 30).await;
     harness.reply("GET /runners/4", runner(4, "attic", "offline", false)).settle().await;
     harness.press("/").type_text("tag:rust").press("Enter").settle().await;
@@ -104,7 +104,7 @@ async fn in_project(projects: &[&str]) -> Harness {
 }
 
 #[tokio::test]
-async fn a_runner_is_enabled_and_disabled_in_a_project_and_the_rule_of_the_last_one_is_said() {
+async fn a_runner_can_be_enabled_and_disabled_in_a_project() {
     let mut harness = in_project(&["acme/rocket-ui", "acme/other"]).await;
     harness.press("D");
     harness.expect("Disable runner #3 mill-3 in acme/rocket-ui?").press("y");
@@ -120,7 +120,7 @@ async fn a_runner_is_enabled_and_disabled_in_a_project_and_the_rule_of_the_last_
 }
 
 #[tokio::test]
-async fn jobs_of_one_status_can_be_seen_alone() {
+async fn jobs_of_a_runner_can_be_filtered_by_status() {
     let mut harness = open(140, 30).await;
     harness.press("f").settle().await;
     assert!(harness.asked.iter().any(|line| line.starts_with("GET /runners/3/jobs?status=running")));
@@ -128,7 +128,7 @@ async fn jobs_of_one_status_can_be_seen_alone() {
 }
 
 #[tokio::test]
-async fn no_size_is_too_small() {
+async fn the_runners_can_be_drawn_at_any_size() {
     let mut harness = open(160, 40).await;
     for (width, height) in [(44, 12), (80, 14), (100, 12), (300, 90), (10, 3)] {
         harness.resize(width, height);
@@ -137,6 +137,6 @@ async fn no_size_is_too_small() {
 }
 
 #[tokio::test]
-async fn the_screen() {
+async fn the_runners_screen_matches_its_snapshot() {
     insta::assert_snapshot!("runners_160", open(160, 30).await.picture());
 }

@@ -1,11 +1,11 @@
-//! Search: a text, a tab for each kind of thing, and what a server cannot do.
+//! Search: a text, a tab for each kind of result, and the limitations of a server.
 
 use crate::harness::Begin;
 use labscope::app::Place;
 use serde_json::json;
 
 #[tokio::test]
-async fn hits_open_where_they_live() {
+async fn results_open_in_their_place() {
     let mut harness = Begin::at(Place::new("search").project("acme/rocket-ui")).open();
     harness.expect("Search acme/rocket-ui");
     let blob = json!({"basename": "src/frame", "filename": "src/frame.rs", "data": "fn rows(&self)\n", "ref": "main",
@@ -20,7 +20,7 @@ async fn hits_open_where_they_live() {
 }
 
 #[tokio::test]
-async fn a_kind_that_the_server_cannot_search_is_said_in_words() {
+async fn an_unsupported_scope_is_reported_in_plain_words() {
     let mut harness = Begin::at(Place::new("search").item("rows")).open();
     harness.fail("GET /search", 400, "Scope not supported without Elasticsearch!");
     harness.press("7").settle().await;
@@ -28,7 +28,7 @@ async fn a_kind_that_the_server_cannot_search_is_said_in_words() {
 }
 
 #[tokio::test]
-async fn tabs_count_what_they_hold_as_it_comes_and_say_what_the_server_cannot() {
+async fn tabs_count_results_as_they_arrive_and_mark_unsupported_scopes() {
     let mut harness = Begin::at(Place::new("search").item("rows")).size(160, 30).open();
     let issue = json!({"id": 1, "iid": 7, "project_id": 3, "title": "Slow rows", "state": "opened", "confidential": false,
         "description": "Many rows.", "web_url": "http://demo.test/a/b/-/issues/7"});
@@ -44,7 +44,7 @@ async fn tabs_count_what_they_hold_as_it_comes_and_say_what_the_server_cannot() 
 }
 
 #[tokio::test]
-async fn lines_that_were_found_stand_beside_the_list_with_the_words_in_color() {
+async fn found_lines_are_previewed_with_highlighted_matches() {
     let mut harness = Begin::at(Place::new("search").project("a/b").item("ROWS")).size(140, 30).open();
     let blob = json!({"basename": "src/frame", "filename": "src/frame.rs", "project_id": 7, "ref": "main", "startline": 40,
         "data": "// before\nfn rows(&self) {\n}\n"});
@@ -57,7 +57,7 @@ async fn lines_that_were_found_stand_beside_the_list_with_the_words_in_color() {
 }
 
 #[tokio::test]
-async fn it_is_widened_to_the_group_and_then_to_everything() {
+async fn a_search_can_be_widened_to_the_group_and_to_everything() {
     let mut harness = Begin::at(Place::new("search").project("acme/tools/cli").item("x")).size(100, 24).open();
     harness.press("3 E");
     assert_eq!(harness.app.place().group.as_ref().map(|id| id.as_str()), Some("acme/tools"));
@@ -71,7 +71,7 @@ async fn it_is_widened_to_the_group_and_then_to_everything() {
 }
 
 #[tokio::test]
-async fn another_hit_is_read_from_its_first_line_and_another_kind_from_its_list() {
+async fn selecting_another_result_resets_the_preview() {
     let mut harness = Begin::at(Place::new("search").project("a/b")).size(140, 14).open();
     harness.expect("1 to 7 choose what to search").press("/").type_text("rows").press("Enter");
     let blob = |name: &str| {

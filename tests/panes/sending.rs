@@ -1,4 +1,4 @@
-//! A review on its way to a server that misbehaves in the middle: over HTTP, nothing twice, nothing lost.
+//! A review sent over HTTP to a server that misbehaves halfway: nothing is sent twice, and nothing is lost.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
@@ -7,7 +7,7 @@ use labscope::app::Place;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// Returns what the server does with the post of that number; all others it takes.
+/// Returns the server's reaction to a post by its number; others are accepted.
 fn fate(post: usize) -> Fate {
     match post {
         2 => Fate::Limited,
@@ -21,14 +21,14 @@ fn fate(post: usize) -> Fate {
 enum Fate {
     Taken,
     Limited,
-    /// The note is kept, and the answer breaks off.
+    /// The note is accepted, but the reply breaks off.
     TakenAndBroken,
-    /// The note is kept, and the answer says that it failed.
+    /// The note is accepted, but the reply reports a failure.
     TakenAndFailed,
     Failed,
 }
 
-/// The bodies that the server has, and how many it was sent.
+/// The bodies of accepted notes, and the number of posts received.
 type Notes = Arc<Mutex<(Vec<String>, usize)>>;
 
 fn json_of(status: u16, body: &serde_json::Value) -> Answer {
@@ -84,7 +84,7 @@ fn drafts(harness: &Harness) -> Vec<&String> {
 }
 
 #[tokio::test]
-async fn ten_drafts_arrive_once_each_whatever_the_server_does_in_the_middle() {
+async fn ten_drafts_arrive_exactly_once_on_a_misbehaving_server() {
     let notes = Notes::default();
     let known = notes.clone();
     let server = Scripted::minded(move |asked| mind(asked, &known)).await;
@@ -98,12 +98,12 @@ async fn ten_drafts_arrive_once_each_whatever_the_server_does_in_the_middle() {
     let mut harness = begin.server(server.url.as_str(), "token").open();
     harness.settle().await;
     harness.press("S").press("C-s").settle().await;
-    // The second was too many: the server is left alone as long as it asked.
+    // The second post was rate limited: nothing is sent until the requested delay is over.
     harness.expect("waiting to be sent");
     for _ in 0..20 {
         harness.pass(5).settle().await;
     }
-    // What did not arrive is known not to have, and nothing is sent again unasked.
+    // A note that did not arrive is reported as not sent, and is only sent again on request.
     let sent = notes.lock().expect("not poisoned").1;
     harness.expect("not sent: Server error: 500: no paper");
     harness.press("S").press("C-s").settle().await;
@@ -111,7 +111,7 @@ async fn ten_drafts_arrive_once_each_whatever_the_server_does_in_the_middle() {
         harness.pass(5).settle().await;
     }
     let (mut there, posts) = notes.lock().expect("not poisoned").clone();
-    assert_eq!((sent, posts), (11, 12), "ten, one that was too many, and one that was sent again when asked to");
+    assert_eq!((sent, posts), (11, 12), "ten, one rate limited, and one resent on request");
     there.sort();
     let all: Vec<String> = (0..10).map(|number| format!("Comment {number}.")).collect();
     assert_eq!(there, all);

@@ -1,4 +1,4 @@
-//! The main jobs over real HTTP: the demo world served on this machine, read and written by the client that people use.
+//! The main use cases over real HTTP: the demo world on a local server, with the program's own client.
 
 use crate::harness::{Begin, NOW};
 use jiff::Timestamp;
@@ -8,19 +8,19 @@ use labscope::backend::{Clock, Options, Running, WorldKind, start};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The demo world, served on this machine at the moment of [`NOW`].
+/// Serves the demo world with its clock fixed at [`NOW`].
 pub async fn demo() -> Running {
     demo_with(Options::default()).await
 }
 
-/// The same, with further options.
+/// Like [`demo`], with further options.
 pub async fn demo_with(options: Options) -> Running {
     let now: Timestamp = NOW.parse().expect("a time");
     let options = Options { world: WorldKind::Demo, clock: Clock::new(move || now), ..options };
     start(options).await.expect("a server on a free port")
 }
 
-/// A failing pipeline, from the list of jobs over its error to the line of its source.
+/// A failing pipeline: from the list of jobs to the error, and on to the line of the source.
 #[tokio::test]
 async fn a_failing_pipeline_is_diagnosed_in_under_ten_keys() {
     let server = demo().await;
@@ -31,7 +31,7 @@ async fn a_failing_pipeline_is_diagnosed_in_under_ten_keys() {
     for key in keys {
         harness.press(key).settle().await;
         if key == "Enter" && harness.app.place().pane == "job" {
-            // The trace comes as a stream; the cursor goes to the failure when it is there.
+            // The trace arrives as a stream; once it is there, the cursor moves to the failure.
             harness.until("▌ 13  test a_narrow").await;
             harness.settle().await;
         }
@@ -44,7 +44,7 @@ async fn a_failing_pipeline_is_diagnosed_in_under_ten_keys() {
 }
 
 #[tokio::test]
-async fn a_merge_request_is_found_read_and_answered() {
+async fn a_merge_request_can_be_found_read_and_commented_on() {
     let server = demo().await;
     let place = Place::new("mrs").project("acme/rocket-ui");
     let mut harness = Begin::at(place).size(100, 45).light().server(&server.base_url, server.token()).open();
@@ -63,7 +63,7 @@ async fn a_merge_request_is_found_read_and_answered() {
     server.stop().await;
 }
 
-/// What somebody who just came reads on !42.
+/// Returns the lines of !42 as a new session shows them.
 async fn conversation(server: &Running) -> Vec<String> {
     let place = Place::new("mr").project("acme/rocket-ui").item(42);
     let mut harness = Begin::at(place).size(100, 400).server(&server.base_url, server.token()).open();
@@ -72,15 +72,16 @@ async fn conversation(server: &Running) -> Vec<String> {
     harness.lines()
 }
 
-/// However far it came: what is left is there after the restart, and submitting it sends nothing twice.
+/// Wherever the program was killed, the remaining drafts are there after the restart, and submitting them sends nothing
+/// twice.
 #[tokio::test]
-async fn a_review_that_is_killed_between_any_two_requests_is_submitted_once() {
+async fn a_review_killed_between_any_two_requests_is_submitted_once() {
     let place = || Place::new("mr").project("acme/rocket-ui").item(42);
     for alive in 0..12 {
         let server = demo().await;
         let sent = Rc::new(Cell::new(0));
         let counted = sent.clone();
-        // The program is killed with that many writes done: the next one never leaves it.
+        // The program is killed after this number of writes; the next one is never sent.
         let dies = move |request: &Request| {
             counted.set(counted.get() + usize::from(!request.is_read()));
             !request.is_read() && counted.get() > alive

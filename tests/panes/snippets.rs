@@ -1,4 +1,4 @@
-//! Snippets: the list beside the text, writing them, their notes, and what administrators see.
+//! Snippets: the list with its preview, writing them, their notes, and details for administrators.
 
 use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
@@ -48,7 +48,7 @@ async fn at(server: &Running, user: &str, place: Place) -> Harness {
 }
 
 #[tokio::test]
-async fn a_snippet_is_written_read_changed_and_deleted() {
+async fn a_snippet_can_be_created_read_changed_and_deleted() {
     let server = served().await;
     let mut app = at(&server, "ada", Place::new("snippets").project("ada/rocket")).await;
     app.expect("There are no snippets yet").press("+").settle().await;
@@ -73,7 +73,7 @@ async fn a_snippet_is_written_read_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_from() {
+async fn snippets_have_notes_and_only_administrators_see_their_origin() {
     let server = served().await;
     let mut app = at(&server, "ada", Place::new("snippets").project("ada/rocket")).await;
     app.press("+").settle().await;
@@ -85,7 +85,7 @@ async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_f
     app.until("Commented on $1").await;
     app.settle().await;
     app.expect("It is short.").expect("Ada Sommer");
-    // Lost on its way, a note is not sent twice: see `review`; it goes the way of every comment.
+    // A note whose reply is lost is not sent twice: see `review`, which uses the same outbox.
     assert!(!app.kept.keys().any(|key| key.contains("draft ")), "{:?}", app.kept);
     app.press("e").type_text(" Indeed.").press("C-s").until("Edited a note").await;
     app.settle().await;
@@ -103,7 +103,7 @@ async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_f
     server.stop().await;
 }
 
-/// Two snippets of a project, with what is kept of earlier, as the lines of a script.
+/// Opens two scripted snippets of a project, with drafts of an earlier session.
 fn scripted(drafts: &[(&str, serde_json::Value)]) -> Harness {
     let mut begin = Begin::at(Place::new("snippets").project("ada/rocket")).size(120, 34);
     for (key, draft) in drafts {
@@ -122,7 +122,7 @@ fn scripted(drafts: &[(&str, serde_json::Value)]) -> Harness {
 }
 
 #[tokio::test]
-async fn an_answer_on_a_snippet_goes_into_its_thread() {
+async fn a_reply_on_a_snippet_is_posted_to_its_thread() {
     let mut app = scripted(&[]);
     let note = json!({"id": 1, "body": "In a thread?", "author": {"id": 6, "username": "bo"}, "system": false,
         "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"});
@@ -136,12 +136,12 @@ async fn an_answer_on_a_snippet_goes_into_its_thread() {
 }
 
 #[tokio::test]
-async fn drafts_of_notes_are_known_on_every_tab() {
+async fn drafts_of_notes_are_available_on_every_tab() {
     let on = json!({"snippet": {"project": "ada/rocket", "id": 1}});
     let draft = json!({"on": on, "text": "Half a tho", "state": "begun"});
     let mut app = scripted(&[("@ada draft ada/rocket$1 1", draft)]);
     app.settle().await;
-    // What was begun goes on, though the notes were never looked at.
+    // A begun draft can be continued although the notes were never viewed.
     app.expect("First").press("c").expect("Half a tho").press("Esc").press("1 K").expect("Half a tho").press("Esc");
     app.press("j").settle().await;
     app.press("K").expect("there are no drafts");
@@ -149,7 +149,7 @@ async fn drafts_of_notes_are_known_on_every_tab() {
 }
 
 #[tokio::test]
-async fn what_became_of_a_note_is_asked_once_and_from_every_tab() {
+async fn the_fate_of_a_note_is_checked_once_from_any_tab() {
     let on = json!({"snippet": {"project": "ada/rocket", "id": 1}});
     let draft = json!({"on": on, "text": "Did it arrive", "state": {"sending": {"before": 7}}});
     let mut app = scripted(&[("@ada draft ada/rocket$1 1", draft)]);
@@ -165,7 +165,7 @@ async fn what_became_of_a_note_is_asked_once_and_from_every_tab() {
 }
 
 #[tokio::test]
-async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+async fn a_concurrent_change_of_a_snippet_is_shown_before_it_is_replaced() {
     let url = "/projects/ada%2Frocket/snippets/1";
     let begin = || async {
         let mut app = scripted(&[]);
@@ -180,7 +180,7 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
     let sent = |app: &Harness| app.asked.iter().filter(|line| line.starts_with("PUT")).count();
     let mut app = begin().await;
     assert_eq!(sent(&app), 0);
-    // Back, and what was typed is there; theirs comes in its place when it is taken, and C-z brings mine back.
+    // Esc returns to the typed text; taking their version can be undone with C-z.
     app.press("Esc").expect("edit a.rs").expect("// mine").press("C-s").settle().await;
     app.press("t").expect("C-z restores yours").expect("theirs()").expect_no("// mine").press("C-z");
     app.expect("// mine").press("C-s").settle().await;
@@ -191,7 +191,7 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
     app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).press("C-s").settle().await;
     assert!(app.asked.iter().any(|line| line.starts_with("PUT") && line.contains("mine fn main() {}")));
     app.expect("Changed snippet $1");
-    // What cannot be looked at again is sent, and the server says what it thinks of it.
+    // If the check for changes fails, the snippet is sent anyway, and the server decides.
     let mut app = scripted(&[]);
     app.settle().await;
     app.press("e").settle().await;
@@ -201,7 +201,7 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
 }
 
 #[tokio::test]
-async fn what_the_person_s_own_editor_wrote_is_kept_or_handed_back() {
+async fn a_text_from_the_external_editor_is_never_lost() {
     use labscope::app::action::Msg;
     let url = "/projects/ada%2Frocket/snippets/1";
     let begin = || async {
@@ -215,7 +215,7 @@ async fn what_the_person_s_own_editor_wrote_is_kept_or_handed_back() {
         app
     };
     let kept = |app: &Harness| app.kept.values().any(|text| text.contains("mine()"));
-    // Not looked at any more: it is kept, and that is said.
+    // Closed during the check: the text is kept, and a message says so.
     let mut app = begin().await;
     app.press("Esc").expect("Draft saved: a.rs").expect_no("Open in $EDITOR");
     assert!(kept(&app), "{:?}", app.kept);
@@ -223,7 +223,7 @@ async fn what_the_person_s_own_editor_wrote_is_kept_or_handed_back() {
     app.settle().await;
     app.expect("Somebody else has changed it.").press("Esc").expect("Draft saved: a.rs");
     assert!(kept(&app), "{:?}", app.kept);
-    // Theirs is taken: nothing is kept, and what was written is in the clipboard.
+    // Their version is taken: no draft is kept, and the written text is in the clipboard.
     let mut app = begin().await;
     app.settle().await;
     app.press("t").expect("Kept theirs; your text is in the clipboard.");

@@ -1,5 +1,5 @@
-//! Days in front of the program, hour after hour through its places while everything that is live is asked for again:
-//! what it holds in memory does not grow. A few hours run each time; `LABSCOPE_SOAK_HOURS` asks for more.
+//! Simulated days of use: hour after hour, the test goes through all kinds of places while live content is polled, and
+//! memory must not grow. A few hours run by default; `LABSCOPE_SOAK_HOURS` sets more.
 
 use crate::cost;
 use crate::harness::{Begin, Harness};
@@ -7,14 +7,14 @@ use crate::monkey::World;
 use crate::served::demo;
 use labscope::app::Place;
 
-/// Hours, where nothing else is asked for.
+/// The default number of hours.
 const HOURS: usize = 3;
-/// After so many, everything has been seen, and kept.
+/// The number of hours after which everything has been seen and cached.
 const FIRST: usize = 2;
-/// Bytes that an hour may add to that: what is counted, like visits, takes another digit at times.
+/// The number of bytes that each further hour may add: counters, such as visits, grow by a digit at times.
 const MORE: usize = 10_000;
 
-/// What is opened in an hour, as a person types it.
+/// The targets opened in an hour, as a user types them.
 const TARGETS: &[&str] = &[
     "home",
     "projects",
@@ -47,7 +47,7 @@ const TARGETS: &[&str] = &[
     "me",
 ];
 
-/// Answers all that is asked.
+/// Answers all pending requests.
 async fn answer(world: &mut World, app: &mut Harness) {
     for _ in 0..100 {
         world.prepare(app).await;
@@ -56,10 +56,10 @@ async fn answer(world: &mut World, app: &mut Harness) {
             return;
         }
     }
-    panic!("it never stops asking: {:?}", app.waiting());
+    panic!("the requests never end: {:?}", app.waiting());
 }
 
-/// Opens a place and stays for some minutes: moves about, looks at its help, draws it in another size.
+/// Opens a place and stays for some minutes: moves around, opens the help, and draws it in another size.
 async fn stay(world: &mut World, app: &mut Harness, target: &str) {
     app.press(":").type_text(target).press("Enter");
     answer(world, app).await;
@@ -71,12 +71,12 @@ async fn stay(world: &mut World, app: &mut Harness, target: &str) {
     answer(world, app).await;
     app.resize(160, 45);
     answer(world, app).await;
-    // Drafts, confirmations and the like would stay behind the next place.
+    // Closes overlays such as forms and confirmations, which would stay open behind the next place.
     app.press("Esc Esc");
 }
 
 #[tokio::test]
-async fn memory_is_the_same_after_hours() {
+async fn memory_does_not_grow_after_hours_of_use() {
     let hours = crate::length::length("LABSCOPE_SOAK_HOURS", HOURS);
     let server = demo().await;
     let mut world = World::of(&server);
@@ -86,7 +86,7 @@ async fn memory_is_the_same_after_hours() {
         for target in TARGETS {
             stay(&mut world, &mut app, target).await;
         }
-        // What the test itself remembers.
+        // The records of the test harness itself.
         app.asked = Vec::new();
         app.canceled = Vec::new();
         app.holding = Vec::new();
@@ -96,5 +96,5 @@ async fn memory_is_the_same_after_hours() {
     server.stop().await;
     let later = held.iter().skip(FIRST).zip(1..);
     let grew = later.filter(|(now, hours)| **now > held[FIRST - 1] + MORE * hours).count();
-    assert_eq!(grew, 0, "hours after which too much is held: {held:?}");
+    assert_eq!(grew, 0, "memory grows: {held:?}");
 }

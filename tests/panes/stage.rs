@@ -1,4 +1,4 @@
-//! Changing files without a clone: the editor, what is staged, the commit, and what becomes of conflicts. On a server.
+//! Changing files without a clone, on a real server: the editor, staged changes, the commit, and conflicts.
 
 use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
@@ -64,7 +64,7 @@ async fn served() -> Running {
     start(options).await.expect("a server on a free port")
 }
 
-/// The file at `path`, in view, with the texts that were kept before.
+/// Opens the file at `path`, with drafts of an earlier session.
 async fn at(server: &Running, user: &str, path: &str, drafts: HashMap<String, String>) -> Harness {
     let token = server.tokens.get(user).expect("a person of the demo");
     let place = Place::new("files").project(PROJECT).at("main").path(path);
@@ -75,7 +75,7 @@ async fn at(server: &Running, user: &str, path: &str, drafts: HashMap<String, St
     app
 }
 
-/// Somebody else commits to the branch.
+/// Commits to the branch as another user.
 async fn meanwhile(server: &Running, branch: &str, actions: Vec<CommitAction>) {
     let mut to = Server::new(server.base_url.parse().expect("an address"));
     to.token = Some(server.tokens["ada"].clone().into());
@@ -89,7 +89,7 @@ async fn meanwhile(server: &Running, branch: &str, actions: Vec<CommitAction>) {
     Client::new(to).expect("a client").send(&create.request()).await.expect("a commit");
 }
 
-/// A branch that starts at main.
+/// Creates a branch that starts at main.
 async fn branch(server: &Running, name: &str) {
     let mut to = Server::new(server.base_url.parse().expect("an address"));
     to.token = Some(server.tokens["ada"].clone().into());
@@ -107,7 +107,7 @@ fn update(path: &str, content: &str) -> CommitAction {
     }
 }
 
-/// The bytes of a file of main.
+/// Returns the content of a file on main.
 async fn bytes(server: &Running, path: &str) -> Vec<u8> {
     use labscope::api::Reply;
     use labscope::api::repository::{GetRawBlob, ListTree, TreeEntry};
@@ -122,7 +122,7 @@ async fn bytes(server: &Running, path: &str) -> Vec<u8> {
     client.send(&raw.request()).await.expect("a blob").body.to_vec()
 }
 
-/// Returns what is kept that belongs to the list.
+/// Returns the keys of the kept texts that belong to staged changes.
 fn staged(app: &Harness) -> Vec<&String> {
     app.kept.keys().filter(|key| key.contains(" staged ")).collect()
 }
@@ -134,14 +134,14 @@ async fn commit(app: &mut Harness) {
 }
 
 #[tokio::test]
-async fn a_file_is_edited_staged_and_committed() {
+async fn a_file_can_be_edited_staged_and_committed() {
     let server = served().await;
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
     app.press("e").settle().await;
     app.expect("edit Cargo.toml").expect("name = \"rocket-ui\"").expect_no("modified");
     app.type_text("# staged").press("Enter");
     app.expect("modified").expect("# staged");
-    assert!(app.kept.values().any(|text| text.contains("# staged\n[package]")), "it is kept as it is typed");
+    assert!(app.kept.values().any(|text| text.contains("# staged\n[package]")), "it is saved while typing");
     app.press("C-s").settle().await;
     app.expect("Staged Cargo.toml for main").expect("1 staged");
     app.press("g i").settle().await;
@@ -151,7 +151,7 @@ async fn a_file_is_edited_staged_and_committed() {
     app.settle().await;
     assert_eq!(app.app.place().pane, "commit");
     app.expect("+ # staged");
-    assert_eq!(staged(&app), Vec::<&String>::new(), "nothing is left behind");
+    assert_eq!(staged(&app), Vec::<&String>::new(), "no draft is left");
     assert!(bytes(&server, "Cargo.toml").await.starts_with(b"# staged\n[package]\n"));
     app.press("g i").settle().await;
     app.expect("Nothing is staged for main");
@@ -159,7 +159,7 @@ async fn a_file_is_edited_staged_and_committed() {
 }
 
 #[tokio::test]
-async fn several_changes_of_every_kind_are_one_commit() {
+async fn several_kinds_of_changes_make_one_commit() {
     let server = served().await;
     let folder = tempfile::tempdir().expect("a folder");
     let picture = folder.path().join("dot.bin");
@@ -188,7 +188,7 @@ async fn several_changes_of_every_kind_are_one_commit() {
 }
 
 #[tokio::test]
-async fn a_file_that_others_changed_meanwhile_is_merged_and_nothing_is_lost() {
+async fn a_concurrent_change_of_a_staged_file_is_merged() {
     let server = served().await;
     let text = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("text");
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
@@ -214,7 +214,7 @@ async fn a_file_that_others_changed_meanwhile_is_merged_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn a_conflict_is_decided_for_mine_or_for_theirs() {
+async fn a_conflict_can_be_resolved_with_either_version() {
     let server = served().await;
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
     app.press("e").settle().await;
@@ -233,7 +233,7 @@ async fn a_conflict_is_decided_for_mine_or_for_theirs() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_or_there_meanwhile_is_said_to_be() {
+async fn staged_files_deleted_or_created_meanwhile_are_reported() {
     let server = served().await;
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
     app.press("e").settle().await;
@@ -253,7 +253,7 @@ async fn a_file_that_is_gone_or_there_meanwhile_is_said_to_be() {
 }
 
 #[tokio::test]
-async fn a_protected_branch_is_refused_in_words_and_another_one_offered() {
+async fn a_protected_branch_is_refused_and_a_new_branch_is_offered() {
     let server = served().await;
     let mut app = at(&server, "cem", "Cargo.toml", HashMap::new()).await;
     app.press("e").settle().await;
@@ -274,7 +274,7 @@ async fn a_protected_branch_is_refused_in_words_and_another_one_offered() {
 }
 
 #[tokio::test]
-async fn what_was_typed_is_there_again_and_what_is_staged_too() {
+async fn typed_and_staged_texts_survive_a_restart() {
     let server = served().await;
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
     app.press("e").settle().await;
@@ -294,7 +294,7 @@ async fn what_was_typed_is_there_again_and_what_is_staged_too() {
 }
 
 #[tokio::test]
-async fn the_editor_keeps_line_ends_and_finds_and_undoes() {
+async fn the_editor_keeps_line_endings_and_can_search_and_undo() {
     let server = served().await;
     let crlf = "\u{feff}one\r\n\ttwo \u{202e}x\r\nthree";
     meanwhile(&server, "main", vec![update("Cargo.toml", crlf)]).await;
@@ -312,7 +312,7 @@ async fn the_editor_keeps_line_ends_and_finds_and_undoes() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_edited_is_refused_in_words() {
+async fn files_that_cannot_be_edited_are_refused_with_a_reason() {
     let server = served().await;
     let base64 = |bytes: &[u8]| {
         use base64::Engine;
@@ -338,7 +338,7 @@ async fn what_cannot_be_edited_is_refused_in_words() {
 }
 
 #[tokio::test]
-async fn read_only_refuses_before_the_editor_opens() {
+async fn read_only_mode_refuses_before_the_editor_opens() {
     let server = served().await;
     let place = Place::new("files").project(PROJECT).at("main").path("Cargo.toml");
     let mut app = Begin::at(place).size(120, 34).read_only().server(&server.base_url, &server.tokens["ada"]).open();
@@ -349,7 +349,7 @@ async fn read_only_refuses_before_the_editor_opens() {
 }
 
 #[tokio::test]
-async fn commits_are_picked_in_order_until_one_does_not_fit() {
+async fn cherry_picks_run_in_order_until_one_conflicts() {
     let server = served().await;
     let text = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("text");
     branch(&server, "stable").await;
@@ -377,7 +377,7 @@ async fn commits_are_picked_in_order_until_one_does_not_fit() {
 }
 
 #[tokio::test]
-async fn a_status_is_set_from_the_commit() {
+async fn a_commit_status_can_be_set() {
     let server = served().await;
     let place = Place::new("commit").project(PROJECT).item("main").tab("details");
     let mut app = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]).open();
@@ -389,7 +389,7 @@ async fn a_status_is_set_from_the_commit() {
 }
 
 #[tokio::test]
-async fn what_the_person_s_own_editor_wrote_is_staged_byte_for_byte() {
+async fn a_text_from_the_external_editor_is_staged_byte_for_byte() {
     use labscope::app::action::Msg;
     let server = served().await;
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
@@ -409,7 +409,7 @@ async fn what_the_person_s_own_editor_wrote_is_staged_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_gone_is_said_to_be_and_what_was_staged_stays() {
+async fn a_deleted_branch_is_reported_and_staged_changes_stay() {
     let server = served().await;
     branch(&server, "brief").await;
     let place = Place::new("files").project(PROJECT).at("brief").path("Cargo.toml");
@@ -430,7 +430,7 @@ async fn a_branch_that_is_gone_is_said_to_be_and_what_was_staged_stays() {
 }
 
 #[tokio::test]
-async fn names_that_would_drive_the_terminal_are_shown_in_the_editor_too() {
+async fn hostile_names_are_sanitized_in_the_editor() {
     let server = served().await;
     let name = "bad\u{1b}[31m\u{202e}name";
     let create = CommitAction { action: "create".into(), ..update(name, "a\u{1b}[2Jb\n") };
@@ -445,7 +445,7 @@ async fn names_that_would_drive_the_terminal_are_shown_in_the_editor_too() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_tag_says_what_changing_it_takes() {
+async fn editing_a_file_at_a_tag_explains_that_a_branch_is_needed() {
     let mut app = Begin::at(Place::new("tags").project("acme/rocket-ui")).size(120, 34).open();
     let project = "GET /projects/acme%2Frocket-ui";
     let file = json!({"id": "b10b", "name": "a.rs", "type": "blob", "path": "a.rs", "mode": "100644"});

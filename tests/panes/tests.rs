@@ -1,4 +1,4 @@
-//! The test report of a pipeline: what failed first, where it stands, and servers that have none.
+//! The test report of a pipeline: failures first, their source, and servers without reports.
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
@@ -39,7 +39,7 @@ async fn open() -> Harness {
 }
 
 #[tokio::test]
-async fn what_failed_stands_first_and_enter_opens_its_source_at_the_commit() {
+async fn failures_come_first_and_enter_opens_their_source_at_the_commit() {
     let mut harness = open().await;
     harness.expect("4 tests · 1 failed · 2 skipped").expect("screens: table").expect("the last column has gone");
     harness.expect("Failed 3 times lately on main.").expect("not yet").expect("quite_new");
@@ -52,7 +52,7 @@ async fn what_failed_stands_first_and_enter_opens_its_source_at_the_commit() {
 }
 
 #[tokio::test]
-async fn a_test_is_sought_read_in_full_and_left_again() {
+async fn a_test_can_be_filtered_expanded_and_left() {
     let mut harness = open().await;
     harness.press("/").type_text("passes").press("Enter x").expect_no("narrow");
     harness.press("Esc").expect("narrow").press("e x").expect("at tests/table.rs:22").press("Esc");
@@ -61,7 +61,7 @@ async fn a_test_is_sought_read_in_full_and_left_again() {
 }
 
 #[tokio::test]
-async fn a_server_without_reports_or_a_pipeline_without_one_says_so() {
+async fn missing_test_reports_are_explained() {
     let mut harness = Begin::at(place()).open();
     harness.reply(PIPELINE, pipeline("failed")).unsupported(&format!("{PIPELINE}/test_report")).settle().await;
     harness.expect("This server has no test reports of pipelines.");
@@ -88,7 +88,7 @@ async fn jobs(summary: impl Fn(&mut Harness)) -> Harness {
 const SUMMARY: &str = "GET /projects/acme%2Frocket-ui/pipelines/319/test_report_summary";
 
 #[tokio::test]
-async fn the_head_of_a_pipeline_counts_its_tests_and_names_where_they_failed() {
+async fn the_header_of_a_pipeline_summarizes_its_tests() {
     let reply = json!({"total": {"time": 1.5, "count": 28, "success": 26, "failed": 1, "skipped": 1},
         "test_suites": [{"name": "unit", "total_count": 26}, {"name": "scr\u{1b}eens", "failed_count": 1}]});
     let mut harness = jobs(|harness| _ = harness.reply(SUMMARY, reply.clone())).await;
@@ -99,7 +99,7 @@ async fn the_head_of_a_pipeline_counts_its_tests_and_names_where_they_failed() {
 }
 
 #[tokio::test]
-async fn without_a_summary_the_jobs_are_there_as_before() {
+async fn jobs_are_shown_without_a_test_summary() {
     jobs(|harness| _ = harness.unsupported(SUMMARY))
         .await
         .expect("unit")

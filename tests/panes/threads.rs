@@ -1,4 +1,4 @@
-//! Threads of today's servers: shown, started on lines, answered, resolved; and the review that the server keeps.
+//! Threads on current servers: shown, started on lines, replied to, and resolved; and reviews kept on the server.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
@@ -13,7 +13,7 @@ const OLD: &str = "2222222200112233445566778899aabbccddeeff";
 const DIFF: &str =
     "@@ -1,4 +1,5 @@ fn rows\n fn a() {}\n-let old = 1;\n+let new = 2;\n+let two = 3;\n fn b() {}\n fn c() {}\n";
 
-/// A note in a thread: on a line of the new file, where there is one.
+/// Returns a note in a thread, optionally on a line of the new file.
 fn note(id: u64, author: &str, body: &str, line: Option<(u32, &str)>, resolved: Option<bool>) -> Value {
     let number = if author == "ada" { 1 } else { 2 };
     let mut note = json!({"id": id, "body": body, "author": {"id": number, "username": author}, "system": false,
@@ -100,7 +100,7 @@ fn writes(harness: &Harness) -> Vec<&String> {
 }
 
 #[tokio::test]
-async fn threads_stand_together_and_resolved_ones_fold() {
+async fn threads_are_grouped_and_resolved_ones_are_folded() {
     let mut harness = open(threads(), None, None).await;
     harness.expect("3 unresolved threads").expect("↳ ada").expect("In general?");
     harness.expect("resolved").expect("▸ bo  src/table.rs:3  Was wrong.");
@@ -112,7 +112,7 @@ async fn threads_stand_together_and_resolved_ones_fold() {
 }
 
 #[tokio::test]
-async fn a_thread_is_resolved_and_reopened() {
+async fn a_thread_can_be_resolved_and_reopened() {
     let mut harness = open(threads(), None, None).await;
     to_line(&mut harness, "bo · 2h");
     harness.reply(&format!("PUT {WRITE}/discussions/aaa"), json!({"id": "aaa"})).press("t").settle().await;
@@ -126,7 +126,7 @@ async fn a_thread_is_resolved_and_reopened() {
 }
 
 #[tokio::test]
-async fn the_next_key_visits_what_is_unresolved_first() {
+async fn the_next_thread_key_visits_unresolved_threads_first() {
     for tab in [None, Some("changes")] {
         let mut harness = open(threads(), None, tab).await;
         harness.press("g g").press(";");
@@ -141,7 +141,7 @@ async fn the_next_key_visits_what_is_unresolved_first() {
 }
 
 #[tokio::test]
-async fn a_reply_goes_into_its_thread() {
+async fn a_reply_is_posted_to_its_thread() {
     let mut harness = open(threads(), None, Some("changes")).await;
     to_line(&mut harness, "Why two?");
     let reply = format!("POST {WRITE}/discussions/aaa/notes");
@@ -187,7 +187,7 @@ async fn a_comment_on_lines_starts_a_thread_with_their_position() {
 }
 
 #[tokio::test]
-async fn a_refused_position_keeps_the_text_and_goes_as_a_plain_comment() {
+async fn a_comment_with_a_refused_position_can_be_sent_without_one() {
     let mut harness = open(vec![], None, Some("changes")).await;
     let create = format!("POST {WRITE}/discussions");
     harness.fail(&create, 400, "400 Bad request - Note {:line_code=>[\"can't be blank\"]}");
@@ -215,7 +215,7 @@ fn draft(id: u64, words: &str, line: Option<u32>) -> Value {
 }
 
 #[tokio::test]
-async fn the_review_is_kept_on_the_server_and_submitted_with_a_summary_and_an_approval() {
+async fn a_review_on_the_server_is_submitted_with_a_summary_and_an_approval() {
     let mut harness = open(threads(), Some(vec![]), Some("changes")).await;
     to_line(&mut harness, "let new = 2;");
     let drafts = format!("POST {WRITE}/draft_notes");
@@ -236,13 +236,13 @@ async fn the_review_is_kept_on_the_server_and_submitted_with_a_summary_and_an_ap
 }
 
 #[tokio::test]
-async fn a_comment_that_arrives_while_the_review_is_looked_at_is_not_sent_again() {
+async fn a_draft_that_arrives_while_submitting_is_not_sent_again() {
     let first = draft(8, "First.", None);
     let mut harness = open(threads(), Some(vec![first.clone()]), Some("changes")).await;
     to_line(&mut harness, "let new = 2;");
     let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
     harness.press("C").type_text("Later.").press("M-s");
-    // It is on its way, and nobody has heard of it yet.
+    // The draft is in flight, and there is no reply yet.
     harness.press("S").expect("Submit review of !42").expect("1 on this computer");
     harness.reply(&drafts, json!({"id": 9, "note": "Later."}));
     harness.reply(&format!("{MR}/draft_notes"), vec![first, draft(9, "Later.", Some(2))]).settle().await;
@@ -254,7 +254,7 @@ async fn a_comment_that_arrives_while_the_review_is_looked_at_is_not_sent_again(
 }
 
 #[tokio::test]
-async fn a_draft_note_of_the_server_is_edited_published_and_deleted() {
+async fn draft_notes_on_the_server_can_be_edited_published_and_deleted() {
     let notes = vec![draft(9, "First.", Some(2)), draft(10, "Second.", None)];
     let mut harness = open(vec![], Some(notes), None).await;
     harness.expect("2 drafts").press("K").expect("Drafts on acme/rocket-ui!42 · 2").expect("src/table.rs:2");
@@ -286,7 +286,7 @@ async fn a_server_without_threads_says_so() {
 }
 
 #[tokio::test]
-async fn two_versions_are_compared() {
+async fn two_versions_can_be_compared() {
     let mut harness = open(vec![], None, Some("changes")).await;
     let version = |id: u32, head: &str| {
         json!({"id": id, "head_commit_sha": head, "base_commit_sha": BASE, "start_commit_sha": BASE,
@@ -310,7 +310,7 @@ async fn two_versions_are_compared() {
 }
 
 #[tokio::test]
-async fn a_review_is_not_submitted_while_one_of_its_comments_could_not_be_sent() {
+async fn a_review_is_not_submitted_if_one_of_its_drafts_fails() {
     let mut harness = open(threads(), Some(vec![draft(9, "First.", None)]), None).await;
     let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));
     harness.fail(&drafts, 422, "too long").press("S").press("Enter").type_text("A summary.").press("Esc");
@@ -318,7 +318,7 @@ async fn a_review_is_not_submitted_while_one_of_its_comments_could_not_be_sent()
     harness.expect("Your review is not submitted").expect("too long");
     assert!(!harness.asked.contains(&publish), "{:?}", harness.asked);
     assert_eq!(harness.kept.values().filter(|kept| kept.contains("A summary.")).count(), 1, "{:?}", harness.kept);
-    // Asked again, the same summary goes once, and an approval waits for what is published.
+    // Submitted again, the same summary is sent once, and the approval waits until the review is published.
     harness.reply(&drafts, json!({"id": 10})).fail(&publish, 500, "out of ink");
     harness.press("Esc").press("S").press("Tab").type_text("yes").press("C-s").settle().await;
     assert_eq!(harness.asked.iter().filter(|line| line.starts_with(&format!("{drafts} "))).count(), 2);
@@ -328,7 +328,7 @@ async fn a_review_is_not_submitted_while_one_of_its_comments_could_not_be_sent()
 }
 
 #[tokio::test]
-async fn what_may_have_been_posted_is_never_posted_by_adding_it_to_the_review() {
+async fn an_uncertain_comment_added_to_the_review_is_not_posted_twice() {
     let mut harness = open(vec![], Some(vec![]), None).await;
     let post = format!("POST {WRITE}/notes");
     harness.unreachable(&post).press("c").type_text("Perhaps.").press("C-s").settle().await;
@@ -345,7 +345,8 @@ async fn what_may_have_been_posted_is_never_posted_by_adding_it_to_the_review() 
         .await;
     harness.pass(10).settle().await;
     assert_eq!(writes(&harness).len(), 1, "{:?}", writes(&harness));
-    // Submitted, it is looked for among the comments, as which it went out, and not sent once more as a draft note.
+    // On submitting, it is searched among the comments, because it was sent as one, and is not sent again as a draft
+    // note.
     harness.reply(&format!("{MR}/notes"), [note(600, "ada", "Perhaps.", None, None)]);
     harness.reply(&format!("POST {WRITE}/draft_notes/bulk_publish"), json!({}));
     harness.press("S").expect("1 on this computer").press("C-s").settle().await;
@@ -355,12 +356,12 @@ async fn what_may_have_been_posted_is_never_posted_by_adding_it_to_the_review() 
 }
 
 #[tokio::test]
-async fn a_draft_note_whose_change_arrived_unheard_is_published_all_the_same() {
+async fn a_draft_note_is_published_even_if_the_reply_to_its_change_is_lost() {
     let mut harness = open(vec![], Some(vec![draft(9, "First.", Some(2))]), None).await;
     let one = format!("PUT {WRITE}/draft_notes/9");
     harness.unreachable(&one).reply(&format!("{one}/publish"), json!({}));
     harness.press("K").press("Enter").type_text(" More.").press("C-s");
-    // The server took it, and its answer was lost.
+    // The server accepted the change, but its reply was lost.
     harness.reply(&format!("{MR}/draft_notes"), [draft(9, "First. More.", Some(2))]).settle().await;
     harness.pass(10).settle().await;
     assert_eq!(writes(&harness).last(), Some(&&format!("{one}/publish")), "{:?}", writes(&harness));
@@ -368,7 +369,7 @@ async fn a_draft_note_whose_change_arrived_unheard_is_published_all_the_same() {
 }
 
 #[tokio::test]
-async fn outdated_threads_name_their_version() {
+async fn outdated_threads_show_their_version() {
     let mut harness = open(threads(), None, None).await;
     let version = |id: u32, head: &str| json!({"id": id, "head_commit_sha": head, "base_commit_sha": BASE});
     let versions = [version(3, HEAD), version(2, OLD), version(1, BASE)];
@@ -379,7 +380,7 @@ async fn outdated_threads_name_their_version() {
     harness.expect("outdated, src/table.rs:9, version 2");
 }
 
-/// The position in the last new thread.
+/// Returns the position in the last new thread.
 fn last_position(harness: &Harness) -> Value {
     let create = format!("POST {WRITE}/discussions ");
     let last = writes(harness).last().and_then(|line| line.strip_prefix(&create)).expect("a new thread").to_owned();
@@ -387,7 +388,7 @@ fn last_position(harness: &Harness) -> Value {
 }
 
 #[tokio::test]
-async fn a_comment_on_the_lines_of_one_commit_starts_a_thread_there() {
+async fn a_comment_on_one_commit_starts_a_thread_on_that_commit() {
     let mut harness = open(vec![], None, Some("changes")).await;
     let commit =
         |id: &str, parent: &str| json!({"id": id, "short_id": &id[..8], "title": "A commit", "parent_ids": [parent]});
@@ -406,7 +407,7 @@ async fn a_comment_on_the_lines_of_one_commit_starts_a_thread_there() {
             "old_path": "src/table.rs", "new_path": "src/table.rs", "new_line": 5})
     );
     let last = writes(&harness).last().cloned().expect("a thread");
-    assert!(last.contains(&format!("\"commit_id\":\"{OLD}\"")), "the server is told the commit: {last}");
+    assert!(last.contains(&format!("\"commit_id\":\"{OLD}\"")), "the commit is sent: {last}");
 }
 
 #[tokio::test]
@@ -423,7 +424,7 @@ async fn a_thread_on_one_commit_is_not_outdated() {
 }
 
 #[tokio::test]
-async fn a_thread_on_an_image_stands_at_its_file_with_the_point() {
+async fn a_thread_on_an_image_is_shown_at_its_file_with_coordinates() {
     let mut on_image = note(801, "bo", "This corner.", None, Some(false));
     on_image["type"] = json!("DiffNote");
     on_image["position"] = json!({"base_sha": BASE, "start_sha": BASE, "head_sha": HEAD, "position_type": "image",
@@ -435,7 +436,7 @@ async fn a_thread_on_an_image_stands_at_its_file_with_the_point() {
     harness.expect("the image at 12, 30").expect("This corner.");
 }
 
-/// A picture of so many red pixels.
+/// Returns a red picture of the given size.
 fn bitmap(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0".to_vec();
     bytes.extend([width.to_le_bytes(), height.to_le_bytes()].concat());
@@ -447,7 +448,7 @@ fn bitmap(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-/// The changes of a request that adds a picture.
+/// Opens the changes of a merge request that adds a picture.
 async fn with_picture() -> Harness {
     let mut harness = open(vec![], None, Some("changes")).await;
     let mut changed = merge_request(42, "Draw only visible rows", "opened");
@@ -470,7 +471,7 @@ async fn with_picture() -> Harness {
 }
 
 #[tokio::test]
-async fn a_comment_on_an_image_is_on_its_file() {
+async fn a_comment_on_an_image_applies_to_the_file() {
     let mut harness = with_picture().await;
     to_line(&mut harness, "shows its size");
     harness.press("C").type_text("Which tool?").press("C-s").settle().await;
@@ -482,7 +483,7 @@ async fn a_comment_on_an_image_is_on_its_file() {
 }
 
 #[tokio::test]
-async fn a_comment_on_a_row_of_a_picture_is_on_a_point_of_it() {
+async fn a_comment_on_a_row_of_an_image_applies_to_a_point() {
     let mut harness = with_picture().await;
     to_line(&mut harness, "shows its size");
     harness.press("x").settle().await;
@@ -503,7 +504,7 @@ async fn a_comment_on_a_row_of_a_picture_is_on_a_point_of_it() {
     assert_eq!(last_position(&harness)["position_type"], "file");
 }
 
-/// What is shown with the changes comes later: comments of commits.
+/// Further details of the changes, the comments on commits, are requested later.
 #[tokio::test]
 async fn opening_the_changes_needs_at_most_six_requests() {
     let place = Place::new("mr").project("acme/rocket-ui").item(42).tab("changes");

@@ -1,4 +1,4 @@
-//! The to-do list: what waits and why, where it leads, and how it is done.
+//! The to-do list: pending items with their reasons and targets, and marking them as done.
 
 use crate::harness::{Begin, Harness};
 use crate::served::demo;
@@ -34,7 +34,7 @@ fn sent(harness: &Harness) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_says_why_it_waits_and_leads_to_its_target() {
+async fn to_dos_show_their_reason_and_open_their_target() {
     let mut harness = open().await;
     harness.expect("To do 2");
     for words in ["Draw only visible rows", "acme/rocket-ui", "!42", "bo", "3h"] {
@@ -50,7 +50,7 @@ async fn each_says_why_it_waits_and_leads_to_its_target() {
 }
 
 #[tokio::test]
-async fn one_is_done_with_a_key_and_several_that_are_marked_in_a_row() {
+async fn one_or_several_marked_to_dos_can_be_marked_as_done() {
     let mut harness = open().await;
     harness.reply("POST /todos/1/mark_as_done", json!({"id": 1, "state": "done"})).reply(PENDING, [mention()]);
     harness.press("x").settle().await;
@@ -62,7 +62,7 @@ async fn one_is_done_with_a_key_and_several_that_are_marked_in_a_row() {
 }
 
 #[tokio::test]
-async fn all_are_done_after_a_question_that_counts_them_whatever_the_filter_shows() {
+async fn marking_all_as_done_asks_with_the_total_count_despite_a_filter() {
     let mut harness = open().await;
     harness.press("/").type_text("slow").press("Enter").settle().await;
     harness.expect("It is slow").expect_no("Draw only").press("X").expect("2 pending to-dos").press("n");
@@ -75,7 +75,7 @@ async fn all_are_done_after_a_question_that_counts_them_whatever_the_filter_show
 }
 
 #[tokio::test]
-async fn the_server_is_asked_by_reason_type_and_place() {
+async fn to_dos_are_queried_by_action_type_and_project() {
     let mut harness = open().await;
     harness.reply("GET /projects/acme%2Frocket-ui", json!({"id": 7, "path_with_namespace": "acme/rocket-ui"}));
     harness.press("/").type_text("action:assigned type:Issue project:acme/rocket-ui").press("Enter").settle().await;
@@ -86,7 +86,7 @@ async fn the_server_is_asked_by_reason_type_and_place() {
 }
 
 #[tokio::test]
-async fn a_kind_that_nobody_knows_is_shown_and_says_that_it_cannot_be_opened() {
+async fn an_unknown_kind_of_to_do_is_shown_but_cannot_be_opened() {
     let mut harness = Begin::at(Place::new("todos")).size(120, 30).open();
     let strange = json!({"id": 5, "action_name": "audit_due", "target_type": "Vault\u{1b}[31m", "body": "The vault",
         "target": null, "target_url": "http://demo.test/-/vaults/5", "state": "pending"});
@@ -101,7 +101,7 @@ async fn a_kind_that_nobody_knows_is_shown_and_says_that_it_cannot_be_opened() {
 }
 
 #[tokio::test]
-async fn a_server_without_to_dos_says_so_and_home_goes_without() {
+async fn a_server_without_to_dos_is_reported_and_home_omits_them() {
     let mut harness = Begin::at(Place::new("todos")).size(100, 20).open();
     harness.unsupported(PENDING).settle().await;
     harness.expect("Not supported by this server");
@@ -111,7 +111,7 @@ async fn a_server_without_to_dos_says_so_and_home_goes_without() {
 }
 
 #[tokio::test]
-async fn home_begins_with_what_is_to_be_done() {
+async fn home_starts_with_the_to_dos() {
     let mut harness = Begin::at(Place::new("home")).size(120, 30).open();
     harness.reply(PENDING, [todo(1, "review_requested", 42, "Draw only visible rows"), mention()]);
     harness.reply("GET /merge_requests", json!([])).reply("GET /projects", json!([])).settle().await;

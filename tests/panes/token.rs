@@ -1,4 +1,4 @@
-//! What a token may do, and until when: named before a change is tried.
+//! The scopes and the expiry of a token, reported before a write is tried.
 
 use crate::harness::{Begin, Harness};
 use labscope::api::Fault;
@@ -23,7 +23,7 @@ fn asked(harness: &Harness) -> usize {
 }
 
 #[tokio::test]
-async fn a_token_that_only_reads_is_named_before_anything_is_tried() {
+async fn a_read_only_token_is_reported_before_any_write() {
     let mut harness = labels(Some(json!({"id": 3, "scopes": ["read_api", "read_user"]}))).await;
     harness.expect("read-only token");
     for key in ["+", "e", "D"] {
@@ -35,7 +35,7 @@ async fn a_token_that_only_reads_is_named_before_anything_is_tried() {
 }
 
 #[tokio::test]
-async fn scopes_that_may_write_or_are_not_known_forbid_nothing() {
+async fn tokens_with_write_or_unknown_scopes_are_not_restricted() {
     for scopes in [json!(["api"]), json!(["read_api", "granular"]), json!([])] {
         let mut harness = labels(Some(json!({"id": 3, "scopes": scopes}))).await;
         harness.press("+").expect("New label in a/b");
@@ -44,12 +44,12 @@ async fn scopes_that_may_write_or_are_not_known_forbid_nothing() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_token_is_told_a_week_before_and_once() {
+async fn the_expiry_of_a_token_is_announced_once_a_week_before() {
     for (date, says) in [
         ("2026-06-22", "Your token expires in 7 days (2026-06-22). Create another: labscope auth login"),
         ("2026-06-16", "Your token expires tomorrow (2026-06-16)."),
         ("2026-06-23", ""),
-        // Tokens of OAuth live for hours.
+        // OAuth tokens live for hours.
         ("2026-06-15T12:20:00.000Z", "Your token expires in 20 min. Create another: labscope auth login"),
         ("2026-06-15T13:30:00.000Z", ""),
         ("nonsense", ""),
@@ -64,7 +64,7 @@ async fn the_end_of_a_token_is_told_a_week_before_and_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_say_is_asked_once_and_forbids_nothing() {
+async fn a_server_without_token_details_is_asked_once_and_restricts_nothing() {
     let mut harness = labels(None).await;
     harness.press("r").settle().await;
     harness.press("+").expect("New label in a/b");
@@ -72,7 +72,7 @@ async fn a_server_that_does_not_say_is_asked_once_and_forbids_nothing() {
 }
 
 #[tokio::test]
-async fn a_server_that_misses_a_scope_has_it_named() {
+async fn a_scope_reported_missing_by_the_server_is_named() {
     let mut harness = Begin::at(Place::new("labels").project("a/b")).size(120, 20).refusing(|_| true).open();
     let bug = json!({"id": 1, "name": "bug", "color": "#d9534f", "is_project_label": true});
     harness.reply("GET /projects/a%2Fb/labels?with_counts=true", [bug]).settle().await;

@@ -1,4 +1,4 @@
-//! The trace viewer: filtered, marked, copied, saved, put on disk; what its lines name; several traces at once.
+//! The trace viewer: filtering, marking, copying, saving, spilling to disk, links in lines, and several traces at once.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -45,13 +45,13 @@ fn numbered(lines: usize) -> String {
 }
 
 #[tokio::test]
-async fn only_the_lines_that_match_are_shown_and_the_rest_comes_back_around_the_cursor() {
+async fn a_filter_shows_matching_lines_and_clearing_it_keeps_the_cursor() {
     let mut harness = open("running", numbered(100)).await;
     harness.press("&").type_text("row").press("Enter").settle().await;
     harness.expect("10 of 100 lines").expect("row 43").expect("row 93").expect_no("frame").expect("&row");
     harness.press("g g j j").expect_no("following");
     assert!(harness.line_with("row 23").starts_with('▌'), "{}", harness.picture());
-    // What is written while only some lines are shown is looked through, too.
+    // Lines that arrive while the filter is active are filtered as well.
     harness.reply_raw(&format!("{}/trace", path(7)), format!("{}row 100\nframe\n", numbered(100))).settle().await;
     harness.expect("11 of 102 lines").expect("row 100");
     harness.press("&").settle().await;
@@ -63,7 +63,7 @@ async fn only_the_lines_that_match_are_shown_and_the_rest_comes_back_around_the_
 }
 
 #[tokio::test]
-async fn a_filter_that_fits_nothing_says_so() {
+async fn a_filter_without_matches_says_so() {
     let mut harness = open("running", numbered(10)).await;
     harness.press("&").type_text("nothing").press("Enter").settle().await;
     harness.expect("No line matches.").press("&").settle().await;
@@ -71,7 +71,7 @@ async fn a_filter_that_fits_nothing_says_so() {
 }
 
 #[tokio::test]
-async fn an_error_leads_to_its_source_with_one_key() {
+async fn a_key_opens_the_source_of_an_error() {
     let words = "start\n\u{1b}[1;31merror[E0308]\u{1b}[0m: mismatched types\n   --> src/frame.rs:10:5\n    |\nend\n\
                  ERROR: Job failed: exit code 101\n";
     let mut harness = open("failed", words).await;
@@ -80,20 +80,20 @@ async fn an_error_leads_to_its_source_with_one_key() {
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("src/frame.rs"), Some(10)));
     assert_eq!(place.git_ref.as_deref(), Some(SHA));
-    // A line that names a page opens it; one that names a file of the runner alone does nothing.
+    // A line with a web address opens it; a line with a file outside of the repository does nothing.
     let mut harness = open("success", "see https://docs.test/x.\n/usr/lib/a.rs:3 failed\n").await;
     harness.press("g g Enter");
     assert_eq!(harness.browsed, ["https://docs.test/x"]);
     harness.press("j Enter");
     assert_eq!(harness.app.place().pane, "job");
-    // By mouse, the second click opens.
+    // With the mouse, a double click opens it.
     let mut harness = open("success", "at /builds/acme/rocket-ui/src/a.rs:3\n").await;
     harness.double_click_on("src/a.rs");
     assert_eq!(harness.app.place().path.as_deref(), Some("src/a.rs"));
 }
 
 #[tokio::test]
-async fn lines_are_marked_copied_gone_to_and_wrapped() {
+async fn lines_can_be_marked_copied_jumped_to_and_wrapped() {
     let mut harness = open("success", numbered(100)).await;
     harness.press("L").type_text("41").press("Enter");
     assert!(harness.line_with("frame 40").starts_with('▌'), "{}", harness.picture());
@@ -113,7 +113,7 @@ async fn lines_are_marked_copied_gone_to_and_wrapped() {
 }
 
 #[tokio::test]
-async fn a_trace_goes_to_a_file_and_to_the_pager() {
+async fn a_trace_can_be_saved_and_opened_in_the_pager() {
     let mut harness = open("success", "\u{1b}[31mred\u{1b}[0m\nplain\n").await;
     harness.press("V").settle().await;
     assert_eq!(harness.paged, ["red\nplain\n"]);
@@ -125,7 +125,7 @@ async fn a_trace_goes_to_a_file_and_to_the_pager() {
 }
 
 #[tokio::test]
-async fn errors_and_warnings_are_what_the_configuration_says() {
+async fn error_and_warning_patterns_come_from_the_configuration() {
     let mut begin = begin(7);
     let patterns = Patterns::new(&["^BAD".into()], &["^hm".into()]).expect("expressions");
     begin.reading = Arc::new(Reading { patterns, ..Reading::default() });
@@ -139,7 +139,7 @@ async fn errors_and_warnings_are_what_the_configuration_says() {
 }
 
 #[tokio::test]
-async fn a_trace_larger_than_memory_is_scrolled_and_searched_from_disk() {
+async fn a_trace_larger_than_the_limit_is_scrolled_and_searched_on_disk() {
     let mut begin = begin(7);
     begin.reading = Arc::new(Reading { memory: 1 << 20, ..Reading::default() });
     let words: String = (0..150_000).map(|n| format!("line {n} is one of many\n")).collect();
@@ -154,7 +154,7 @@ async fn a_trace_larger_than_memory_is_scrolled_and_searched_from_disk() {
 }
 
 #[tokio::test]
-async fn a_trace_that_comes_faster_than_it_is_put_on_disk_waits() {
+async fn a_trace_that_arrives_faster_than_the_disk_is_paused() {
     let mut begin = begin(7);
     begin.reading = Arc::new(Reading { memory: 1 << 20, ..Reading::default() });
     let mut harness = open_with(begin, "running", numbered(300_000)).await;
@@ -171,7 +171,7 @@ async fn a_trace_that_comes_faster_than_it_is_put_on_disk_waits() {
 }
 
 #[tokio::test]
-async fn a_trace_that_is_written_anew_begins_again() {
+async fn a_rewritten_trace_is_read_from_the_start() {
     let mut harness = open("running", numbered(50)).await;
     harness.press("Space k k").expect("marked");
     let request = harness.follows().expect("the trace is followed");
@@ -179,7 +179,7 @@ async fn a_trace_that_is_written_anew_begins_again() {
     harness.expect("other words").expect_no("frame 49").expect_no("marked");
     harness.expect("The trace of #7 was rewritten; reading it from the start.");
     harness.press("k").pass(20).expect("1 line ");
-    // Erased in the meantime: nothing is left, and the screen says so.
+    // The trace is erased meanwhile: nothing is left, and the screen says so.
     harness.send(Msg::Bytes { request: request.clone(), bytes: Default::default(), restart: true });
     harness.send(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
     harness.expect("This job has no output.").expect_no("other words");
@@ -187,7 +187,7 @@ async fn a_trace_that_is_written_anew_begins_again() {
 }
 
 #[tokio::test]
-async fn what_was_found_in_a_trace_is_not_taken_for_what_is_in_another_one() {
+async fn search_results_are_discarded_when_the_trace_is_rewritten() {
     let mut harness = open("running", numbered(50)).await;
     harness.press("/").type_text("frame").settle().await;
     harness.press("Enter").expect("of 45");
@@ -200,7 +200,7 @@ async fn what_was_found_in_a_trace_is_not_taken_for_what_is_in_another_one() {
 }
 
 #[tokio::test]
-async fn several_traces_are_followed_at_once() {
+async fn several_traces_can_be_followed_at_once() {
     let place = Place::new("traces").project(PROJECT).item("7,8,9,8");
     let mut harness = Begin::at(place).size(160, 40).open();
     for (id, name) in [(7, "unit"), (8, "screens"), (9, "bench")] {
@@ -226,7 +226,7 @@ async fn several_traces_are_followed_at_once() {
 }
 
 #[tokio::test]
-async fn only_what_runs_is_counted_as_running() {
+async fn only_running_jobs_are_counted_as_running() {
     let place = Place::new("traces").project(PROJECT).item("7,8,9,10");
     let mut harness = Begin::at(place).size(160, 40).open();
     for (id, status) in [(7, "success"), (8, "failed"), (9, "canceled"), (10, "pending")] {
@@ -241,7 +241,7 @@ async fn only_what_runs_is_counted_as_running() {
 }
 
 #[tokio::test]
-async fn the_marked_jobs_are_watched_side_by_side_and_one_job_beside_its_siblings() {
+async fn marked_jobs_or_siblings_of_a_job_are_followed_side_by_side() {
     let mut harness = Begin::at(Place::new("jobs").project(PROJECT)).open();
     let all = [job(9, "bench", "running"), job(8, "screens", "running"), job(7, "unit", "success")];
     harness.reply("GET /projects/acme%2Frocket-ui/jobs", &all).settle().await;
@@ -256,11 +256,11 @@ async fn the_marked_jobs_are_watched_side_by_side_and_one_job_beside_its_sibling
 }
 
 #[tokio::test]
-async fn a_watched_job_tells_its_end_wherever_one_is() {
+async fn a_watched_job_notifies_in_any_place_when_it_finishes() {
     let mut harness = open("running", "x\n").await;
     harness.press("w").expect("Watching #7 unit").expect("watching 1");
     harness.press("g h").settle().await;
-    assert!(harness.app.wake_at().is_some(), "it is asked for again");
+    assert!(harness.app.wake_at().is_some(), "it is polled");
     let mut ended = job(7, "unit", "failed");
     ended["duration"] = json!(61.0);
     harness.reply(&path(7), ended).pass(4).settle().await;
@@ -269,7 +269,7 @@ async fn a_watched_job_tells_its_end_wherever_one_is() {
 }
 
 #[tokio::test]
-async fn a_watched_pipeline_names_what_failed_and_one_that_is_gone_is_let_go() {
+async fn a_watched_pipeline_reports_failures_and_a_deleted_one_is_dropped() {
     let jobs = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
     let mut harness = Begin::at(Place::new("jobs").project(PROJECT)).open();
     harness.reply("GET /projects/acme%2Frocket-ui/jobs", [job(8, "screens", "running")]);
@@ -287,7 +287,7 @@ async fn a_watched_pipeline_names_what_failed_and_one_that_is_gone_is_let_go() {
 }
 
 #[tokio::test]
-async fn a_job_that_is_run_again_takes_the_place_of_the_one_that_failed() {
+async fn a_retried_job_replaces_the_failed_one_among_the_traces() {
     let siblings = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
     let mut harness = Begin::at(Place::new("traces").project(PROJECT).item("7,8")).size(160, 40).open();
     harness.reply(siblings, [job(8, "screens", "running"), job(7, "unit", "failed")]);
@@ -297,7 +297,7 @@ async fn a_job_that_is_run_again_takes_the_place_of_the_one_that_failed() {
     }
     harness.settle().await;
     harness.expect("#7 unit").expect("unit begins").expect_no("retried");
-    // Somebody else runs it again: the failure stays in sight, and a key leads to the new run.
+    // Somebody else retries the job: the failure stays visible, and a key opens the new run.
     harness.reply(siblings, [job(10, "unit", "running"), job(8, "screens", "running"), job(7, "unit", "failed")]);
     harness.reply(&path(10), job(10, "unit", "running")).reply_raw(&format!("{}/trace", path(10)), "unit again\n");
     harness.pass(10).settle().await;
@@ -305,7 +305,7 @@ async fn a_job_that_is_run_again_takes_the_place_of_the_one_that_failed() {
     harness.press(".").settle().await;
     harness.expect("#10 unit").expect("unit again").expect("screens begins").expect_no("unit begins");
     assert_eq!(harness.app.place(), Place::new("traces").project(PROJECT).item("10,8"));
-    // One's own retry is followed by itself.
+    // The user's own retry is followed automatically.
     harness.reply(siblings, [job(10, "unit", "failed"), job(8, "screens", "running"), job(7, "unit", "failed")]);
     harness.reply(&path(10), job(10, "unit", "failed"));
     harness.pass(10).settle().await;

@@ -1,6 +1,6 @@
-//! What a piece of work costs in memory: an allocator that counts.
+//! Memory accounting for tests: a counting global allocator.
 
-// Each kind of tests uses a part of it.
+// Each kind of test uses only a part of this file.
 #![allow(dead_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,7 +15,7 @@ thread_local! {
 struct Counting;
 
 fn took(bytes: usize) {
-    // A thread that ends has no counters any more.
+    // The counters of an exiting thread are already gone.
     let _ = ALLOCATED.try_with(|all| all.set(all.get().wrapping_add(bytes)));
     let held = HELD.try_with(|held| {
         held.set(held.get().wrapping_add_unsigned(bytes));
@@ -24,7 +24,7 @@ fn took(bytes: usize) {
     let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.unwrap_or_default())));
 }
 
-// SAFETY: every call is handed on to the system's allocator as it came; only counters are kept beside it.
+// SAFETY: every call is forwarded unchanged to the system's allocator; only counters are added.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         took(layout.size());
@@ -40,20 +40,20 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a piece of work took, on the thread that did it.
+/// The memory cost of a piece of work, on the thread that ran it.
 pub struct Cost {
-    /// Bytes that were asked for in all, given back or not: work that is repeated shows here.
+    /// The total number of bytes allocated, whether freed or not; repeated work shows up here.
     pub allocated: usize,
-    /// The most bytes that were held at once, beyond those held before.
+    /// The peak number of bytes allocated at once, beyond those allocated before.
     pub peak: usize,
 }
 
-/// Bytes that this thread asked for and did not give back.
+/// Returns the number of bytes that this thread has allocated and not freed.
 pub fn held() -> usize {
     HELD.get().try_into().unwrap_or_default()
 }
 
-/// Does it, and says what it took.
+/// Runs `work` and returns its result with its memory cost.
 pub fn cost<T>(work: impl FnOnce() -> T) -> (T, Cost) {
     let (allocated, held) = (ALLOCATED.get(), HELD.get());
     PEAK.set(held);

@@ -1,10 +1,10 @@
-//! Random numbers from a seed: what fails, fails again.
+//! Random numbers from a seed, so that failures are reproducible.
 
-/// A generator (splitmix64).
+/// A random number generator (splitmix64).
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// Any number.
+    /// Returns a random number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -12,12 +12,12 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `sides`.
+    /// Returns a random number below `sides`.
     pub fn below(&mut self, sides: usize) -> usize {
         (self.number() % sides.max(1) as u64) as usize
     }
 
-    /// One of them.
+    /// Returns a random element of `all`.
     pub fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
         all[self.below(all.len())]
     }

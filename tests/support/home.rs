@@ -1,16 +1,16 @@
-//! A home for the program: nothing of the machine's own is read or written.
+//! A temporary home directory for the program, so that none of the user's own files are read or written.
 
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A home with nothing in it.
+/// An empty home directory.
 pub struct Home {
     folder: TempDir,
 }
 
 impl Home {
-    /// A new one.
+    /// Creates an empty home directory.
     pub fn new() -> Home {
         let folder = tempfile::Builder::new().prefix("home-").tempdir().expect("a folder");
         for name in ["config/labscope", "data", "tmp", "work"] {
@@ -19,12 +19,12 @@ impl Home {
         Home { folder }
     }
 
-    /// A path in it.
+    /// Returns the path of `below` inside the home.
     pub fn path(&self, below: &str) -> PathBuf {
         self.folder.path().join(below)
     }
 
-    /// The variables that lead the program into it.
+    /// Returns the environment variables that make the program use this home.
     pub fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let mut all = vec![("HOME", self.path("")), ("TMPDIR", self.path("tmp"))];
         all.extend([("XDG_CONFIG_HOME", self.path("config")), ("XDG_DATA_HOME", self.path("data"))]);
@@ -33,7 +33,7 @@ impl Home {
         all
     }
 
-    /// Returns what is left of its temporary files.
+    /// Returns the temporary files that were left behind.
     pub fn left_behind(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.path("tmp")).expect("a folder");
         entries.map(|entry| entry.expect("an entry").path()).collect()

@@ -1,6 +1,6 @@
-//! How long a machine that looks for defects runs.
+//! The length of randomized tests.
 
-/// What the variable `name` asks for; else `usual`.
+/// Returns the number in the environment variable `name`, or `usual`.
 pub fn length(name: &str, usual: usize) -> usize {
     std::env::var(name).ok().and_then(|asked| asked.parse().ok()).unwrap_or(usual)
 }

@@ -1,13 +1,13 @@
-//! Inputs by chance: one that is well formed, changed in a few places.
+//! Random inputs: well-formed seeds changed in a few places.
 
 use crate::dice::Dice;
 
-/// Bytes of an input, at most.
+/// The maximum size of an input in bytes.
 pub const MOST: usize = 32 * 1024;
 
-/// Bytes that mean something somewhere.
+/// Bytes with a special meaning in some format.
 const BYTES: &[u8] = b"\0\x01\t\n\r\x1b \"'`*_#<>[](){}|\\/:;,.-+=@!?&%$~^0129\x7f\x80\x9b\xc0\xe2\xf0\xff";
-/// What parsers of any kind get wrong.
+/// Inputs that parsers of any kind often get wrong.
 const WORDS: &[&[u8]] = &[
     b"18446744073709551616",
     b"18446744073709551615",
@@ -34,7 +34,7 @@ const WORDS: &[&[u8]] = &[
     b"../../",
 ];
 
-/// An input made of one of `seeds`, or of nothing, with pieces of the others and of `words`.
+/// Builds an input from one of `seeds`, or from nothing, with pieces of the other seeds and of `words`.
 pub fn input(dice: &mut Dice, seeds: &[Vec<u8>], words: &[&str]) -> Vec<u8> {
     let mut bytes = match dice.below(seeds.len() + 1) {
         0 => Vec::new(),

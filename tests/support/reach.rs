@@ -1,24 +1,24 @@
-//! `tests/panes/reach.txt`: how each row of the specification is reached in the interface.
+//! Reads `tests/panes/reach.txt`: how to reach each row of the specification in the interface.
 
 use std::path::Path;
 
-/// A row, and the way to it.
+/// A row of the specification and the way to reach it.
 pub struct Way {
-    /// `GET /projects/:id`, as the specification writes it.
+    /// The row as the specification writes it: `GET /projects/:id`.
     pub row: String,
     pub how: How,
 }
 
-/// How a row is reached.
+/// A way to reach a row.
 pub enum How {
-    /// Somebody opens the place and presses the keys.
+    /// A user opens the place and presses the keys.
     Walk { user: String, place: String, keys: String },
-    /// No person needs it, and why.
+    /// No person needs it; the reason.
     Machine(String),
 }
 
 impl How {
-    /// Returns what the table of endpoints says of it.
+    /// Returns the text for the table of endpoints.
     #[allow(dead_code, reason = "one of two test programs prints it")]
     pub fn shown(&self) -> String {
         let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
@@ -38,7 +38,7 @@ impl How {
     }
 }
 
-/// Returns every line of the file, in its order.
+/// Returns all lines of the file, in order.
 pub fn ways() -> Vec<Way> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/panes/reach.txt");
     let text = std::fs::read_to_string(path).expect("the ways");

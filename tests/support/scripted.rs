@@ -1,4 +1,4 @@
-//! A server that answers what it is told to, in turn, and remembers what it was asked.
+//! A server that gives scripted answers and records the requests it receives.
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -11,17 +11,17 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use url::Url;
 
-/// What the server was asked.
+/// A request that the server received.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// `GET /api/v4/projects?page=1`.
+    /// The method and target: `GET /api/v4/projects?page=1`.
     pub line: String,
     pub headers: HeaderMap,
     pub body: String,
 }
 
 impl Asked {
-    /// A header as text; empty where it is absent.
+    /// Returns a header as text, or an empty string if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -33,30 +33,30 @@ pub struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
-    /// Close the connection after the body, though more was promised.
+    /// Whether to close the connection after the body although `content-length` promises more.
     cut: bool,
 }
 
-/// An answer with a status and a body.
+/// Returns an answer with a status and a body.
 pub fn answer(status: u16, body: impl AsRef<[u8]>) -> Answer {
     Answer { status, body: body.as_ref().to_vec(), ..Answer::default() }
 }
 
 impl Answer {
-    /// The same answer with one more header.
+    /// Adds a header.
     pub fn with(mut self, name: &'static str, value: &str) -> Answer {
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// The same answer, promised longer than it is.
+    /// Promises a longer body than is sent.
     pub fn cut(mut self) -> Answer {
         self.cut = true;
         self
     }
 }
 
-/// Answers what it is asked.
+/// A function that answers requests.
 type Mind = Box<dyn Fn(&Asked) -> Answer + Send + Sync>;
 
 struct Script {
@@ -64,9 +64,9 @@ struct Script {
     asked: Mutex<Vec<Asked>>,
 }
 
-/// A server on a free port of this machine; it ends with the test's runtime.
+/// A server on a free local port; it stops with the test's runtime.
 pub struct Scripted {
-    /// Its root.
+    /// The root URL of the server.
     pub url: Url,
     script: Arc<Script>,
 }
@@ -82,7 +82,7 @@ impl Scripted {
         .await
     }
 
-    /// Starts a server that looks at what it is asked, for clients that ask for several things at once.
+    /// Starts a server that answers by request, for clients that send several requests at once.
     pub async fn minded(mind: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Scripted {
         let script = Arc::new(Script { mind: Box::new(mind), asked: Mutex::new(Vec::new()) });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -93,7 +93,7 @@ impl Scripted {
         Scripted { url, script }
     }
 
-    /// Everything that it was asked so far.
+    /// Returns all requests received so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.script.asked.lock().expect("no test panics while it holds this").clone()
     }
@@ -118,7 +118,7 @@ async fn reply(State(script): State<Arc<Script>>, request: Request) -> Response 
         builder = builder.header("content-length", next.body.len() + 10);
         let sent = stream::iter([Ok(Bytes::from(next.body))]);
         let broken = stream::once(async {
-            // One turn for the server to send what it has, before it hangs up.
+            // Lets the server send the body before the connection is closed.
             tokio::task::yield_now().await;
             Err(io::Error::from(io::ErrorKind::ConnectionReset))
         });

@@ -1,4 +1,4 @@
-//! The program as a server of its own, and what starts it in a home of its own.
+//! Starts the program and its local server in a separate home.
 
 use crate::home::{Home, send};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// Variables that would change what the program does.
+/// Environment variables that would change the program's behavior.
 const FOREIGN: &[&str] = &[
     "LABSCOPE_HOST",
     "LABSCOPE_TOKEN",
@@ -23,7 +23,7 @@ const FOREIGN: &[&str] = &[
 ];
 
 impl Home {
-    /// The program with these arguments, not started yet.
+    /// Returns a command for the program with these arguments, not started yet.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_labscope"));
         command.args(arguments).current_dir(self.path("work")).envs(self.variables()).stdin(Stdio::null());
@@ -34,14 +34,14 @@ impl Home {
     }
 }
 
-/// A server of its own, ended when it is dropped.
+/// A local server in a separate process, killed on drop.
 pub struct Served {
     child: Option<Child>,
     pub ready: Value,
 }
 
 impl Served {
-    /// Starts `labscope serve` with these further options, and waits until it is ready.
+    /// Starts `labscope serve` with additional options and waits until it is ready.
     pub fn start(home: &Home, options: &[&str]) -> Served {
         let ready = home.path("ready.json");
         let arguments: Vec<&OsStr> = ["serve".as_ref(), "--ready-file".as_ref(), ready.as_os_str()]
@@ -50,7 +50,7 @@ impl Served {
             .collect();
         let mut child = home.command(&arguments).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut line = String::new();
-        // The line comes when it is ready, and the pipe ends where it does not start.
+        // The line arrives once the server is ready; if it fails to start, the pipe is closed.
         BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
         let text = std::fs::read_to_string(&ready).expect("the file is there before the line is");
         let served = Served { child: Some(child), ready: serde_json::from_str(&text).expect("JSON") };
@@ -58,17 +58,17 @@ impl Served {
         served
     }
 
-    /// Its address.
+    /// Returns the server's address.
     pub fn url(&self) -> &str {
         self.ready["base_url"].as_str().expect("an address")
     }
 
-    /// The token of a user.
+    /// Returns the token of a user.
     pub fn token(&self, user: &str) -> &str {
         self.ready["tokens"][user].as_str().expect("a token")
     }
 
-    /// Sends it a signal, and answers the exit code that it ends with.
+    /// Sends a signal to the server and returns its exit code.
     pub fn end(mut self, signal: &str) -> Option<i32> {
         let mut child = self.child.take().expect("it runs");
         send(signal, child.id());

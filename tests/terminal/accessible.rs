@@ -1,12 +1,11 @@
-//! Accessible mode: the program as who hears it does its main jobs, by the line on which the cursor stands and nothing
-//! else.
+//! Accessible mode: the main use cases, performed only by the cursor's line, as a screen reader speaks it.
 
 use crate::home::Home;
 use crate::screen::Screen;
 use crate::served::Served;
 use std::cell::RefCell;
 
-/// The line on which the cursor stands, if it can be seen.
+/// Returns the line with the cursor, or an empty string while the cursor is hidden.
 fn line(screen: &vt100::Screen) -> String {
     let row = usize::from(screen.cursor_position().0);
     let line = screen.rows(0, screen.size().1.get()).nth(row).unwrap_or_default();
@@ -84,18 +83,18 @@ fn start(home: &Home, served: &Served, target: &[&str]) -> Screen {
     Screen::start_with(home, env!("CARGO_BIN_EXE_labscope"), &arguments, &variables)
 }
 
-/// Waits until the cursor's line holds some words.
+/// Waits until the cursor's line contains some words.
 fn hear(screen: &mut Screen, words: &str) {
     screen.wait(&format!("the cursor on {words:?}"), |screen| line(screen).contains(words));
 }
 
-/// Presses a key until the cursor's line holds some words, one line after the other. All of them are on the screen: by
-/// the row it is known that the cursor moved, for the words of a line may change by themselves.
+/// Presses a key until the cursor's line contains some words. All lines are on the screen: a new row tells that the
+/// cursor has moved, because the text of a line may change on its own.
 fn go_to(screen: &mut Screen, key: &str, words: &str) {
     let mut before = None;
     for _ in 0..40 {
-        // Taken as it is seen: by the next look it may be another one. While a frame is being drawn the cursor is
-        // hidden.
+        // Recorded at the moment it is seen, because it may change by the next look. The cursor is hidden while a frame
+        // is being drawn.
         let here = RefCell::new(None);
         screen.wait("another line", |screen| {
             let (row, heard) = (screen.cursor_position().0, line(screen));
@@ -114,7 +113,7 @@ fn go_to(screen: &mut Screen, key: &str, words: &str) {
 }
 
 #[test]
-fn a_file_is_found_and_read_by_the_line_of_the_cursor() {
+fn a_file_can_be_found_and_read_by_the_line_of_the_cursor() {
     let home = Home::new();
     let served = serve(&home);
     let mut screen = start(&home, &served, &["projects"]);
@@ -129,7 +128,7 @@ fn a_file_is_found_and_read_by_the_line_of_the_cursor() {
 }
 
 #[test]
-fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
+fn a_merge_request_can_be_commented_on_by_the_line_of_the_cursor() {
     let home = Home::new();
     let served = serve(&home);
     let mut screen = start(&home, &served, &["ada/garden/-/merge_requests"]);
@@ -150,7 +149,7 @@ fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
         let shown = screen.contents();
         !shown.contains("Note on") && shown.contains("Notes 1") && shown.contains("Heard, not seen.")
     });
-    // The cursor goes to what was posted.
+    // The cursor moves to the new note.
     hear(&mut screen, "ada, ");
     go_to(&mut screen, "j", "Heard, not seen.");
     screen.keys("P");
@@ -167,7 +166,7 @@ fn a_merge_request_is_commented_on_by_the_line_of_the_cursor() {
 }
 
 #[test]
-fn a_line_of_a_diff_is_commented_on_by_the_line_of_the_cursor() {
+fn a_line_of_a_diff_can_be_commented_on_by_the_line_of_the_cursor() {
     let home = Home::new();
     let served = serve(&home);
     let mut screen = start(&home, &served, &["ada/garden/-/merge_requests/1/diffs"]);
@@ -194,14 +193,14 @@ fn a_line_of_a_diff_is_commented_on_by_the_line_of_the_cursor() {
 }
 
 #[test]
-fn the_sections_of_home_are_heard() {
+fn the_sections_of_home_are_reachable_line_by_line() {
     let home = Home::new();
     let served = serve(&home);
     let mut screen = start(&home, &served, &[]);
     screen.wait("all of it", |screen| {
         ["To-dos", "grow", "Recent projects"].iter().all(|words| screen.contents().contains(words))
     });
-    // What arrives last decides where the cursor begins.
+    // The initial position of the cursor depends on the last reply.
     screen.keys("gg");
     hear(&mut screen, "To-dos");
     let below =
@@ -217,7 +216,7 @@ fn the_sections_of_home_are_heard() {
 }
 
 #[test]
-fn a_job_is_watched_by_the_line_of_the_cursor() {
+fn a_job_can_be_followed_by_the_line_of_the_cursor() {
     let home = Home::new();
     let served = serve(&home);
     let mut screen = start(&home, &served, &["ada/garden/-/jobs"]);
@@ -227,7 +226,7 @@ fn a_job_is_watched_by_the_line_of_the_cursor() {
     screen.keys("\r");
     hear(&mut screen, "it begins");
     screen.wait("more of it", |screen| screen.contents().contains(" new"));
-    assert!(screen.at_once(line).contains("it begins"), "nothing moves unless it is asked to");
+    assert!(screen.at_once(line).contains("it begins"), "the cursor only moves on request");
     screen.keys("f");
     hear(&mut screen, "leaf");
     let end = screen.at_once(line);
@@ -237,7 +236,7 @@ fn a_job_is_watched_by_the_line_of_the_cursor() {
 }
 
 #[test]
-fn every_place_and_overlay_has_a_line_to_read_and_no_signs() {
+fn every_place_and_overlay_has_a_line_to_read_and_no_symbols() {
     let home = Home::new();
     let arguments = ["demo", "--accessible", "acme/rocket-ui"];
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments);
@@ -285,7 +284,7 @@ fn every_place_and_overlay_has_a_line_to_read_and_no_signs() {
     assert_eq!(screen.exit_code(), 0);
 }
 
-/// The cursor is on a line with words, and nothing on the screen has to be seen.
+/// Asserts that the cursor is on a line with words, and that the screen has no graphical symbols.
 fn readable(screen: &mut Screen, what: &str) {
     screen.wait(&format!("a line to read: {what}"), |screen| line(screen).chars().any(char::is_alphanumeric));
     let signs = |c: char| "▌▐│─╭╮╰╯┤├✓✗●◌▷⊘◇◐○▸▾→↑↓⎇▰▱⏎✎◆▲".contains(c);

@@ -1,5 +1,4 @@
-//! A person's own commands of the configuration, in a real terminal: what they get, what is seen of them, how they
-//! fail.
+//! Custom commands of the configuration in a real terminal: their arguments, their output, and their failures.
 
 use crate::given_back;
 use crate::home::Home;
@@ -52,7 +51,7 @@ show = "terminal"
 "#;
 
 #[test]
-fn own_commands_show_what_they_print_and_a_sentence_for_what_fails() {
+fn custom_commands_show_their_output_and_explain_failures() {
     let home = Home::new();
     std::fs::write(home.path("config/labscope/config.toml"), COMMANDS).expect("written");
     let arguments = ["demo", "acme/rocket-ui"];

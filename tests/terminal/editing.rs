@@ -1,10 +1,10 @@
-//! What the user types into the editor survives whatever ends the program.
+//! Text typed into the editor survives any end of the program.
 
 use crate::home::{Home, send};
 use crate::screen::Screen;
 use crate::served::Served;
 
-/// A repository to write to.
+/// A writable repository.
 const WORLD: &str = r#"
 [[users]]
 username = "root"
@@ -31,7 +31,7 @@ ada: Begin
 '''
 "#;
 
-/// The file of the repository in the interface.
+/// Opens the file of the repository in the interface.
 fn open(home: &Home, served: &Served) -> Screen {
     let token = home.path("work/token");
     std::fs::write(&token, served.token("ada")).expect("written");
@@ -43,7 +43,7 @@ fn open(home: &Home, served: &Served) -> Screen {
 }
 
 #[test]
-fn what_is_typed_into_the_editor_survives_kill_9() {
+fn text_typed_into_the_editor_survives_kill_9() {
     let home = Home::new();
     let world = home.path("work/world.toml");
     std::fs::write(&world, WORLD).expect("written");

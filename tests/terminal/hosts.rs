@@ -44,7 +44,7 @@ created = "1d"
 "#;
 
 #[test]
-fn a_row_of_another_server_opens_there_and_one_comes_back_to_where_one_was() {
+fn a_row_of_another_server_opens_there_and_going_back_returns() {
     let home = Home::new();
     let (world, token) = (home.path("world.toml"), home.path("token"));
     std::fs::write(&world, WORLD).expect("written");
@@ -53,7 +53,7 @@ fn a_row_of_another_server_opens_there_and_one_comes_back_to_where_one_was() {
     std::fs::write(&token, second.token("ada")).expect("written");
     let named = format!("[hosts.two]\nurl = \"{}\"\ntoken_file = \"{}\"\n", second.url(), token.display());
     std::fs::write(home.path("config/labscope/config.toml"), named).expect("written");
-    // The token of the environment is for the current server: the other one would refuse it.
+    // The token of the environment applies to the current server; the other one would refuse it.
     let variables = [("LABSCOPE_HOST", first.url()), ("LABSCOPE_TOKEN", first.token("ada"))];
     let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &[], &variables);
     let name = second.url().trim_start_matches("http://").to_owned();
@@ -87,12 +87,12 @@ fn a_row_of_another_server_opens_there_and_one_comes_back_to_where_one_was() {
     screen.wait("servers are listed", |screen| screen.contents().contains("you are here"));
     screen.keys("\x1b[B\r");
     screen.wait("the other one is there as it was left", there);
-    // Typed at once: the second key is for the one that the first leads back to.
+    // Both keys are typed at once: the second is for the server that the first returns to.
     screen.keys("qQ");
     assert_eq!(screen.exit_code(), 0);
 }
 
-/// A server with one job, whose trace stops in the middle while it is held.
+/// A server with one job, whose trace stops in the middle while it is on hold.
 struct Slow {
     url: String,
     held: Arc<(Mutex<bool>, Condvar)>,
@@ -138,7 +138,7 @@ fn answer(mut connection: TcpStream, gate: &(Mutex<bool>, Condvar)) {
 }
 
 #[test]
-fn a_download_goes_on_while_one_is_at_another_server_and_its_end_is_told_there() {
+fn a_download_continues_while_another_server_is_shown() {
     let home = Home::new();
     let other = Served::start(&home, &[]);
     let slow = Slow::start();

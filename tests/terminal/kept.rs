@@ -1,10 +1,10 @@
-//! What of the user's words is on disk.
+//! Reads the user's texts that are saved on disk.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The content of all saved texts below `folder`. What begins with a dot is being written: ended now, it was never
-/// kept.
+/// Returns the content of all saved texts below `folder`. Files that begin with a dot are still being written and would
+/// be lost if the program ended now.
 pub fn texts(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -19,11 +19,11 @@ pub fn texts(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Waits until a text below `folder` is so.
+/// Waits until a text below `folder` satisfies `is_so`.
 pub fn wait(folder: &Path, what: &str, is_so: impl Fn(&str) -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !texts(folder).iter().any(|text| is_so(text)) {
-        assert!(Instant::now() < until, "not kept: {what}; kept is {:?}", texts(folder));
+        assert!(Instant::now() < until, "not saved: {what}; saved: {:?}", texts(folder));
         std::thread::yield_now();
     }
 }

@@ -1,4 +1,4 @@
-//! Killed in the middle: of a sentence, and of a submission. Everything is there again, and nothing is sent twice.
+//! The program is killed in the middle of a sentence or of a submission: nothing is lost, and nothing is sent twice.
 
 use crate::home::{Home, send};
 use crate::screen::Screen;
@@ -15,24 +15,24 @@ use std::time::Duration;
 
 const NOTES: &str = "projects/acme%2Frocket-ui/merge_requests/42/notes";
 
-/// What the line between program and server does with a note that is sent.
+/// The behavior of the proxy when a note is sent.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
 enum Line {
     Passes = 0,
-    /// The server gets it, and its answer is lost.
+    /// The server receives the note, but its reply is lost.
     LosesTheAnswer = 1,
-    /// The server never gets it.
+    /// The server never receives the note.
     LosesTheNote = 2,
-    /// The server gets it, and the line breaks.
+    /// The server receives the note, and then the connection breaks.
     Breaks = 3,
 }
 
-/// A line to a server that does as it is told, on an address of its own.
+/// A proxy to the server, with a configurable behavior.
 struct Proxy {
     url: String,
     mode: Arc<AtomicU8>,
-    /// Hears of each note that was held up.
+    /// Receives a message for each note that was intercepted.
     held: Receiver<()>,
 }
 
@@ -59,7 +59,7 @@ impl Proxy {
     }
 }
 
-/// Carries one connection, both ways.
+/// Forwards one connection in both directions.
 fn carry(mut client: TcpStream, mut server: TcpStream, mode: &AtomicU8, held: &Sender<()>) {
     let lost = Arc::new(AtomicU8::new(0));
     let (mut back, mut to_client) = (server.try_clone().expect("a copy"), client.try_clone().expect("a copy"));
@@ -69,7 +69,7 @@ fn carry(mut client: TcpStream, mut server: TcpStream, mode: &AtomicU8, held: &S
         while let Ok(count @ 1..) = back.read(&mut buffer) {
             let loses = loses.load(Ordering::SeqCst);
             if loses > 0 {
-                // The answer is there: the server has the note.
+                // There is a reply, so the server has the note.
                 let _ = held_back.send(());
                 if loses == Line::Breaks as u8 {
                     let _ = to_client.shutdown(Both);
@@ -89,7 +89,7 @@ fn carry(mut client: TcpStream, mut server: TcpStream, mode: &AtomicU8, held: &S
         let mode = mode.load(Ordering::SeqCst);
         if posts && mode == Line::LosesTheNote as u8 {
             let _ = held.send(());
-            // Nobody answers; the line stays open until the program is gone.
+            // There is no reply; the connection stays open until the program is gone.
             while matches!(client.read(&mut buffer), Ok(1..)) {}
             break;
         }
@@ -121,7 +121,7 @@ impl World {
         World { home, served, proxy, token }
     }
 
-    /// Opens the merge request, and waits until it is there.
+    /// Opens the merge request and waits until it is shown.
     fn open(&self) -> Screen {
         let token = self.token.to_str().expect("UTF-8");
         let arguments = ["--host", &self.proxy.url, "--token-file", token, "acme/rocket-ui!42"];
@@ -130,7 +130,7 @@ impl World {
         screen
     }
 
-    /// Returns how many notes of the server say so.
+    /// Returns the number of notes on the server that contain `words`.
     fn notes(&self, words: &str) -> usize {
         let token = self.token.to_str().expect("UTF-8");
         let arguments = ["--host", self.served.url(), "--token-file", token, "api", "GET", NOTES, "--paginate"];
@@ -139,19 +139,19 @@ impl World {
         notes.as_array().expect("a list").iter().filter(|note| note["body"] == words).count()
     }
 
-    /// Waits until what is kept on disk says so.
+    /// Waits until a text saved on disk satisfies `is_so`.
     fn wait_for_kept(&self, what: &str, is_so: impl Fn(&str) -> bool) {
         crate::kept::wait(&self.home.path("data"), what, is_so);
     }
 
-    /// Kills the program in an instant.
+    /// Kills the program immediately.
     fn kill(&self, screen: &Screen) {
         send("KILL", screen.process());
     }
 }
 
 #[test]
-fn killed_in_the_middle_of_a_sentence_every_letter_is_there_again() {
+fn a_kill_in_the_middle_of_a_sentence_loses_no_letter() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");
@@ -171,7 +171,7 @@ fn killed_in_the_middle_of_a_sentence_every_letter_is_there_again() {
 }
 
 #[test]
-fn killed_before_the_answer_it_is_known_again_and_not_sent_twice() {
+fn a_kill_before_the_reply_does_not_send_the_note_twice() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");
@@ -192,7 +192,7 @@ fn killed_before_the_answer_it_is_known_again_and_not_sent_twice() {
 }
 
 #[test]
-fn killed_when_nobody_knew_whether_it_arrived_it_is_found_out_after_the_start() {
+fn a_kill_with_an_unknown_outcome_is_resolved_after_the_restart() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");
@@ -212,7 +212,7 @@ fn killed_when_nobody_knew_whether_it_arrived_it_is_found_out_after_the_start() 
 }
 
 #[test]
-fn killed_as_soon_as_words_are_seen_they_are_on_disk() {
+fn text_is_on_disk_as_soon_as_it_is_on_the_screen() {
     let world = World::start();
     for round in 0..4 {
         let mut screen = world.open();
@@ -228,7 +228,7 @@ fn killed_as_soon_as_words_are_seen_they_are_on_disk() {
 }
 
 #[test]
-fn killed_before_the_server_had_it_it_is_kept_and_sent_when_asked() {
+fn a_kill_before_the_server_has_the_note_keeps_it_for_sending() {
     let world = World::start();
     let mut screen = world.open();
     screen.keys("c");

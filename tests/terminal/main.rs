@@ -1,4 +1,4 @@
-//! The program in a real terminal: it draws, it is used, and it gives the terminal back whatever ends it.
+//! The program in a real terminal: it draws, it can be used, and it restores the terminal however it ends.
 #![cfg(unix)]
 
 mod accessible;
@@ -26,7 +26,7 @@ use labscope::runtime::terminal::{Terminal, TerminalOptions};
 use screen::Screen;
 use served::Served;
 
-/// A project that the demo world has.
+/// A project of the demo world.
 const PROJECT: &str = "acme/rocket-ui";
 
 fn demo(home: &Home) -> Screen {
@@ -35,12 +35,12 @@ fn demo(home: &Home) -> Screen {
     screen
 }
 
-/// A shell that waits for a command. It may use modes of the terminal itself.
+/// Returns whether a shell is waiting for a command. The shell may use some terminal modes itself.
 fn prompt(screen: &vt100::Screen) -> bool {
     !screen.alternate_screen() && !screen.hide_cursor() && screen.contents().trim_end().ends_with('$')
 }
 
-/// What the user finds after the program has ended.
+/// Asserts that the terminal is restored after the program has ended.
 fn given_back(screen: &mut Screen) {
     screen.wait("the terminal is as it was", |screen| {
         !screen.alternate_screen()
@@ -48,11 +48,11 @@ fn given_back(screen: &mut Screen) {
             && !screen.bracketed_paste()
             && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
     });
-    assert!(screen.has_its_flags(), "keys are read as they were before");
+    assert!(screen.has_its_flags(), "the terminal's flags are restored");
 }
 
 #[test]
-fn the_demo_opens_and_quits_and_leaves_nothing_behind() {
+fn the_demo_opens_and_quits_without_leftovers() {
     let home = Home::new();
     let mut screen = demo(&home);
     screen.wait("the screen is the program's", |screen| screen.alternate_screen());
@@ -64,7 +64,7 @@ fn the_demo_opens_and_quits_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_new_size_is_filled() {
+fn a_resized_terminal_is_filled() {
     let home = Home::new();
     let mut screen = demo(&home);
     for (rows, columns) in [(40, 140), (24, 80), (5, 20), (30, 100)] {
@@ -82,7 +82,7 @@ fn a_new_size_is_filled() {
 }
 
 #[test]
-fn a_signal_ends_it_as_cleanly_as_a_key() {
+fn a_signal_ends_the_program_as_cleanly_as_a_key() {
     for signal in ["TERM", "HUP", "INT"] {
         let home = Home::new();
         let mut screen = demo(&home);
@@ -94,7 +94,7 @@ fn a_signal_ends_it_as_cleanly_as_a_key() {
 }
 
 #[test]
-fn it_ends_when_its_window_is_closed() {
+fn the_program_ends_when_its_window_is_closed() {
     let home = Home::new();
     demo(&home).close();
     assert!(home.left_behind().is_empty(), "{:?}", home.left_behind());
@@ -114,7 +114,7 @@ fn a_light_terminal_gets_light_colors() {
 }
 
 #[test]
-fn it_sleeps_and_wakes_like_any_program() {
+fn the_program_can_be_suspended_and_resumed() {
     let home = Home::new();
     let mut shell = Screen::start(&home, "/bin/sh", &["-i"]);
     shell.keys(concat!(env!("CARGO_BIN_EXE_labscope"), " demo\r"));
@@ -130,7 +130,7 @@ fn it_sleeps_and_wakes_like_any_program() {
 }
 
 #[test]
-fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
+fn an_external_stop_signal_returns_the_terminal_to_the_shell() {
     let home = Home::new();
     let mut shell = Screen::start(&home, "/bin/sh", &["-i"]);
     shell.keys(concat!("sh -c 'echo $$ > number; exec ", env!("CARGO_BIN_EXE_labscope"), " demo'\r"));
@@ -153,7 +153,7 @@ fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
 }
 
 #[test]
-fn a_target_that_is_not_there_opens_the_nearest_that_is() {
+fn a_missing_target_opens_the_nearest_existing_place() {
     let home = Home::new();
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["demo", "acme/rocket-ui!9999"]);
     screen.wait("it says so, over the merge requests of the project", |screen| {
@@ -164,7 +164,7 @@ fn a_target_that_is_not_there_opens_the_nearest_that_is() {
 }
 
 #[test]
-fn without_its_server_it_shows_what_it_last_knew_and_says_how_old_that_is() {
+fn without_its_server_the_program_shows_cached_content_and_its_age() {
     let home = Home::new();
     let served = Served::start(&home, &[]);
     let url = served.url().to_owned();
@@ -196,17 +196,17 @@ fn without_its_server_it_shows_what_it_last_knew_and_says_how_old_that_is() {
     assert_eq!(screen.exit_code(), 0);
 }
 
-/// Set where this very test is started a second time, to crash.
+/// Set when a test starts itself a second time in order to crash.
 const CRASH: &str = "LABSCOPE_TEST_CRASH";
 
 #[test]
-fn a_crash_gives_the_terminal_back_and_says_where_it_was() {
+fn a_crash_restores_the_terminal_and_reports_its_location() {
     if std::env::var_os(CRASH).is_some() {
         return crash();
     }
     let home = Home::new();
     let itself = std::env::current_exe().expect("a path");
-    let arguments = ["--exact", "a_crash_gives_the_terminal_back_and_says_where_it_was", "--nocapture"];
+    let arguments = ["--exact", "a_crash_restores_the_terminal_and_reports_its_location", "--nocapture"];
     let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, "1")]);
     screen.wait("where it was", |screen| screen.contents().contains("labscope crashed at tests/terminal/main.rs"));
     screen.wait("why, cleaned", |screen| screen.contents().contains("on purpose\u{241b}[31m"));
@@ -214,27 +214,27 @@ fn a_crash_gives_the_terminal_back_and_says_where_it_was() {
 }
 
 #[test]
-fn where_memory_ends_the_terminal_is_given_back() {
+fn running_out_of_memory_restores_the_terminal() {
     if std::env::var_os(CRASH).is_some() {
         return run_out_of_memory();
     }
     let home = Home::new();
     let itself = std::env::current_exe().expect("a path");
-    let arguments = ["--exact", "where_memory_ends_the_terminal_is_given_back", "--nocapture"];
+    let arguments = ["--exact", "running_out_of_memory_restores_the_terminal", "--nocapture"];
     let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, "1")]);
     screen.wait("what happened", |screen| screen.contents().contains("labscope ran out of memory or crashed."));
     assert_ne!(screen.exit_code(), 0);
     given_back(&mut screen);
 }
 
-/// Asks for more memory than there is, with the terminal in hand.
+/// Allocates more memory than there is while the terminal is open.
 fn run_out_of_memory() {
     let _terminal = Terminal::open(TerminalOptions { mouse: true }).expect("a terminal");
     let all: Vec<u8> = Vec::with_capacity(std::hint::black_box(isize::MAX as usize));
     panic!("there are {} bytes", std::hint::black_box(all).capacity());
 }
 
-/// Crashes with the terminal in hand. The interface runs on the program's main thread, which a test does not have.
+/// Panics while the terminal is open. The interface runs on the program's main thread, which a test does not have.
 fn crash() {
     labscope::cli::crash::install();
     let thread = std::thread::Builder::new().name("main".into()).spawn(|| {

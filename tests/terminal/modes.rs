@@ -1,5 +1,5 @@
-//! What a terminal is asked to do beyond showing cells: links, the focus, keys that are told apart. And that it is
-//! taken back.
+//! Terminal features beyond cells: links, focus reports, and the keyboard protocol, and that they are turned off at the
+//! end.
 
 use crate::demo;
 use crate::given_back;
@@ -9,7 +9,7 @@ use crate::screen::Screen;
 const KITTY: (&str, &str) = ("TERM", "xterm-kitty");
 
 #[test]
-fn keys_and_focus_are_reported_where_the_terminal_can_and_no_longer_at_the_end() {
+fn keyboard_and_focus_reports_are_enabled_and_disabled_at_the_end() {
     let home = Home::new();
     let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &["demo"], &[KITTY]);
     let begun = screen.wait_for_bytes("the alternate screen", "\x1b[?1049h");
@@ -17,7 +17,7 @@ fn keys_and_focus_are_reported_where_the_terminal_can_and_no_longer_at_the_end()
     assert!(begun < pushed);
     screen.wait_for_bytes("reports of the focus", "\x1b[?1004h");
     screen.wait("home", |screen| screen.contents().contains("acme/rocket-ui"));
-    // C-i, which is no Tab there, has nowhere to go.
+    // C-i, which differs from Tab here, has nowhere to go.
     screen.keys("\x1b[105;5u");
     screen.wait("C-i is told from Tab", |screen| screen.contents().contains("forward history"));
     screen.keys("\x1b[O\x1b[IQ");
@@ -29,7 +29,7 @@ fn keys_and_focus_are_reported_where_the_terminal_can_and_no_longer_at_the_end()
 }
 
 #[test]
-fn a_terminal_that_may_not_know_them_gets_no_keyboard_flags() {
+fn an_unknown_terminal_gets_no_keyboard_flags() {
     let home = Home::new();
     let mut screen = demo(&home);
     screen.keys("Q");
@@ -38,7 +38,7 @@ fn a_terminal_that_may_not_know_them_gets_no_keyboard_flags() {
 }
 
 #[test]
-fn links_lead_to_their_page_and_stay_behind_nowhere() {
+fn links_open_their_page_and_leave_no_traces() {
     let home = Home::new();
     let arguments = ["demo", "acme/rocket-ui/-/releases"];
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments);
@@ -55,7 +55,7 @@ fn links_lead_to_their_page_and_stay_behind_nowhere() {
 }
 
 #[test]
-fn a_copy_goes_to_the_terminal_and_says_when_it_may_not_arrive() {
+fn copying_uses_osc_52_and_says_that_the_terminal_may_ignore_it() {
     let home = Home::new();
     let mut screen = demo(&home);
     screen.keys("gp");
@@ -70,7 +70,7 @@ fn a_copy_goes_to_the_terminal_and_says_when_it_may_not_arrive() {
 }
 
 #[test]
-fn without_a_server_a_screen_says_how_to_begin() {
+fn without_a_server_a_screen_shows_how_to_start() {
     let home = Home::new();
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &[]);
     screen.wait("the ways to begin", |screen| {
@@ -90,7 +90,7 @@ fn without_a_server_a_screen_says_how_to_begin() {
     assert_eq!(screen.exit_code(), 0);
     given_back(&mut screen);
 
-    // Here is no repository: the reason is printed to the shell.
+    // This folder is not a repository: the reason is printed to the shell.
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &[]);
     screen.wait("this folder is no repository", |screen| screen.contents().contains("this folder is not one"));
     screen.keys("2");

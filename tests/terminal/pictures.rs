@@ -1,5 +1,5 @@
-//! The tour of docs/tour.md, walked by the program itself in a terminal; with `UPDATE_PICTURES=1`, or the name of a
-//! scene, it is drawn.
+//! Walks through the tour of docs/tour.md with the program in a terminal. With `UPDATE_PICTURES=1`, or the name of a
+//! scene, the pictures are drawn again.
 
 use crate::home::Home;
 use crate::screen::Screen;
@@ -7,20 +7,20 @@ use crate::svg;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Scenes that are walked at the same time.
+/// The number of scenes walked concurrently.
 const TOGETHER: usize = 4;
 
-/// One picture.
+/// A picture of the tour.
 struct Scene {
-    /// Its file below `docs/pictures`, without the ending.
+    /// The file name below `docs/pictures`, without its extension.
     name: &'static str,
     target: &'static str,
     light: bool,
-    /// Rows and columns.
+    /// The rows and columns of the terminal.
     size: (u16, u16),
-    /// What is on the screen before the keys are pressed.
+    /// Text on the screen before any key is pressed.
     before: &'static str,
-    /// Keys, and what is on the screen behind each of them.
+    /// The keys to press, each with the text shown afterwards.
     keys: &'static [(&'static str, &'static str)],
 }
 
@@ -42,7 +42,7 @@ impl Scene {
     }
 }
 
-/// In the order of the tour.
+/// The scenes in the order of the tour.
 const SCENES: &[Scene] = &[
     dark("home", "acme/rocket-ui", (26, 120), "README.md").keys(&[("gh", "Assigned to me")]),
     dark("projects", "projects", (20, 120), "acme/tools/cli").light().keys(&[("|", "sorted by the server")]),
@@ -92,12 +92,12 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_picture_of_the_tour_is_one_that_is_drawn_and_shows_what_it_is_about() {
+fn the_pictures_of_the_tour_are_complete_and_show_their_subject() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tour = std::fs::read_to_string(root.join("docs/tour.md")).expect("the tour");
     let named: Vec<&str> = tour.split("](pictures/").skip(1).filter_map(|rest| rest.split(".svg)").next()).collect();
     let drawn: Vec<&str> = SCENES.iter().map(|scene| scene.name).collect();
-    assert_eq!(named, drawn, "the tour shows what is drawn, in that order");
+    assert_eq!(named, drawn, "the tour shows all pictures in order");
     for scene in SCENES {
         let picture = std::fs::read_to_string(scene.file()).expect("a picture: run docs/pictures.sh");
         let last = scene.keys.last().map_or(scene.before, |(_, behind)| behind);
@@ -105,7 +105,7 @@ fn every_picture_of_the_tour_is_one_that_is_drawn_and_shows_what_it_is_about() {
     }
 }
 
-/// Walks one scene, and draws it where that is wanted.
+/// Walks one scene, and draws its picture if `drawn` is set.
 fn walk(scene: &Scene, drawn: bool) {
     let home = Home::new();
     let theme = if scene.light { "light" } else { "dark" };
@@ -128,7 +128,7 @@ fn walk(scene: &Scene, drawn: bool) {
 fn the_tour_can_be_walked() {
     let wanted = std::env::var_os("UPDATE_PICTURES");
     std::fs::create_dir_all(folder()).expect("a folder");
-    // Most of a walk is waiting for a server of its own to start.
+    // Most of the time of a walk is spent waiting for its server to start.
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..TOGETHER {

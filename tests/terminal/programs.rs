@@ -1,4 +1,4 @@
-//! Other programs: the editor, the pager and the browser. What they are told, and what becomes of them.
+//! External programs: the arguments and environment of the editor, the pager and the browser, and how they end.
 
 use crate::home::{Home, send};
 use crate::screen::{Screen, offers};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const TOKEN: &str = "glpat-of-the-environment";
 
-/// Makes a program that is found first.
+/// Creates a program that is first in the search path.
 fn program(home: &Home, name: &str, script: &str) {
     let path = home.path("bin").join(name);
     std::fs::create_dir_all(home.path("bin")).expect("a folder");
@@ -18,14 +18,14 @@ fn program(home: &Home, name: &str, script: &str) {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
 }
 
-/// Starts a program where those of the home are found first.
+/// Starts a program with the home's programs first in the search path.
 fn start(home: &Home, name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Screen {
     let path = format!("{}:{}", home.path("bin").display(), std::env::var("PATH").unwrap_or_default());
     let ours = [("PATH", path.as_str()), ("EDITOR", "my-editor"), ("PAGER", "my-pager")];
     Screen::start_with(home, name, arguments, &[&ours, variables].concat())
 }
 
-/// Waits until a program has written a file to its end.
+/// Waits until a program has written a file completely.
 fn written(path: &Path) -> String {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
@@ -56,7 +56,7 @@ fn no_program_inherits_a_token() {
         let text = written(&home.path(name));
         assert!(text.contains("\nTERM="), "{name} has its environment: {text}");
         assert!(!text.contains("_TOKEN=") && !text.contains(&token), "{name}: {text}");
-        // The browser has a window of its own, the others have the terminal.
+        // The browser has its own window; the others take over the terminal.
         let away = name != "xdg-open";
         screen.wait("who has the terminal", |screen| screen.alternate_screen() != away);
         std::fs::write(home.path(&format!("{name}-ends")), "").expect("written");
@@ -93,7 +93,7 @@ fn signing_in_opens_the_page_that_creates_a_token() {
 }
 
 #[test]
-fn without_a_server_one_signs_in_to_one_and_every_mistake_can_be_mended() {
+fn signing_in_without_a_server_allows_correcting_every_mistake() {
     let home = Home::new();
     std::fs::write(home.path("config/labscope/config.toml"), "keyring = false\n").expect("written");
     program(&home, "xdg-open", "exit 0\n");
@@ -137,8 +137,8 @@ fn without_a_server_one_signs_in_to_one_and_every_mistake_can_be_mended() {
 }
 
 #[test]
-fn a_signal_during_the_editor_ends_both_and_keeps_what_was_written() {
-    // One that ends when it is told to, and one that does not, each with the terminal in hand.
+fn a_signal_ends_the_editor_and_the_program_and_keeps_the_text() {
+    // One editor that ends on a signal and one that does not, both of which control the terminal.
     for ends in ["exec sleep 1000", "trap '' TERM HUP; while :; do sleep 1; done"] {
         let home = Home::new();
         let script = format!(
@@ -163,7 +163,7 @@ fn a_signal_during_the_editor_ends_both_and_keeps_what_was_written() {
 }
 
 #[test]
-fn what_stops_the_editor_stops_the_program_with_it() {
+fn suspending_the_editor_suspends_the_program() {
     let home = Home::new();
     let script = "kill -TSTP 0\necho 'written afterwards' > \"$1\"\n";
     program(&home, "my-editor", script);

@@ -1,11 +1,11 @@
-//! One review from its request to the merge, as a person does it.
+//! A complete review from the request to the merge, as a person does it.
 
 use crate::home::Home;
 use crate::screen::Screen;
 use crate::served::Served;
 use serde_json::Value;
 
-/// A merge request that adds three lines, of which one is discussed; ada's review is requested.
+/// A merge request that adds three lines, one of which has a thread; a review by ada is requested.
 const WORLD: &str = r#"
 now = "2026-11-20T16:00:00Z"
 users = [{ username = "root", admin = true }, { username = "ada" }, { username = "bo" }]
@@ -55,7 +55,7 @@ fn api(home: &Home, served: &Served, path: &str) -> Value {
 }
 
 #[test]
-fn a_review_is_done_from_its_request_to_the_merge() {
+fn a_review_can_be_completed_from_the_request_to_the_merge() {
     let home = Home::new();
     let world = home.path("world.toml");
     std::fs::write(&world, WORLD).expect("written");
@@ -70,7 +70,7 @@ fn a_review_is_done_from_its_request_to_the_merge() {
     screen.wait("its changes are shown", shows("first roses"));
     screen.keys("\t");
     for (at, line, words) in [("1", "first", "Which ones?"), ("2", "second", "How many?")] {
-        // C-u empties what was searched for before.
+        // C-u clears the previous search.
         screen.keys(&format!("/\x15{line}\r"));
         screen.wait("the line is found", |screen| screen.contents().contains(&format!("/{line} 1/1")));
         screen.keys("C");
@@ -99,7 +99,7 @@ fn a_review_is_done_from_its_request_to_the_merge() {
     screen.wait("the review is submitted, and its list is closed", is_over);
     screen.keys("1");
     screen.wait("the approval is shown", shows("✓ ada"));
-    // One's own comments and the summary are threads, which stand in the way of the merge until they are resolved.
+    // The user's own comments and the summary are threads, which block the merge until they are resolved.
     for left in ["3 unresolved", "2 unresolved", "1 unresolved"] {
         screen.wait(left, shows(left));
         screen.keys(";t");

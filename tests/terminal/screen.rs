@@ -1,4 +1,4 @@
-//! A terminal that reads what a program draws: waits are for something to be seen, with a limit and a sentence.
+//! A terminal that parses what a program draws: tests wait for something to be shown, with a time limit and a message.
 
 use crate::home::Home;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -10,25 +10,25 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long anything may take; a loaded machine is slow.
+/// The maximum time to wait for anything; a loaded machine is slow.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Rows and columns at first.
+/// The initial rows and columns.
 const SIZE: (u16, u16) = (30, 100);
-/// The question for the terminal's background.
+/// The query for the terminal's background color.
 const QUESTION: &[u8] = b"\x1b]11;?";
 
-/// Bytes of the program's output that are kept.
+/// The number of bytes of the program's output that are kept.
 const KEPT: usize = 4 << 20;
 
 struct Seen {
     parser: vt100::Parser,
-    /// Whether the program asked for the background.
+    /// Whether the program queried the background color.
     asked: bool,
     tail: Vec<u8>,
-    /// The first bytes that came.
+    /// The first bytes of the output.
     bytes: Vec<u8>,
     ended: bool,
-    /// Nobody reads any more.
+    /// Whether the reader should stop.
     closing: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct Screen {
     child: Box<dyn Child + Send + Sync>,
     process: u32,
     reading: Option<JoinHandle<()>>,
-    /// The flags of the terminal before the program began.
+    /// The terminal's flags before the program started.
     flags: String,
 }
 
@@ -58,7 +58,7 @@ impl Screen {
         Screen::start_with(home, program, arguments, &[])
     }
 
-    /// Starts a program with further variables.
+    /// Starts a program with additional environment variables.
     pub fn start_with(home: &Home, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Screen {
         let pair = native_pty_system().openpty(pty_size(SIZE)).expect("a terminal");
         let mut command = CommandBuilder::new(program);
@@ -76,7 +76,7 @@ impl Screen {
         }
         let flags = format!("{:?}", pair.master.get_termios());
         let child = pair.slave.spawn_command(command).expect("it starts");
-        // Where this end stayed open, the terminal would never end.
+        // While this end stays open, the output would never end.
         drop(pair.slave);
         let process = child.process_id().expect("a process");
         let parser = vt100::Parser::new(cells(SIZE.0), cells(SIZE.1), 0);
@@ -97,7 +97,7 @@ impl Screen {
             let mut buffer = [0; 8192];
             loop {
                 let count = reader.read(&mut buffer).unwrap_or(0);
-                // Where the test has failed, there is nobody to tell.
+                // If the lock is poisoned, the test has failed already.
                 let Ok(mut seen) = reads.0.lock() else { return };
                 let bytes = buffer.get(..count).unwrap_or_default();
                 seen.parser.process(bytes);
@@ -119,36 +119,35 @@ impl Screen {
         Screen { seen, master: Some(pair.master), writer: Some(writer), child, process, reading: Some(reading), flags }
     }
 
-    /// The number of the program's process.
+    /// Returns the ID of the program's process.
     pub fn process(&self) -> u32 {
         self.process
     }
 
-    /// Returns whether the terminal has the flags that it had before the program began: it echoes, and sends whole
-    /// lines.
+    /// Returns whether the terminal has the same flags as before the program started: echo and line buffering are on.
     pub fn has_its_flags(&self) -> bool {
         self.flags == format!("{:?}", self.master.as_ref().expect("it is open").get_termios())
     }
 
-    /// Types.
+    /// Types keys.
     pub fn keys(&mut self, keys: &str) {
         let writer = self.writer.as_mut().expect("it is open");
         writer.write_all(keys.as_bytes()).expect("typed");
         writer.flush().expect("typed");
     }
 
-    /// Gives the window another size.
+    /// Resizes the window.
     pub fn resize(&mut self, rows: u16, columns: u16) {
         self.seen.0.lock().expect("not poisoned").parser.set_size(cells(rows), cells(columns));
         self.master.as_ref().expect("it is open").resize(pty_size((rows, columns))).expect("resized");
     }
 
-    /// Waits until the screen is so.
+    /// Waits until the screen satisfies `is_so`.
     pub fn wait(&mut self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
         self.wait_until(what, |seen| is_so(seen.parser.screen()));
     }
 
-    /// Waits until the last row names a command. The hint of the first start stands there until a key is pressed.
+    /// Waits until the last row shows a command. The first-start hint covers it until a key is pressed.
     pub fn wait_for_command(&mut self, command: &str) {
         let hint = "lists the keys here";
         self.wait("a command or the hint", |screen| offers(screen, command) || offers(screen, hint));
@@ -159,12 +158,12 @@ impl Screen {
         self.wait(command, |screen| offers(screen, command));
     }
 
-    /// Looks at the screen as it is.
+    /// Reads the screen as it is now.
     pub fn at_once<T>(&mut self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         look(self.seen.0.lock().expect("not poisoned").parser.screen())
     }
 
-    /// Looks at the screen once nothing more comes for a while.
+    /// Reads the screen once there has been no output for a while.
     pub fn at_rest<T>(&mut self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         let quiet = Duration::from_millis(1500);
         let until = Instant::now() + LIMIT;
@@ -172,7 +171,7 @@ impl Screen {
         loop {
             let (next, waited) = self.seen.1.wait_timeout(seen, quiet).expect("not poisoned");
             seen = next;
-            // What runs a clock never rests.
+            // A screen with a running clock never becomes quiet.
             if waited.timed_out() || Instant::now() + quiet * 60 > until {
                 return look(seen.parser.screen());
             }
@@ -192,7 +191,7 @@ impl Screen {
         at(&self.seen.0.lock().expect("not poisoned")).unwrap_or_default()
     }
 
-    /// Waits until the program has asked for the background.
+    /// Waits until the program has queried the background color.
     pub fn wait_for_question(&mut self) {
         self.wait_until("it asks for the background", |seen| seen.asked);
     }
@@ -208,7 +207,7 @@ impl Screen {
         }
     }
 
-    /// Waits for the end of the program.
+    /// Waits until the program ends, and returns its exit code.
     pub fn exit_code(&mut self) -> u32 {
         let mut child = self.child.clone_killer();
         let (sender, ended) = mpsc::channel();
@@ -217,17 +216,17 @@ impl Screen {
             scope.spawn(move || sender.send(waits.wait()));
             let status = ended.recv_timeout(LIMIT);
             if status.is_err() {
-                // Without its end, nobody could leave the scope.
+                // Unless the program ends, the scope could not be left.
                 let _ = child.kill();
             }
             status.expect("it ends in time").expect("a status").exit_code()
         })
     }
 
-    /// Closes the window, and waits for the end of the program.
+    /// Closes the window and waits until the program ends.
     pub fn close(mut self) {
         self.seen.0.lock().expect("not poisoned").closing = true;
-        // Something to read, so that whoever reads notices, and lets go of this end.
+        // Causes some output, so that the reader wakes up and releases its end of the terminal.
         self.keys("j");
         self.reading.take().expect("it reads").join().expect("it ends");
         drop(self.writer.take());
@@ -242,12 +241,12 @@ impl Drop for Screen {
     }
 }
 
-/// Returns whether the last row names a command: it does once the command is possible, when all that it needs is known.
+/// Returns whether the last row shows a command, which it does once the command is available.
 pub fn offers(screen: &vt100::Screen, command: &str) -> bool {
     screen.rows(0, screen.size().1.get()).last().is_some_and(|row| row.contains(command))
 }
 
-/// The colors of a theme, without those of white and black that the terminal has anyway.
+/// Returns the RGB colors of a theme, without white and black, which every terminal has.
 pub fn palette(theme: &str) -> BTreeSet<(u8, u8, u8)> {
     let path = format!("{}/themes/{theme}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("a theme");

@@ -1,5 +1,5 @@
-//! A long use of the real program: after everything has been seen once, it holds no more files, threads or memory, and
-//! leaves no more files behind. A few rounds run each time; `LABSCOPE_SOAK_ROUNDS` asks for more.
+//! Long use of the real program: after everything has been seen once, the number of open files, threads and files on
+//! disk and the memory must not grow. A few rounds run by default; `LABSCOPE_SOAK_ROUNDS` sets more.
 #![cfg(target_os = "linux")]
 
 use crate::demo;
@@ -8,14 +8,14 @@ use crate::length::length;
 use crate::screen::Screen;
 use std::fs;
 
-/// Rounds, where nothing else is asked for.
+/// The default number of rounds.
 const ROUNDS: usize = 4;
-/// After so many, everything has been seen.
+/// The number of rounds after which everything has been seen.
 const FIRST: usize = 2;
-/// Kilobytes that a round may add to that: allocators hold on to what they may need again.
+/// The number of kilobytes that each further round may add: allocators keep some freed memory.
 const MORE: usize = 3_000;
 
-/// What is opened in a round, and what its first line says.
+/// The targets opened in a round, with a text of their first line.
 const TARGETS: &[(&str, &str)] = &[
     ("acme/rocket-ui!42", "!42"),
     ("acme/rocket-ui/-/tree/main", "⎇ main "),
@@ -29,7 +29,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("projects", "projects"),
 ];
 
-/// What a process holds, and what lies on disk.
+/// The resources of a process, and its files on disk.
 #[derive(Debug)]
 struct Held {
     files: usize,
@@ -55,7 +55,7 @@ fn held(screen: &Screen, home: &Home) -> Held {
 }
 
 #[test]
-fn a_long_use_holds_no_more_than_a_short_one() {
+fn long_use_does_not_increase_resource_usage() {
     let rounds = length("LABSCOPE_SOAK_ROUNDS", ROUNDS);
     let home = Home::new();
     let mut screen = demo(&home);
@@ -73,12 +73,12 @@ fn a_long_use_holds_no_more_than_a_short_one() {
     }
     let first = &all[FIRST - 1];
     for (later, after) in all[FIRST..].iter().zip(1..) {
-        // A request that has just ended may still close its connection, and a worker may still wait for work.
+        // A finished request may still be closing its connection, and a worker may still be idle.
         let is_flat = later.files <= first.files + 4
             && later.threads <= first.threads + 2
             && later.kilobytes <= first.kilobytes + MORE * after
             && later.on_disk <= first.on_disk;
-        assert!(is_flat, "after more rounds more is held: {all:#?}");
+        assert!(is_flat, "usage grows with the rounds: {all:#?}");
     }
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);

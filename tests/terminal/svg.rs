@@ -1,25 +1,26 @@
-//! A screen as a picture whose letters stay letters; lines, bars and blocks are drawn, so that no font matters.
+//! Renders a screen as an SVG picture. Letters stay text; lines, bars and blocks are drawn as shapes, independent of
+//! fonts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Width and height of a cell.
+/// The width and height of a cell.
 const CELL: (f32, f32) = (8.4, 18.0);
 
-/// How a piece of text looks: its ink, bold, italic, underlined.
+/// The style of a piece of text: color, bold, italic, underlined.
 type Look = (String, bool, bool, bool);
 
 fn hex(color: vt100::Color, otherwise: &str) -> String {
     match color {
         vt100::Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
-        // The first sixteen are the terminal's own, and a theme names none of them.
+        // The first sixteen colors depend on the terminal, and no theme uses them.
         vt100::Color::Idx(_) | vt100::Color::Default => otherwise.to_owned(),
     }
 }
 
-/// A character that is a shape in its cell: left, top, right and bottom of each part, from 0 to 1.
+/// Returns the shape of a character that is drawn: left, top, right and bottom of each part, from 0 to 1.
 fn shape(c: char) -> Option<Vec<[f32; 4]>> {
-    // Half the thickness of a line.
+    // Half the thickness of a line, horizontally and vertically.
     let (x, y) = (0.06, 0.03);
     let arms = |left: bool, right: bool, up: bool, down: bool| {
         let mut parts = Vec::new();
@@ -45,14 +46,14 @@ fn shape(c: char) -> Option<Vec<[f32; 4]>> {
         '┼' => arms(true, true, true, true),
         '▀' => Some(vec![[0.0, 0.0, 1.0, 0.5]]),
         '▐' => Some(vec![[0.5, 0.0, 1.0, 1.0]]),
-        // Eighths from below, and from the left.
+        // Eighths from the bottom, and from the left.
         '▁'..='█' => Some(vec![[0.0, 1.0 - (c as u32 - 0x2580) as f32 / 8.0, 1.0, 1.0]]),
         '▉'..='▏' => Some(vec![[0.0, 0.0, (0x2590 - c as u32) as f32 / 8.0, 1.0]]),
         _ => None,
     }
 }
 
-/// One color for all rectangles that have it.
+/// One path per color, for all rectangles of that color.
 #[derive(Default)]
 struct Fills(BTreeMap<String, String>);
 
@@ -67,7 +68,7 @@ impl Fills {
     }
 }
 
-/// The picture of a screen.
+/// Renders a screen as an SVG picture.
 pub fn picture(screen: &vt100::Screen, light: bool) -> String {
     let (rows, columns) = (screen.size().0.get(), screen.size().1.get());
     let (ink, paper) = if light { ("#1f2328", "#ffffff") } else { ("#d6dbe5", "#161a21") };
@@ -85,7 +86,8 @@ pub fn picture(screen: &vt100::Screen, light: bool) -> String {
             let begin = column;
             let mut words = String::new();
             let shaped = |cell: &vt100::Cell| cell.contents().chars().next().and_then(shape);
-            // Cells of one look are one piece. What is no plain letter is a piece of its own, so that nothing moves.
+            // Adjacent cells of the same style form one piece. Characters outside of ASCII are separate pieces, so that
+            // nothing shifts.
             while let Some(cell) = screen.cell(row, column).filter(|_| column < columns) {
                 let alone = cell.is_wide() || !cell.contents().is_ascii();
                 if seen(cell, ink, paper) != (look.clone(), under.clone()) || alone && column > begin {
@@ -108,7 +110,7 @@ pub fn picture(screen: &vt100::Screen, light: bool) -> String {
             if under != paper {
                 behind.add(&under, left, top, right, top + CELL.1);
             }
-            // Blanks at the ends need no text, but a line under them does not matter either.
+            // Blanks at both ends need no text; an underline below them may be lost.
             let blanks = words.len() - words.trim_start().len();
             let words = words.trim();
             if words.is_empty() {
@@ -152,16 +154,16 @@ pub fn picture(screen: &vt100::Screen, light: bool) -> String {
     out + &behind.paths() + &shapes.paths() + &lines + "</svg>\n"
 }
 
-/// The look of a cell, and the color behind it.
+/// Returns the style of a cell and its background color.
 fn seen(cell: &vt100::Cell, ink: &str, paper: &str) -> (Look, String) {
     let (ink, paper) = (hex(cell.fgcolor(), ink), hex(cell.bgcolor(), paper));
     let (ink, paper) = if cell.inverse() { (paper, ink) } else { (ink, paper) };
     let ink = if cell.dim() { format!("{ink}b0") } else { ink };
-    // What is empty has no look of its own: it goes on with what is beside it.
+    // Empty cells are styled like others, so that they join their neighbors.
     ((ink, cell.bold(), cell.italic(), cell.underline()), paper)
 }
 
-/// The words of a picture, a line of the screen each, with one blank where pieces meet.
+/// Returns the text of a picture, with one line per line of the screen and a blank between pieces.
 pub fn words(picture: &str) -> String {
     let mut out = String::new();
     for line in picture.lines().filter(|line| line.starts_with("<text ")) {

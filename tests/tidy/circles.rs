@@ -1,9 +1,9 @@
-//! No circle of imports between more than three files, but for those that are named here with a reason.
+//! Checks that no import cycle has more than three files, except for those listed here with a reason.
 
 use crate::source::{File, files};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The circles that are larger: what each is about, and its files.
+/// The larger cycles that are allowed: a description and the files.
 const LARGER: &[(&str, &[&str])] = &[
     (
         "writes, which name the reads that they change",
@@ -44,7 +44,7 @@ const LARGER: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The path of a file's module: `parts/review/mod.rs` is `parts::review`.
+/// Returns the path of a file's module: `parts/review/mod.rs` is `parts::review`.
 fn module(name: &str) -> Vec<&str> {
     let mut path: Vec<&str> = name.trim_end_matches(".rs").split('/').collect();
     if path.len() > 1 && path.last() == Some(&"mod") {
@@ -53,7 +53,7 @@ fn module(name: &str) -> Vec<&str> {
     path
 }
 
-/// The paths that begin with `crate`, `self` or `super`, in `use` or elsewhere; lists in braces are taken apart.
+/// Returns the paths that start with `crate`, `self` or `super`, in `use` or elsewhere, with braced lists expanded.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -68,7 +68,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Takes the path at the start of `code` with `before` in front of it; returns what follows it.
+/// Takes the path at the start of `code`, prefixed with `before`; returns the rest of `code`.
 fn take<'a>(code: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> &'a str {
     let depth = before.len();
     let mut rest = code;
@@ -77,7 +77,7 @@ fn take<'a>(code: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<String>
             rest = list.trim_start();
             while !rest.starts_with('}') && !rest.is_empty() {
                 let next = take(rest, before, found);
-                // What is no path, such as `*` or `as name`, ends at the next comma.
+                // Anything that is not a path, such as `*` or `as name`, ends at the next comma.
                 let end = next.find([',', '}']).unwrap_or(next.len());
                 rest = next[end..].trim_start_matches(',').trim_start();
             }
@@ -99,7 +99,7 @@ fn take<'a>(code: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<String>
     rest
 }
 
-/// The files that each file names. A module does not count as using the files of its own folder.
+/// Returns the files that each file imports. A module does not count as using the files of its own folder.
 fn graph(files: &[File]) -> BTreeMap<&str, BTreeSet<&str>> {
     let modules: BTreeMap<Vec<&str>, &str> =
         files.iter().map(|file| (module(&file.name), file.name.as_str())).collect();
@@ -126,7 +126,7 @@ fn graph(files: &[File]) -> BTreeMap<&str, BTreeSet<&str>> {
     graph
 }
 
-/// All files that can be reached from one.
+/// Returns all files that can be reached from `from`.
 fn reached<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> BTreeSet<&'a str> {
     let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
     while let Some(file) = next.pop() {
@@ -139,7 +139,7 @@ fn reached<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> B
     reached
 }
 
-/// The circles of `graph`, each by its files.
+/// Returns the cycles of `graph`, each as a list of files.
 fn circles<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<Vec<&'a str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = graph.keys().map(|file| (*file, reached(graph, file))).collect();
     let circle = |file: &str| -> Vec<&'a str> {
@@ -150,14 +150,14 @@ fn circles<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<Vec<&'a
 }
 
 #[test]
-fn paths_in_lists_are_taken_apart() {
+fn braced_import_lists_are_expanded() {
     let code = "use crate::a::{self, b::{C, D as E}, f};\nfn g() { super::h::i(); x_crate::no; }";
     let found: Vec<String> = paths(code).iter().map(|path| path.join("::")).collect();
     assert_eq!(found, ["crate::a::self", "crate::a::b::C", "crate::a::b::D", "crate::a::f", "super::h::i"]);
 }
 
 #[test]
-fn a_circle_is_found_and_what_hangs_on_it_is_left_out() {
+fn a_cycle_is_found_without_the_files_attached_to_it() {
     let file = |name: &str, code: &str| File { name: name.into(), text: String::new(), code: code.into() };
     let files = [
         file("a.rs", "use crate::b::B;"),
@@ -172,7 +172,7 @@ fn a_circle_is_found_and_what_hangs_on_it_is_left_out() {
 }
 
 #[test]
-fn no_import_circle_has_more_than_three_files() {
+fn no_import_cycle_has_more_than_three_files() {
     let files = files();
     let graph = graph(&files);
     let circles = circles(&graph);
@@ -180,9 +180,9 @@ fn no_import_circle_has_more_than_three_files() {
     let large = circles.iter().filter(|circle| circle.len() > 3);
     let known = |circle: &[&str]| LARGER.iter().any(|(_, files)| circle.iter().all(|file| files.contains(file)));
     let new: Vec<String> = large.filter(|circle| !known(circle)).map(|circle| circle.join(" ")).collect();
-    assert!(new.is_empty(), "break these circles, or make them smaller:\n{}", new.join("\n"));
+    assert!(new.is_empty(), "break these import cycles, or make them smaller:\n{}", new.join("\n"));
     for (what, files) in LARGER {
         let now = circles.iter().any(|circle| files.iter().all(|file| circle.contains(file)));
-        assert!(now, "the circle of {what} is smaller now; take the files that left it out of the list");
+        assert!(now, "the cycle of {what} is smaller now; remove the files that left it from the list");
     }
 }

@@ -1,4 +1,4 @@
-//! Documents that are printed from the program, and what they point at.
+//! Checks the generated documents, and the links and names in documents.
 
 use crate::source::{document, is_printed, root};
 use labscope::config::Config;
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 #[test]
-fn the_page_of_keys_is_printed_from_the_program() {
-    // The user's own keys must not get into it.
+fn the_keys_page_is_up_to_date() {
+    // The user's own key bindings must not end up in the page.
     let home = tempfile::tempdir().expect("a folder");
     let mut program = Command::new(env!("CARGO_BIN_EXE_labscope"));
     program.args(["keys", "--markdown"]).env("HOME", home.path()).env("XDG_CONFIG_HOME", home.path());
@@ -21,7 +21,7 @@ fn the_page_of_keys_is_printed_from_the_program() {
 }
 
 #[test]
-fn the_page_of_settings_is_printed_from_their_table() {
+fn the_settings_page_is_up_to_date() {
     let (begin, end) = ("<!-- settings: begin -->\n", "<!-- settings: end -->");
     let written = document("docs/configuration.md");
     let (head, rest) = written.split_once(begin).expect("a beginning");
@@ -29,7 +29,7 @@ fn the_page_of_settings_is_printed_from_their_table() {
     is_printed("docs/configuration.md", &format!("{head}{begin}{}{end}{tail}", settings::markdown()), "documents");
 }
 
-/// Reads `text` as a configuration file.
+/// Parses `text` as a configuration file.
 fn configured(text: &str) -> Result<Config, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("config.toml");
@@ -38,16 +38,16 @@ fn configured(text: &str) -> Result<Config, String> {
 }
 
 #[test]
-fn the_example_of_all_settings_is_a_valid_file() {
+fn the_example_configuration_is_valid() {
     configured(&settings::example()).expect("reads");
 }
 
 #[test]
-fn every_key_of_the_configuration_is_a_setting() {
+fn every_configuration_key_is_in_the_settings_table() {
     for (header, table) in
         [("", ""), ("[hosts.work]\n", "[hosts.work]"), ("[trace]\n", "[trace]"), ("[[sections]]\n", "[[sections]]")]
     {
-        // A key that is not known is answered with those that are: "unknown field `x`, expected one of `a`, `b`".
+        // The error for an unknown key lists the known ones: "unknown field `x`, expected one of `a`, `b`".
         let why = configured(&format!("{header}no_such_key = 1\n")).expect_err("no such key");
         let (_, known) = why.split_once("expected").expect("the known keys");
         let known: BTreeSet<&str> = known.split('`').skip(1).step_by(2).collect();
@@ -61,7 +61,7 @@ fn every_key_of_the_configuration_is_a_setting() {
 }
 
 #[test]
-fn the_readme_is_short_and_shows_its_pictures_and_commands() {
+fn the_readme_is_short_and_has_its_pictures_and_links() {
     let readme = document("README.md");
     let lines = readme.lines().count();
     assert!(lines < 200, "README.md has {lines} lines, and may have 199: move details to docs");
@@ -73,13 +73,13 @@ fn the_readme_is_short_and_shows_its_pictures_and_commands() {
 }
 
 #[test]
-fn the_readme_s_test_command_is_the_one_that_is_run() {
+fn the_readme_and_ci_use_the_same_test_command() {
     assert!(document("README.md").contains("\ncargo test --locked\n"));
     assert!(document(".ci/run").contains("\ncargo test --locked\n"));
 }
 
 #[test]
-fn what_documents_point_at_is_there() {
+fn links_in_documents_are_not_broken() {
     let docs =
         std::fs::read_dir(root().join("docs")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
     let docs = docs.map(|name| format!("docs/{}", name.to_string_lossy())).filter(|name| name.ends_with(".md"));
@@ -91,19 +91,19 @@ fn what_documents_point_at_is_there() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let path = link.split('#').next().unwrap_or_default();
             let outside = path.is_empty() || path.contains("://");
-            assert!(outside || folder.join(path).exists(), "{name} points at {path}");
+            assert!(outside || folder.join(path).exists(), "{name} links to the missing {path}");
         }
     }
 }
 
 #[test]
-fn every_room_and_file_that_the_architecture_names_is_there() {
+fn paths_named_in_architecture_md_exist() {
     let text = document("ARCHITECTURE.md");
     for name in
         text.split('`').skip(1).step_by(2).filter(|name| name.contains('/') && !name.contains([' ', '<', '{', '*']))
     {
         if name.starts_with("src/") || name.starts_with("tests/") || name.starts_with("benches/") {
-            assert!(root().join(name).exists(), "ARCHITECTURE.md names {name}");
+            assert!(root().join(name).exists(), "ARCHITECTURE.md names the missing {name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! docs/endpoints.md: printed from the list of endpoints, and held against the rows of reach.txt.
+//! Generates docs/endpoints.md from the list of endpoints and checks it against the rows of reach.txt.
 
 use crate::source::{document, is_printed, root};
 use crate::ways::{How, ways};
@@ -6,21 +6,21 @@ use labscope::api::{AREAS, Description};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// Where one operation lives.
+/// The files in which an operation is implemented and tested.
 struct Row {
     section: &'static str,
-    /// `GET /projects/:id`, as the specification writes it.
+    /// The row as the specification writes it: `GET /projects/:id`.
     line: String,
     name: &'static str,
-    /// Files, as seen from the root; `None` if there is none.
+    /// The files, relative to the root of the repository; `None` if there is none.
     client: Option<String>,
     handler: Option<String>,
     contract: Option<String>,
-    /// The way to it in the interface.
+    /// The way to reach it in the interface.
     reach: Option<How>,
 }
 
-/// A row by method and shape: slots have other names here and there.
+/// Returns a row as method and shape, because some slots are named differently.
 fn shape(line: &str) -> String {
     let slot = |segment: &str| match segment.chars().next() {
         Some(mark @ (':' | '*')) => mark.to_string(),
@@ -34,7 +34,7 @@ fn line_of(endpoint: &Description) -> String {
     format!("{} {path}", endpoint.method)
 }
 
-/// The files of a folder, by name, with their text.
+/// Returns the files of a folder, sorted by name, with their text.
 fn files_of(folder: &str) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(root().join(folder)).expect("a folder").map(|entry| entry.expect("an entry"));
     let names = entries.map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy()));
@@ -108,10 +108,10 @@ fn table() -> String {
 }
 
 #[test]
-fn every_row_has_one_endpoint_and_every_endpoint_a_row() {
+fn rows_of_reach_txt_and_endpoints_match_one_to_one() {
     let rows: Vec<String> = ways().iter().map(|way| shape(&way.row)).collect();
     let stated: BTreeSet<String> = rows.iter().cloned().collect();
-    assert_eq!(rows.len(), stated.len(), "a row of tests/panes/reach.txt stands there twice");
+    assert_eq!(rows.len(), stated.len(), "tests/panes/reach.txt has a duplicate row");
     let endpoints = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter());
     let ours: BTreeSet<String> = endpoints.map(|endpoint| shape(&line_of(endpoint))).collect();
     let (missing, strange): (Vec<_>, Vec<_>) = (stated.difference(&ours).collect(), ours.difference(&stated).collect());
@@ -131,6 +131,6 @@ fn every_endpoint_has_a_client_a_handler_and_a_contract_test() {
 }
 
 #[test]
-fn the_table_of_endpoints_is_that_of_the_program() {
+fn the_endpoints_page_is_up_to_date() {
     is_printed("docs/endpoints.md", &table(), "endpoints");
 }

@@ -1,5 +1,5 @@
-//! What must stay true of the source itself: who may name whom, what only one place may do, and documents that are
-//! printed from the program.
+//! Rules of the source itself: which modules may use which others, what only certain files may do, and documents that
+//! are generated from the program.
 
 mod circles;
 mod documents;

@@ -1,10 +1,10 @@
-//! The rules of ARCHITECTURE.md about rooms; its table is the data.
+//! Checks the rules of ARCHITECTURE.md about rooms, the top-level modules; the table there is the data.
 
 use crate::source::{File, document, files};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A row of the table: what a room may use of ours, and which crates it must never name.
+/// A row of the table: the rooms that a room may use, and the crates that it must never name.
 struct Room {
     uses: BTreeSet<String>,
     never: BTreeSet<String>,
@@ -37,7 +37,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern")
 }
 
-/// Files in which the pattern occurs although they are not among `allowed`.
+/// Returns the matches of `text` in files that are not among `allowed`.
 fn elsewhere(files: &[File], text: &str, allowed: &[&str]) -> Vec<String> {
     let pattern = pattern(text);
     files
@@ -47,7 +47,7 @@ fn elsewhere(files: &[File], text: &str, allowed: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// The first names of all paths from the root: of `crate::a::b` and of `crate::{a::{b, c}, d}`.
+/// Returns the first names of all paths from the crate root: of `crate::a::b` and of `crate::{a::{b, c}, d}`.
 fn used_rooms(code: &str) -> Vec<String> {
     let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let mut rooms = Vec::new();
@@ -78,13 +78,13 @@ fn used_rooms(code: &str) -> Vec<String> {
 }
 
 #[test]
-fn nested_paths_are_read_too() {
+fn nested_import_paths_are_parsed() {
     let code = "use crate::{\n    api::{Id, Time},\n    ui,\n};\npub(crate) fn a() { crate::store::b(crate::app::C) }";
     assert_eq!(used_rooms(code), ["api", "ui", "store", "app"]);
 }
 
 #[test]
-fn every_room_uses_only_what_the_table_lets_it() {
+fn rooms_only_use_what_the_architecture_table_allows() {
     let table = table();
     let mut mistakes = Vec::new();
     for file in files().iter().filter(|file| !matches!(file.name.as_str(), "main.rs" | "lib.rs")) {
@@ -93,7 +93,7 @@ fn every_room_uses_only_what_the_table_lets_it() {
             continue;
         };
         for used in used_rooms(&file.code) {
-            // Macros are exported at the root; only rooms are looked at.
+            // Macros are exported at the crate root, so only rooms are checked.
             if table.contains_key(&used) && used != file.room() && !room.uses.contains(&used) {
                 mistakes.push(format!("{}: {} must not use {used}", file.name, file.room()));
             }
@@ -108,7 +108,7 @@ fn every_room_uses_only_what_the_table_lets_it() {
 }
 
 #[test]
-fn panes_do_not_know_one_another() {
+fn panes_do_not_import_each_other() {
     let files = files();
     let module = |file: &File| file.name.split('/').nth(1).unwrap_or_default().trim_end_matches(".rs").to_owned();
     let is_pane = pattern(r"\bimpl (Pane|ListSource) for\b");
@@ -117,7 +117,7 @@ fn panes_do_not_know_one_another() {
     assert!(panes.len() > 3, "panes were found: {panes:?}");
     let modules: BTreeSet<String> = in_panes().map(module).collect();
     let strangers =
-        modules.difference(&panes).map(|name| format!("panes/{name}: no place; what places share is in parts"));
+        modules.difference(&panes).map(|name| format!("panes/{name}: not a pane; shared code belongs in parts"));
     complain(&strangers.collect::<Vec<_>>());
     let path = pattern(r"\b(?:crate::panes|super)::(?:\{([^}]*)\}|(\w+))");
     let mut mistakes = Vec::new();
@@ -128,7 +128,7 @@ fn panes_do_not_know_one_another() {
             let names = found.get(1).or(found.get(2)).map_or("", |names| names.as_str());
             for name in names.split(',').map(|name| name.trim().split("::").next().unwrap_or_default().to_owned()) {
                 if panes.contains(&name) && name != module(file) {
-                    mistakes.push(format!("{}: panes open one another by name, not by {name}::", file.name));
+                    mistakes.push(format!("{}: panes open each other by name, not through {name}::", file.name));
                 }
             }
         }
@@ -137,16 +137,16 @@ fn panes_do_not_know_one_another() {
 }
 
 #[test]
-fn only_places_and_their_parts_name_places() {
+fn only_panes_and_parts_refer_to_places_by_name() {
     let by_name = r#"\bPlace::new\("|\bNamed\("|\.pane(\.as_str\(\) \{|\s*[!=]=\s*")"#;
     complain(&elsewhere(&files(), by_name, &["panes/", "parts/"]));
 }
 
 #[test]
-fn only_the_runtime_and_the_backend_start_things() {
+fn only_the_runtime_and_the_backend_spawn_tasks() {
     let files = files();
     complain(&elsewhere(&files, r"\b(tokio|thread)::spawn\b|\bthread::sleep\b|\bJoinSet\b", &["runtime/", "backend/"]));
-    // The client pauses before it tries again, and reads large replies on a worker.
+    // The client pauses before a retry and decodes large replies on a worker thread.
     complain(&elsewhere(
         &files,
         r"\btime::sleep\b|\bspawn_blocking\b",
@@ -155,34 +155,34 @@ fn only_the_runtime_and_the_backend_start_things() {
 }
 
 #[test]
-fn other_programs_are_started_without_tokens() {
+fn external_programs_are_only_started_by_system_programs() {
     let made = r"\bprocess::Command::new\b|\buse [\w:]*\bprocess::(Command\b|\{[^}]*\bCommand\b)";
     let of_the_crate = r"\bopen::(that|with|commands)";
     complain(&elsewhere(&files(), &format!("{made}|{of_the_crate}"), &["system/programs.rs"]));
 }
 
 #[test]
-fn only_the_terminal_is_told_what_to_do_and_only_by_its_file() {
+fn only_the_terminal_module_writes_escape_codes() {
     let files = files();
     complain(&elsewhere(&files, r"\b(execute|queue)!|\bEnterAlternateScreen\b", &["runtime/terminal.rs"]));
-    // These read escape codes, or make traces of jobs that hold some.
+    // These parse escape codes, or generate job traces that contain some.
     let readers = ["runtime/terminal.rs", "runtime/background.rs", "ui/ansi.rs", "ui/trace", "backend/"];
     complain(&elsewhere(&files, r"\\x1b|\\u\{1b\}", &readers));
 }
 
 #[test]
-fn colors_live_in_themes() {
+fn colors_are_only_defined_in_themes() {
     complain(&elsewhere(&files(), r"\bColor::", &["ui/theme.rs", "ui/ansi.rs", "ui/layers.rs"]));
 }
 
 #[test]
-fn nothing_gives_up_or_is_left_for_later() {
+fn the_source_has_no_panics_todos_or_dead_code() {
     let rule = r"\.unwrap\(\)|\.expect\(|\b(panic|todo|unimplemented|unreachable|dbg)!|allow\(dead_code\)";
     complain(&elsewhere(&files(), rule, &[]));
 }
 
 #[test]
-fn every_file_says_its_job_first() {
+fn every_file_starts_with_a_module_comment() {
     let silent = |file: &&File| !file.text.starts_with("//! ");
     complain(&files().iter().filter(silent).map(|file| file.name.clone()).collect::<Vec<_>>());
 }

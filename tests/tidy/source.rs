@@ -1,36 +1,36 @@
-//! The source as the rules look at it: without comments, and without its tests.
+//! The source code that the rules check: without comments and without tests.
 
 use std::path::{Path, PathBuf};
 
-/// One file below `src/`.
+/// A file below `src/`.
 pub struct File {
-    /// `parts/list.rs`.
+    /// The path relative to `src/`: `parts/list.rs`.
     pub name: String,
-    /// Everything.
+    /// The whole text.
     pub text: String,
-    /// What is compiled into the program, without comments.
+    /// The code that is compiled into the program, without comments.
     pub code: String,
 }
 
 impl File {
-    /// The first part of its name: `panes`.
+    /// Returns the first part of the path: `panes`.
     pub fn room(&self) -> &str {
         let first = self.name.split('/').next().unwrap_or_default();
         first.strip_suffix(".rs").unwrap_or(first)
     }
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A file beside `src/`.
+/// Reads a file relative to the root of the repository.
 pub fn document(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Fails where the document `name` is not the text that is printed from the program; `UPDATE_DOCS` writes it.
+/// Fails if the document `name` differs from the generated `text`; with `UPDATE_DOCS` set, writes it first.
 pub fn is_printed(name: &str, text: &str, tests: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(root().join(name), text).expect("written");
@@ -39,7 +39,7 @@ pub fn is_printed(name: &str, text: &str, tests: &str) {
     assert!(current == text, "{name} is out of date: run `UPDATE_DOCS=1 cargo test --test tidy {tests}`");
 }
 
-/// Returns all files below `src/` but those of tests alone.
+/// Returns all files below `src/`, except for files that only contain tests.
 pub fn files() -> Vec<File> {
     let mut folders: Vec<PathBuf> = vec![root().join("src")];
     let mut files = Vec::new();
@@ -61,7 +61,7 @@ pub fn files() -> Vec<File> {
     files
 }
 
-/// Tests stand at the end of their file, in a module of their own.
+/// Returns the code of a file. Tests are in a module at its end.
 fn code_of(text: &str) -> String {
     let text = text.split("\n#[cfg(test)]\nmod tests {\n").next().unwrap_or_default();
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! Titles of commands, as people read them in the palette, and the words that find them.
+//! Checks the titles of commands in the palette, and the synonyms that find them.
 
 use labscope::app::command::Info;
 use labscope::app::global;
@@ -6,7 +6,7 @@ use labscope::app::synonyms;
 use labscope::panes::PANES;
 use std::collections::{BTreeSet, HashSet};
 
-/// What a title may begin with. `Columns` is what GitLab's own lists say.
+/// The verbs that a title may start with. `Columns` is the term in GitLab's own lists.
 const VERBS: &[&str] = &[
     "Add",
     "Apply",
@@ -84,16 +84,16 @@ const VERBS: &[&str] = &[
     "Zoom",
 ];
 
-/// Characters of the longest title.
+/// The maximum length of a title, in characters.
 const LONGEST: usize = 31;
 
-/// The commands of every place, by the name of the place.
+/// Returns the commands of every place, by the name of the place.
 fn commands() -> Vec<(&'static str, Vec<Info>)> {
     let everywhere = ("everywhere", global::infos(PANES).collect());
     std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.id, (entry.commands)()))).collect()
 }
 
-/// Returns what is wrong with a title.
+/// Returns the problem with a title, if any.
 fn mistake(title: &str) -> Option<String> {
     let verb = title.trim_end_matches('…').split(' ').next().unwrap_or_default();
     if !VERBS.contains(&verb) {
@@ -107,12 +107,12 @@ fn mistake(title: &str) -> Option<String> {
 }
 
 #[test]
-fn command_titles_begin_with_a_verb_are_short_and_unique_in_their_place() {
+fn command_titles_start_with_a_verb_and_are_short_and_unique() {
     let mut mistakes = Vec::new();
     for (_, infos) in commands() {
         let mut seen = HashSet::new();
         let of_place = infos.iter().filter_map(|info| {
-            let again = (!seen.insert(info.title)).then(|| "another command has it, too".to_owned());
+            let again = (!seen.insert(info.title)).then(|| "another command has the same title".to_owned());
             Some(format!("{} \"{}\": {}", info.id, info.title, mistake(info.title).or(again)?))
         });
         mistakes.extend(of_place);
@@ -121,7 +121,7 @@ fn command_titles_begin_with_a_verb_are_short_and_unique_in_their_place() {
 }
 
 #[test]
-fn titles_of_places_have_no_comma_and_are_short_and_unique() {
+fn place_titles_are_short_unique_and_without_commas() {
     let mut seen = HashSet::new();
     for entry in PANES {
         let fits = !entry.title.contains(',') && entry.title.chars().count() <= LONGEST;
@@ -130,13 +130,13 @@ fn titles_of_places_have_no_comma_and_are_short_and_unique() {
 }
 
 #[test]
-fn synonyms_are_of_commands_that_exist_and_every_place_has_some() {
+fn synonyms_name_existing_commands_and_every_place_has_some() {
     let ids: BTreeSet<String> = commands().iter().flat_map(|(_, infos)| infos).map(|info| info.id.to_owned()).collect();
     for id in synonyms::ids() {
         let known = ids.contains(id) || (id.starts_with('.') && ids.iter().any(|known| known.ends_with(id)));
-        assert!(known, "{id} is no command");
+        assert!(known, "{id} is not a command");
     }
     for entry in PANES {
-        assert!(!entry.synonyms.is_empty(), "{} cannot be found by GitLab's name for it", entry.id);
+        assert!(!entry.synonyms.is_empty(), "{} has no synonyms", entry.id);
     }
 }
