@@ -2,6 +2,7 @@
 //! are generated from the program.
 
 mod circles;
+mod comments;
 mod documents;
 mod endpoints;
 mod rooms;

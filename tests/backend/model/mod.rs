@@ -1,9 +1,9 @@
-//! The local server against a plain model of the specification: calls by chance, by people of every right. After each
-//! call its status is that of the model, lists hold what the model holds, and what was deleted took along what hung on
-//! it. Issues and snippets are here, merge requests and people in files of their own.
+//! Random calls to the local server, compared with a plain model of the specification. After each call the status, the
+//! rows of lists, and the records that a deletion removes must match the model. This file has issues and snippets;
+//! merge requests and people have their own.
 //!
-//! Chance is seeded. `LABSCOPE_MODEL_STEPS` makes the run longer than the usual one; a failure prints its shortest
-//! history.
+//! The random numbers are seeded. `LABSCOPE_MODEL_STEPS` sets the number of calls; a failure prints the shortest
+//! history that still fails.
 
 mod people;
 mod requests;
@@ -15,12 +15,12 @@ use reqwest::Method;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls, where nothing else is asked for.
+/// The default number of calls.
 const STEPS: usize = 6_000;
-/// Calls after which the world begins anew: a failure is found again among as many.
+/// The number of calls before the world is reset, which bounds the history of a failure.
 const ROUND: usize = 300;
 
-/// Three projects with the same code, each with two branches beside the one that they begin on.
+/// A world of three projects with the same code, each with two branches besides the default one.
 fn world() -> String {
     let people = r#"
 now = "2026-11-20T16:00:00Z"
@@ -72,7 +72,7 @@ branch two
     .concat()
 }
 
-/// Who calls; nobody is signed in under the empty name.
+/// The callers; the empty name is not signed in.
 const PEOPLE: &[&str] = &["root", "ada", "bo", "cy", "eve", ""];
 /// The author of what deleted people wrote.
 const GHOST: &str = "ghost";
@@ -91,7 +91,7 @@ type Members = BTreeMap<&'static str, u8>;
 
 #[derive(Clone)]
 struct Project {
-    /// As it stands in a route.
+    /// The encoded path, as in a route.
     path: String,
     namespace: Namespace,
     visibility: &'static str,
@@ -106,7 +106,7 @@ struct Project {
     is_deleted: bool,
 }
 
-/// Where a project is.
+/// The namespace of a project.
 #[derive(Clone, Copy, PartialEq)]
 enum Namespace {
     User(&'static str),
@@ -125,11 +125,11 @@ struct Issue {
     milestone: Option<u64>,
 }
 
-/// A note or a snippet: something that one person wrote.
+/// A note or a snippet, which has one author.
 #[derive(Clone)]
 struct Written {
     author: &'static str,
-    /// What it is on: an issue's place in the model, or a snippet's ID; a project for a snippet.
+    /// The parent: an issue (by index in the model) or a snippet (by ID) for a note, a project for a snippet.
     on: On,
     visibility: &'static str,
 }
@@ -152,7 +152,7 @@ impl On {
     }
 }
 
-/// What the server has to hold.
+/// The expected state of the server.
 #[derive(Clone)]
 struct Model {
     projects: Vec<Project>,
@@ -165,23 +165,23 @@ struct Model {
     labels: BTreeSet<(usize, &'static str)>,
     /// Titles and states of milestones, by ID.
     milestones: BTreeMap<u64, (usize, String, bool)>,
-    /// Reactions to issues: who gave which.
+    /// Reactions to issues by ID, with their authors.
     awards: BTreeMap<u64, (On, &'static str)>,
     /// Deleted people.
     deleted: BTreeSet<&'static str>,
 }
 
-/// A call in terms that mean something in any history: the things in it are chosen among those that there are.
+/// A call that is valid in any history: its targets are chosen among the records that exist at that point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     who: &'static str,
     what: What,
-    /// Choose among things.
+    /// Random numbers that choose the targets.
     a: usize,
     b: usize,
 }
 
-/// What is done, and how often beside the others.
+/// The kinds of calls with their weights.
 macro_rules! calls {
     ($($what:ident $times:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq)]
@@ -264,7 +264,7 @@ use What::*;
 
 impl Step {
     fn of_chance(dice: &mut Dice, kinds: &[What]) -> Step {
-        // Some calls are for administrators alone.
+        // Only administrators may make some calls.
         let who = if dice.below(4) == 0 { "root" } else { dice.pick(PEOPLE) };
         let what = kinds[dice.below(kinds.len())];
         Step { who, what, a: dice.below(1 << 16), b: dice.below(1 << 16) }
@@ -278,16 +278,16 @@ fn kinds(dice: &mut Dice) -> Vec<What> {
     some.into_iter().flat_map(|(what, times)| std::iter::repeat_n(*what, *times)).collect()
 }
 
-/// Takes over in the model what a call did.
+/// Applies the effect of a call to the model.
 type Effect = Box<dyn FnOnce(&mut Model, &Value) -> Result<(), String>>;
 
-/// A call, what it has to answer, and what it does.
+/// A call with its expected reply and its effect.
 struct Call {
     method: Method,
     path: String,
     form: Vec<(&'static str, String)>,
     status: u16,
-    /// The field and its values, in any order, that the rows of a list must have.
+    /// The field of list rows to compare, and its expected values in any order.
     rows: Option<(&'static str, BTreeSet<String>)>,
     effect: Option<Effect>,
 }
@@ -312,7 +312,7 @@ impl Call {
         self
     }
 
-    /// Refused to those who do not see what it is about, and to those who see it and may not do this.
+    /// Expects 404 if the caller cannot see the target, and 403 if the caller sees it but lacks the right.
     fn within(self, sees: bool, may: bool) -> Call {
         match (sees, may) {
             (false, _) => self.refused(404),
@@ -321,7 +321,7 @@ impl Call {
         }
     }
 
-    /// A list of rows of which `field` has these values.
+    /// Expects a list whose rows have these values in `field`.
     fn listing(mut self, field: &'static str, values: impl IntoIterator<Item = String>) -> Call {
         self.rows = Some((field, values.into_iter().collect()));
         self
@@ -337,7 +337,7 @@ fn number(answer: &Value, field: &str) -> Result<u64, String> {
     answer[field].as_u64().ok_or_else(|| format!("no {field} in {answer}"))
 }
 
-/// One of them; nothing where there are none.
+/// Returns one of the items; `None` if there are none.
 fn choose<T>(mut all: impl Iterator<Item = T> + Clone, at: usize) -> Option<T> {
     let count = all.clone().count();
     all.nth(at.checked_rem(count)?)
@@ -368,7 +368,7 @@ impl Model {
 
     // ---- rights
 
-    /// The role of somebody in a project, direct or by its namespace.
+    /// Returns the role of a user in a project, direct or by its namespace.
     fn level(&self, who: &str, project: usize) -> u8 {
         let Project { namespace, members, .. } = &self.projects[project];
         let by_namespace = match namespace {
@@ -401,7 +401,7 @@ impl Model {
                 })
     }
 
-    // ---- what hangs on what
+    // ---- cascading deletions
 
     fn delete_project(&mut self, project: usize) {
         self.projects[project].is_deleted = true;
@@ -424,11 +424,11 @@ impl Model {
 
     // ---- calls
 
-    /// The call that a step is now; nothing where there is nothing to call it on.
+    /// Returns the call of a step in the current state; `None` if there is no target for it.
     fn call(&self, step: Step) -> Option<Call> {
         let Step { who, what, .. } = step;
         let call = self.signed_call(step)?;
-        // What anybody may read needs no token.
+        // Public reads need no token.
         let open = matches!(
             what,
             ListProjects
@@ -449,7 +449,7 @@ impl Model {
         let project = a % self.projects.len();
         let at = format!("/projects/{}", self.projects[project].path);
         let (sees, level) = (self.sees(who, project), self.level(who, project));
-        // What a project holds, by the right that it needs.
+        // Calls on the content of a project need a role.
         let inside = |call: Call, least: u8| call.within(sees, level >= least);
         let visibility = VISIBILITIES[b % 3];
         Some(match what {
@@ -482,7 +482,7 @@ impl Model {
                         return Err(format!("the issue is not number {iid}: {answer}"));
                     }
                     let mut labels = BTreeSet::new();
-                    // Who may not plan gives no labels.
+                    // Guests cannot set labels.
                     if level >= REPORTER {
                         labels.insert(label);
                         model.labels.insert((project, label));
@@ -706,7 +706,7 @@ impl Model {
         })
     }
 
-    /// Edits or deletes one of the comments on something.
+    /// Returns a call that edits or deletes one of the comments on a record.
     fn change_comment(&self, step: Step, at: &str, on: On, deletes: bool) -> Option<Call> {
         let (id, note) = choose(self.notes.iter().filter(|(_, note)| note.on == on), step.b)?;
         let (id, path) = (*id, format!("{at}/notes/{id}"));
@@ -818,7 +818,7 @@ impl Model {
         Some(if sees { call } else { call.refused(404) })
     }
 
-    /// Returns whether an issue that the server shows is that of the model.
+    /// Returns whether an issue of the server equals that of the model.
     fn check_issue(&self, shown: &Value) -> Result<(), String> {
         let url = shown["web_url"].as_str().unwrap_or_default();
         let of = |issue: &&Issue| {
@@ -847,21 +847,21 @@ impl Project {
     }
 }
 
-/// Returns whether something of this visibility is there for somebody who has no place in it.
+/// Returns whether a user who is not a member can see a project of this visibility.
 fn is_open_to(who: &str, visibility: &str) -> bool {
     match visibility {
         "public" => true,
-        // An external user is inside nothing.
+        // External users cannot see internal projects.
         "internal" => !who.is_empty() && who != "eve",
         _ => false,
     }
 }
 
-/// The value of a field as the model writes it.
+/// Returns the value of a field in the notation of the model.
 fn value_of(row: &Value, field: &str) -> String {
     match (field, &row[field]) {
         ("web_url", Value::String(url)) => {
-            // Where the server is does not matter.
+            // Ignore the address of the server.
             let path: Vec<&str> = url.split('/').skip(3).filter(|part| *part != "-").collect();
             path.join("/").replace("/issues/", "#").replace("/merge_requests/", "!")
         }
@@ -870,8 +870,8 @@ fn value_of(row: &Value, field: &str) -> String {
     }
 }
 
-/// Makes the calls of a history, one after the other, on a server of its own; where it is not as the model says, at
-/// which step and how.
+/// Makes the calls of a history on a new server. Returns the first step that differs from the model, and how it
+/// differs.
 async fn run(steps: &[Step], model: &Model) -> Result<(), (usize, String)> {
     let server = Server::of(&world(), &Default::default()).await;
     let mut model = model.clone();
@@ -889,7 +889,7 @@ async fn run(steps: &[Step], model: &Model) -> Result<(), (usize, String)> {
         }
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if let Some((field, expected)) = call.rows {
-            // Notes of the system are left out, and the user who stands for deleted ones.
+            // Ignore system notes and the ghost user.
             let rows = answer.as_array().cloned().unwrap_or_default();
             let is_told = |row: &Value| row["system"] != true && row["username"] != GHOST;
             let rows: Vec<Value> = rows.into_iter().filter(is_told).collect();
@@ -917,7 +917,7 @@ async fn run(steps: &[Step], model: &Model) -> Result<(), (usize, String)> {
     Ok(())
 }
 
-/// The shortest history found, by leaving steps out, that ends wrong too.
+/// Shrinks a failing history by leaving out steps. Returns the shortest one found that still fails.
 async fn shrink(mut steps: Vec<Step>, model: &Model) -> (Vec<Step>, String) {
     let mut why = String::new();
     let mut piece = steps.len();
@@ -938,7 +938,7 @@ async fn shrink(mut steps: Vec<Step>, model: &Model) -> (Vec<Step>, String) {
     (steps, why)
 }
 
-/// A history of one round that ends wrong, and why; nothing where all of it is as the model says.
+/// Runs one round. Returns the failing history and the difference; `None` if all replies match the model.
 async fn wrong(seed: u64, model: &Model) -> Option<(Vec<Step>, String)> {
     let mut dice = Dice(seed);
     let kinds = kinds(&mut dice);
@@ -949,7 +949,7 @@ async fn wrong(seed: u64, model: &Model) -> Option<(Vec<Step>, String)> {
 }
 
 #[tokio::test]
-async fn every_history_is_as_the_specification_says() {
+async fn random_calls_match_the_model() {
     let steps = length("LABSCOPE_MODEL_STEPS", STEPS);
     for seed in 0..(steps / ROUND) as u64 {
         if let Some((steps, why)) = wrong(seed, &Model::new()).await {
@@ -959,15 +959,15 @@ async fn every_history_is_as_the_specification_says() {
     }
 }
 
-/// A machine that finds nothing is suspect.
+/// Checks that planted defects are found.
 #[tokio::test]
-async fn a_server_that_hides_too_much_or_lets_too_many_write_is_found() {
-    // To who takes the project for a public one, the server hides it.
+async fn a_server_that_hides_too_much_or_allows_too_much_is_detected() {
+    // The model is told that the project is public; the server hides it.
     let mut model = Model::new();
     model.projects[2].visibility = "public";
     let (steps, why) = wrong(0, &model).await.expect("a wrong history");
     assert!(steps.len() <= 2 && why.contains("shut"), "{why}");
-    // To who takes a reporter for a guest, the server lets a guest write.
+    // The model is told that a reporter is a guest; the server lets the reporter write.
     let mut model = Model::new();
     model.projects[0].members.insert("cy", GUEST);
     let (steps, why) = wrong(0, &model).await.expect("a wrong history");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Paths of groups, without their parents.
+/// Path components of groups.
 const GROUPS: &[&str] = &["alpha", "beta", "gamma"];
 const LEVELS: &[u8] = &[GUEST, REPORTER, DEVELOPER, MAINTAINER, OWNER];
 
@@ -14,14 +14,14 @@ pub struct Group {
     members: Members,
 }
 
-/// What has members.
+/// A project or a group, which have members.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Place {
     Project(usize),
     Group(u64),
 }
 
-/// The ID of somebody: people are made in this order.
+/// Returns the ID of a user: users are created in this order.
 fn id_of(who: &str) -> usize {
     PEOPLE.iter().position(|name| *name == who).unwrap_or(PEOPLE.len()) + 1
 }
@@ -31,7 +31,7 @@ fn rank(visibility: &str) -> Option<usize> {
 }
 
 impl Model {
-    /// A group and those above it.
+    /// Returns a group and its ancestors.
     fn chain(&self, group: u64) -> Vec<&Group> {
         let mut next = Some(group);
         std::iter::from_fn(|| {
@@ -59,7 +59,7 @@ impl Model {
         parts.join("%2F")
     }
 
-    /// The role of somebody in a group, direct or inherited.
+    /// Returns the role of a user in a group, direct or inherited.
     pub fn group_level(&self, who: &str, group: u64) -> u8 {
         let levels = self.chain(group).into_iter().filter_map(|group| group.members.get(who).copied());
         if who == "root" { OWNER } else { levels.max().unwrap_or(0) }
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// Calls on the members of a project or a group.
+    /// Returns a call on the members of a project or a group.
     pub fn on_members(&self, step: Step, place: Place) -> Option<Call> {
         let Step { who, what, b, .. } = step;
         let (at, sees, own, least, members, owner) = match place {
@@ -106,7 +106,7 @@ impl Model {
         let person = PEOPLE[b % 5];
         let level = LEVELS[b / 5 % LEVELS.len()];
         let held = members.get(person).copied();
-        // A group keeps an owner, here or above it.
+        // A group always has an owner, direct or inherited.
         let is_last_owner = || match place {
             Place::Project(_) => false,
             Place::Group(group) => {
@@ -161,7 +161,7 @@ impl Model {
         Some(if sees { call } else { call.refused(404) })
     }
 
-    /// Calls that create or list groups.
+    /// Returns a call that creates or lists groups.
     pub fn of_groups(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         if what == ListGroups {
@@ -182,20 +182,20 @@ impl Model {
         Some(match parent {
             Some(parent) if !self.sees_group(who, parent) => call.refused(404),
             Some(parent) if self.group_level(who, parent) < OWNER => call.refused(403),
-            // External users create no groups of their own.
+            // External users cannot create top-level groups.
             None if who == "eve" => call.refused(403),
             _ if is_taken || self.is_more_open(visibility, parent) => call.refused(400),
             _ => call,
         })
     }
 
-    /// Returns whether something of a visibility is more open than the group it would be in.
+    /// Returns whether a visibility is more open than that of the parent group.
     fn is_more_open(&self, visibility: &str, parent: Option<u64>) -> bool {
         let parent = parent.and_then(|parent| self.groups.get(&parent));
         parent.is_some_and(|parent| rank(visibility) > rank(parent.visibility))
     }
 
-    /// Calls on one group.
+    /// Returns a call on one group.
     pub fn on_group(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         let (id, group) = choose(self.groups.iter(), a)?;
@@ -206,7 +206,7 @@ impl Model {
         let call = match what {
             GetGroup => return Some(if sees { Call::read(at) } else { Call::read(at).refused(404) }),
             CreateProjectInGroup => {
-                // Those who may not create projects in a group are not told whether there is one.
+                // Users who cannot create projects in a group get the same reply as for a missing group.
                 let name = format!("p{}", self.projects.len());
                 let path = format!("{}%2F{name}", self.group_path(id));
                 let form = [("name", name.as_str()), ("namespace_id", &id.to_string()), ("visibility", visibility)];
@@ -247,7 +247,7 @@ impl Model {
         self.groups.retain(|id, _| !groups.contains(id));
     }
 
-    /// Calls on people.
+    /// Returns a call on users.
     pub fn on_user(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         if what == ListUsers {
@@ -279,7 +279,7 @@ impl Model {
         })
     }
 
-    /// The projects of a deleted user go along; what they wrote is the ghost user's.
+    /// Deletes a user with their projects. The ghost user becomes the author of their contributions.
     fn delete_user(&mut self, person: &'static str) {
         self.deleted.insert(person);
         for project in 0..self.projects.len() {

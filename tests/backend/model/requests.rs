@@ -16,13 +16,13 @@ pub struct Request {
 }
 
 impl Model {
-    /// Guests of a private project read neither its code nor its merge requests.
+    /// Returns whether the caller can read code and merge requests: guests of a private project cannot.
     fn reads_code(&self, who: &str, project: usize) -> bool {
         self.sees(who, project)
             && (self.level(who, project) >= REPORTER || is_open_to(who, self.projects[project].visibility))
     }
 
-    /// The call, refused to those who may not read the code.
+    /// Expects a refusal if the caller cannot read the code.
     fn with_code(&self, who: &str, project: usize, call: Call) -> Call {
         call.within(self.sees(who, project), self.reads_code(who, project))
     }
@@ -31,14 +31,14 @@ impl Model {
         self.requests.iter_mut().find(|request| request.project == project && request.iid == iid)
     }
 
-    /// Returns whether another request than `iid` is open for a branch.
+    /// Returns whether another merge request than `iid` is open for a branch.
     fn has_open(&self, project: usize, source: &str, iid: u64) -> bool {
         self.requests.iter().any(|request| {
             (request.project, request.source) == (project, source) && request.state == "opened" && request.iid != iid
         })
     }
 
-    /// Calls that create or list merge requests.
+    /// Returns a call that creates or lists merge requests.
     pub fn of_requests(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         let project = a % self.projects.len();
@@ -49,7 +49,7 @@ impl Model {
         Some(match what {
             CreateRequest => {
                 let (source, title) = (BRANCHES[b % BRANCHES.len()], TITLES[b % 3]);
-                // A merged branch has nothing to merge, and projects of groups have no code.
+                // A merged branch has nothing left to merge, and projects of groups are empty.
                 let is_of_group = matches!(self.projects[project].namespace, Namespace::Group(_));
                 if is_of_group || self.projects[project].merged.contains(source) {
                     return None;
@@ -88,7 +88,7 @@ impl Model {
         })
     }
 
-    /// Calls on one merge request.
+    /// Returns a call on one merge request.
     pub fn on_request(&self, step: Step) -> Option<Call> {
         let Step { who, what, a, b } = step;
         let request = choose(self.requests.iter(), a)?;
@@ -149,7 +149,7 @@ impl Model {
         Some(self.with_code(who, project, call))
     }
 
-    /// Returns whether a merge request that the server shows is that of the model.
+    /// Returns whether a merge request of the server equals that of the model.
     pub fn check_request(&self, shown: &Value) -> Result<(), String> {
         let url = shown["web_url"].as_str().unwrap_or_default();
         let of = |request: &&Request| {
