@@ -174,9 +174,14 @@ impl Begin {
     }
 
     /// Takes replies from the server at `url`.
-    pub fn server(mut self, url: &str, token: &str) -> Begin {
+    pub fn server(self, url: &str, token: &str) -> Begin {
         let mut server = Server::new(url.parse().expect("the address of a server"));
         server.token = Some(SecretString::from(token.to_owned())).filter(|_| !token.is_empty());
+        self.on(server)
+    }
+
+    /// Takes replies from `server`.
+    pub fn on(mut self, server: Server) -> Begin {
         let (sender, inbox) = mpsc::channel(256);
         let executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
         self.answers = Answers::Server { executor: Box::new(executor), inbox };
@@ -559,6 +564,11 @@ impl Harness {
                 executor.take(effect);
             }
         }
+    }
+
+    /// Returns whether a request other than a stream is in flight.
+    pub fn is_loading(&self) -> bool {
+        !self.in_flight.is_empty()
     }
 
     /// Answers requests, and the requests that follow from them, until nothing is left that has a reply.

@@ -69,3 +69,4 @@ mod token;
 mod trace;
 #[path = "../support/reach.rs"]
 mod ways;
+mod wire_faults;
