@@ -31,10 +31,9 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<RemoveMember>(|call, e| {
             let place = Membership::Project(call.project(&e.id)?.id);
-            if call.signed_in()?.id != e.user_id {
-                Manager::of_project(call, &e.id)?;
-            }
-            remove(call, place, e.user_id)
+            let is_self = call.signed_in()?.id == e.user_id;
+            let manager = if is_self { None } else { Some(Manager::of_project(call, &e.id)?) };
+            remove(call, manager, place, e.user_id)
         })
         .read::<ListGroupMembers>(|call, e| list(call, of_group(call.world, call.group(&e.id)?.id, false), e.query))
         .read::<ListAllGroupMembers>(|call, e| list(call, of_group(call.world, call.group(&e.id)?.id, true), e.query))
@@ -48,10 +47,9 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .write::<RemoveGroupMember>(|call, e| {
             let place = Membership::Group(call.group(&e.id)?.id);
-            if call.signed_in()?.id != e.user_id {
-                Manager::of_group(call, &e.id)?;
-            }
-            remove(call, place, e.user_id)
+            let is_self = call.signed_in()?.id == e.user_id;
+            let manager = if is_self { None } else { Some(Manager::of_group(call, &e.id)?) };
+            remove(call, manager, place, e.user_id)
         })
 }
 
@@ -201,8 +199,12 @@ fn update(
     ok(show(call, find(call.world, manager.place, user)?))
 }
 
-fn remove(call: &mut Writing, place: Membership, user: u64) -> Outcome<Nothing> {
+/// Removes a member; `manager` is `None` for users who leave by themselves.
+fn remove(call: &mut Writing, manager: Option<Manager>, place: Membership, user: u64) -> Outcome<Nothing> {
     let member = find(call.world, place, user)?;
+    if manager.is_some_and(|manager| member.level > manager.level) {
+        return Err(Reject::forbidden());
+    }
     check_owners(call.world, member)?;
     let id = member.id;
     call.world.members.remove(id);

@@ -75,6 +75,22 @@ async fn roles_above_your_own_cannot_be_given_and_a_group_keeps_an_owner() {
 }
 
 #[tokio::test]
+async fn a_maintainer_removes_nobody_above_but_may_leave() {
+    let server = demo().await;
+    let (ada, bot, cem) = (id(&server, "ada").await, id(&server, BOT).await, id(&server, "cem").await);
+    for (user, level) in [(&ada, "50"), (&bot, "40"), (&cem, "40")] {
+        server.delete("root", &format!("{PROJECT}/{user}")).await;
+        let form = [("user_id", user.as_str()), ("access_level", level)];
+        json(server.post("root", PROJECT, &form).await, 201).await;
+    }
+    assert_eq!(server.delete(BOT, &format!("{PROJECT}/{ada}")).await.status(), 403, "an owner");
+    assert!(each(&server.read("root", PROJECT).await, "username").contains(&"ada"));
+    assert_eq!(server.delete(BOT, &format!("{PROJECT}/{cem}")).await.status(), 204, "another maintainer");
+    assert_eq!(server.delete(BOT, &format!("{PROJECT}/{bot}")).await.status(), 204);
+    assert_eq!(server.delete("ada", &format!("{PROJECT}/{ada}")).await.status(), 204);
+}
+
+#[tokio::test]
 async fn members_can_be_searched_by_name_and_username() {
     let server = Server::of(crate::WORLD, &Default::default()).await;
     for (part, found) in [("lin", vec!["bo"]), ("bo", vec!["bo"]), ("SOMMER", vec!["ada"]), ("nobody", vec![])] {
