@@ -4,7 +4,9 @@
 //! brings the world up to any time, however long ago the last request was.
 
 use super::demo::script;
-use super::records::{Artifacts, Bridge, Deployment, Environment, Job, PARENT, Pipeline, Planned, Script, Status};
+use super::records::{
+    Artifacts, Bridge, Deployment, Environment, Job, PARENT, Pipeline, Planned, Runner, RunnerAccess, Script, Status,
+};
 use super::world::World;
 use jiff::{SignedDuration, Timestamp};
 use std::io::{self, Write};
@@ -65,7 +67,7 @@ fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
         }
         let (pipeline, job) = (job.pipeline, job.clone());
         if status == Status::Running {
-            let runner = job.runner.or_else(|| any_runner(world, &job));
+            let runner = runner_for(world, &job);
             if let Some(job) = world.jobs.get_mut(id) {
                 job.runner = runner;
             }
@@ -90,10 +92,7 @@ fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
             EarlierStages::Broken(at) => (Status::Skipped, at),
         },
         Status::Pending => {
-            let runner = job.runner.or_else(|| any_runner(world, job))?;
-            if !world.runners.get(runner)?.active {
-                return None;
-            }
+            runner_for(world, job)?;
             (Status::Running, later(job.queued_at.unwrap_or(job.created_at), SignedDuration::from_secs(QUEUE)))
         }
         Status::Running => {
@@ -223,15 +222,28 @@ pub fn artifacts(world: &World, job: &Job, at: Timestamp) -> Option<Artifacts> {
     })
 }
 
-/// Returns the ID of an active runner that can run the job: a project runner or a shared one.
-fn any_runner(world: &World, job: &Job) -> Option<u64> {
-    let mut runners = world.runners.iter().filter(|runner| {
-        runner.active
-            && runner.contacted_at.is_some()
-            && (runner.is_shared || runner.projects.contains(&job.project))
-            && job.tag_list.iter().all(|tag| runner.tag_list.contains(tag))
-    });
-    runners.next().map(|runner| runner.id)
+/// Returns whether a runner is active and its settings allow the job: its tags, whether it runs untagged jobs, and
+/// whether it runs jobs of refs that are not protected.
+fn takes(world: &World, runner: &Runner, job: &Job) -> bool {
+    // There are no protected tags.
+    let is_protected =
+        || !job.tag && world.projects.get(job.project).is_some_and(|project| project.is_protected(&job.ref_name));
+    runner.active
+        && runner.contacted_at.is_some()
+        && (runner.run_untagged || !job.tag_list.is_empty())
+        && job.tag_list.iter().all(|tag| runner.tag_list.contains(tag))
+        && (runner.access_level == RunnerAccess::NotProtected || is_protected())
+}
+
+/// Returns the ID of the runner of a job: the one that the world file names, else the first one that takes the job and
+/// is enabled in its project, or shared unless the project has disabled shared runners.
+fn runner_for(world: &World, job: &Job) -> Option<u64> {
+    let project = world.projects.get(job.project)?;
+    let serves = |runner: &Runner| match job.runner {
+        Some(named) => runner.id == named,
+        None => runner.projects.contains(&project.id) || (runner.is_shared && !project.shared_runners_disabled),
+    };
+    world.runners.iter().find(|runner| serves(runner) && takes(world, runner, job)).map(|runner| runner.id)
 }
 
 /// The trace of a job, generated when it is read.
@@ -591,7 +603,7 @@ pub fn erase(world: &mut World, id: u64, now: Timestamp) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::{Project, Runner, Schedule};
+    use crate::backend::records::{Project, ProtectedBranch, Schedule};
 
     fn printed(world: &World, job: u64, now: Timestamp) -> String {
         let trace = trace(world, world.jobs.get(job).unwrap(), now).unwrap();
@@ -612,7 +624,8 @@ mod tests {
     fn world(unit: Status) -> World {
         let mut world = World::default();
         let contacted_at = Some(time(0));
-        world.runners.add(Runner { active: true, is_shared: true, contacted_at, ..Runner::default() });
+        let runner = Runner { active: true, is_shared: true, run_untagged: true, contacted_at, ..Runner::default() };
+        world.runners.add(runner);
         for (name, status) in [("ok", Status::Success), ("unit", unit)] {
             let text = "@1 first\n@9 last".to_owned();
             world.scripts.add(Script { name: name.into(), text, status, ..Script::default() });
@@ -722,5 +735,53 @@ mod tests {
         advance(&mut world, time(0));
         advance(&mut world, time(60));
         assert_eq!(world.jobs.get(1).unwrap().status, Status::Pending);
+    }
+
+    #[test]
+    fn a_runner_takes_only_the_jobs_that_its_settings_and_the_project_allow() {
+        let is_taken = |change: &dyn Fn(&mut World)| {
+            let mut world = world(Status::Success);
+            change(&mut world);
+            advance(&mut world, time(0));
+            advance(&mut world, time(60));
+            world.jobs.get(1).unwrap().started_at.is_some()
+        };
+        fn runner(world: &mut World) -> &mut Runner {
+            world.runners.get_mut(1).unwrap()
+        }
+        fn project(world: &mut World) -> &mut Project {
+            world.projects.get_mut(1).unwrap()
+        }
+        fn need_tag(world: &mut World) {
+            for job in &mut world.schedules.get_mut(1).unwrap().jobs {
+                job.tag_list = vec!["gpu".into()];
+            }
+        }
+        let rule = |name: &str| ProtectedBranch { name: name.into(), ..ProtectedBranch::default() };
+        assert!(is_taken(&|_| {}));
+        assert!(!is_taken(&|world| runner(world).run_untagged = false));
+        assert!(!is_taken(&need_tag));
+        assert!(is_taken(&|world| {
+            need_tag(world);
+            runner(world).tag_list = vec!["gpu".into()];
+            runner(world).run_untagged = false;
+        }));
+        assert!(!is_taken(&|world| runner(world).access_level = RunnerAccess::RefProtected));
+        assert!(is_taken(&|world| {
+            runner(world).access_level = RunnerAccess::RefProtected;
+            project(world).protected_branches.push(rule("main"));
+        }));
+        assert!(!is_taken(&|world| project(world).shared_runners_disabled = true));
+        assert!(is_taken(&|world| {
+            project(world).shared_runners_disabled = true;
+            runner(world).projects.insert(1);
+        }));
+        // The settings of a runner that the world file names count, too.
+        assert!(!is_taken(&|world| {
+            for job in &mut world.schedules.get_mut(1).unwrap().jobs {
+                job.runner = Some(1);
+            }
+            runner(world).run_untagged = false;
+        }));
     }
 }
