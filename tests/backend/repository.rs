@@ -1,6 +1,6 @@
 //! Repositories over HTTP: commits created by the API, which plain git can read.
 
-use crate::{Server, WORLD, json};
+use crate::{Server, WORLD, each, json};
 use labscope::backend::{Clock, Options};
 use reqwest::Method;
 use serde_json::{Value, json as value};
@@ -215,6 +215,33 @@ async fn a_commit_status_never_goes_back_to_an_earlier_state() {
     assert!(!jobs.contains(&id) && !jobs.contains(&next) && next > id, "ids are unique");
     let wrong = server.post("ada", "/projects/1/statuses/main", &[("state", "running"), ("coverage", "NaN")]).await;
     assert_eq!(json(wrong, 400).await["error"], "coverage is invalid");
+}
+
+#[tokio::test]
+async fn statuses_of_a_world_file_have_ids_of_their_own_among_those_of_jobs() {
+    let status = r#"
+[[pipelines]]
+project = "ada/hello"
+ref_name = "main"
+template = "one"
+user = "ada"
+
+[[statuses]]
+project = "ada/hello"
+ref_name = "main"
+name = "size"
+status = "success"
+author = "ada"
+created = "1h"
+"#;
+    let server = Server::of(&format!("{}{status}", crate::WORLD), &Default::default()).await;
+    let statuses = server.read("ada", "/projects/1/repository/commits/main/statuses?all=true").await;
+    assert!(each(&statuses, "name").contains(&"size") && each(&statuses, "name").contains(&"hello"), "{statuses}");
+    let ids: Vec<u64> = statuses.as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect();
+    let mut distinct = ids.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), ids.len(), "{ids:?}");
 }
 
 #[tokio::test]

@@ -57,7 +57,10 @@ impl Load {
                 ..Pipeline::default()
             }),
         };
+        // Statuses are listed together with jobs, so their IDs must be distinct.
+        let id = self.world.jobs.draw_id();
         self.world.commit_statuses.add(CommitStatus {
+            id,
             project,
             pipeline,
             sha,
