@@ -516,12 +516,15 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
 
 fn delete(call: &mut Writing, input: DeleteIssue) -> Outcome<Nothing> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
-    let (id, at) = (issue.id, issue.updated_at);
+    let (id, iid, at, project_id) = (issue.id, issue.iid, issue.updated_at, project.id);
     if call.rights.level(call.world, project) < level::OWNER {
         return Err(Reject::forbidden());
     }
     call.unmodified(at)?;
     call.world.issues.remove(id);
+    if let Some(project) = call.world.projects.get_mut(project_id) {
+        project.last_issue_iid = project.last_issue_iid.max(iid);
+    }
     call.world.remove_notes(|note| note.on == Noteable::Issue(id));
     call.world.drop_todos();
     Ok(Answer::new(Nothing))

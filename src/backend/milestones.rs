@@ -96,6 +96,27 @@ impl Owner {
             Owner::Group(id) => world.group_chain(id).iter().map(|group| group.id).collect(),
         }
     }
+
+    /// Returns the highest IID of a milestone so far; IIDs of deleted milestones are not reused.
+    fn last_iid(self, world: &World) -> u64 {
+        let of_deleted = match self {
+            Owner::Project(id) => world.projects.get(id).map(|project| project.last_milestone_iid),
+            Owner::Group(id) => world.groups.get(id).map(|group| group.last_milestone_iid),
+        };
+        let iids = world.milestones.iter().filter(|milestone| self.has(milestone)).map(|milestone| milestone.iid);
+        iids.max().max(of_deleted).unwrap_or(0)
+    }
+
+    /// Records the IID of a milestone that is being deleted.
+    fn keep_iid(self, world: &mut World, iid: u64) {
+        let last = match self {
+            Owner::Project(id) => world.projects.get_mut(id).map(|project| &mut project.last_milestone_iid),
+            Owner::Group(id) => world.groups.get_mut(id).map(|group| &mut group.last_milestone_iid),
+        };
+        if let Some(last) = last {
+            *last = iid.max(*last);
+        }
+    }
 }
 
 impl World {
@@ -199,10 +220,9 @@ fn create(
         Owner::Project(id) => (id, None),
         Owner::Group(id) => (0, Some(id)),
     };
-    let iids = call.world.milestones.iter().filter(|milestone| owner.has(milestone)).map(|milestone| milestone.iid);
     let text = |time: Option<Time>| time.map(|time| time.0).unwrap_or_default();
     let milestone = records::Milestone {
-        iid: iids.max().unwrap_or(0) + 1,
+        iid: owner.last_iid(call.world) + 1,
         project,
         group,
         title,
@@ -255,8 +275,9 @@ fn update(call: &mut Writing, owner: Owner, id: u64, change: Change) -> Outcome<
 }
 
 fn delete(call: &mut Writing, owner: Owner, id: u64) -> Outcome<Nothing> {
-    find(call, owner, id)?;
+    let iid = find(call, owner, id)?.iid;
     call.world.milestones.remove(id);
+    owner.keep_iid(call.world, iid);
     let issues: Vec<u64> =
         call.world.issues.iter().filter(|issue| issue.milestone == Some(id)).map(Record::id).collect();
     for issue in issues {

@@ -254,6 +254,8 @@ record! {
         created_at: Timestamp,
         custom_attributes: BTreeMap<String, String>,
         directory_links: Vec<DirectoryLink>,
+        /// The highest IID of a deleted milestone; IIDs are never reused.
+        last_milestone_iid: u64,
     }
 }
 
@@ -396,6 +398,8 @@ record! {
         last_pipeline_iid: u64,
         /// The highest IID of an issue so far.
         last_issue_iid: u64,
+        /// The highest IID of a deleted milestone.
+        last_milestone_iid: u64,
         custom_attributes: BTreeMap<String, String>,
     }
 }

@@ -169,3 +169,11 @@ async fn an_issue_is_deleted_with_its_notes_by_an_owner_only() {
     assert_eq!(server.get("ada", &path).await.status(), 404);
     assert!(!numbers(&server, "ada", AT).await.contains(&38));
 }
+
+#[tokio::test]
+async fn the_iid_of_a_deleted_issue_is_not_given_again() {
+    let server = demo().await;
+    let last = numbers(&server, "ada", &format!("{AT}?per_page=100")).await.into_iter().max().unwrap();
+    assert_eq!(server.delete("root", &format!("{AT}/{last}")).await.status(), 204);
+    assert_eq!(json(server.post("ada", AT, &[("title", "Next")]).await, 201).await["iid"], last + 1);
+}

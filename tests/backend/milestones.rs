@@ -84,3 +84,19 @@ async fn a_group_milestone_is_usable_in_projects_but_changed_in_the_group() {
     assert_eq!(changed["title"], "Next year");
     assert_eq!(server.delete("ada", &format!("/groups/acme/milestones/{id}")).await.status(), 204);
 }
+
+#[tokio::test]
+async fn the_iid_of_a_deleted_milestone_is_not_given_again() {
+    let server = demo().await;
+    for at in [AT, "/groups/acme/milestones"] {
+        let listed = server.read("ada", at).await;
+        let iid = |milestone: &Value| milestone["iid"].as_u64().unwrap();
+        let last = listed.as_array().unwrap().iter().max_by_key(|milestone| iid(milestone)).unwrap();
+        assert_eq!(server.delete("ada", &format!("{at}/{}", last["id"])).await.status(), 204);
+        let made = json(server.post("ada", at, &[("title", "After it")]).await, 201).await;
+        assert_eq!(iid(&made), iid(last) + 1, "{at}");
+        assert_eq!(server.delete("ada", &format!("{at}/{}", made["id"])).await.status(), 204);
+        let made = json(server.post("ada", at, &[("title", "After both")]).await, 201).await;
+        assert_eq!(iid(&made), iid(last) + 2, "{at}");
+    }
+}
