@@ -138,11 +138,13 @@ impl ComparePane {
         let mut right: Vec<(String, Style)> = Vec::new();
         if let (Some(from), Some(to), Some(taken)) = (from, to, &self.taken) {
             let cut = if taken.compare_timeout { "+" } else { "" };
-            let ahead = format!("{}{cut} {}", text::count(taken.commits.len() as u64), "ahead");
-            right.push((format!("{} {ahead}", glyph::or_word(glyph::up(), "ahead")), style(Role::Added)));
+            // In accessible mode, the glyph would repeat the word after the number.
+            let sign = |symbol: &str| if glyph::words() { String::new() } else { format!("{symbol} ") };
+            let ahead = text::count(taken.commits.len() as u64);
+            right.push((format!("{}{ahead}{cut} ahead", sign(glyph::up())), style(Role::Added)));
             if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to, from) {
                 let cut = if cut { "+" } else { "" };
-                right.push((format!("  {} {behind}{cut} behind", glyph::or_word(glyph::down(), "")), style(Role::Dim)));
+                right.push((format!("  {}{behind}{cut} behind", sign(glyph::down())), style(Role::Dim)));
             }
         }
         line::pair(buf, row(0), &left, &right);

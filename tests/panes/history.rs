@@ -260,6 +260,18 @@ async fn visible_branches_show_how_far_ahead_and_behind_they_are() {
 }
 
 #[tokio::test]
+async fn where_glyphs_are_words_the_head_of_a_comparison_has_each_word_once() {
+    let mut app = Begin::at(compare("main...x")).size(120, 30).accessible().open();
+    let commits = |names: &[&str]| names.iter().map(|name| commit(name, "Title", 14, &["b"])).collect();
+    app.reply("GET /projects/acme%2Frocket", json!({"id": 7, "path_with_namespace": "acme/rocket"}))
+        .reply(&format!("{REPOSITORY}/compare?from=main&to=x"), comparison(commits(&["c", "d"]), json!({})))
+        .reply(&format!("{REPOSITORY}/compare?from=x&to=main"), comparison(commits(&["e"]), json!({})))
+        .settle()
+        .await;
+    assert!(app.line_with("main to x").ends_with("  2 ahead  1 behind"), "{}", app.picture());
+}
+
+#[tokio::test]
 async fn a_branch_can_be_protected_with_two_options_and_unprotected() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     app.settle().await;
