@@ -310,6 +310,23 @@ async fn two_versions_can_be_compared() {
 }
 
 #[tokio::test]
+async fn versions_have_numbers_only_if_all_of_them_are_known() {
+    // A page is 100 versions, and ten pages are loaded.
+    for (count, newest, oldest) in [(101, "version 101", "version 1"), (1001, "version 000003e9", "version 00000002")] {
+        let mut harness = open(vec![], None, Some("changes")).await;
+        let version = |id: u32| {
+            json!({"id": id, "head_commit_sha": format!("{id:08x}"), "base_commit_sha": BASE, "state": "collected",
+                "created_at": "2026-06-15T10:00:00Z"})
+        };
+        harness.reply(&format!("{MR}/versions"), (1..=count).rev().map(version).collect::<Vec<Value>>());
+        harness.press("a").type_text("Compare v").press("Enter").settle().await;
+        harness.expect("Compare from").type_text(oldest).press("Enter").settle().await;
+        harness.expect(&format!("Compare {oldest} with")).expect(newest).type_text(newest).press("Enter");
+        harness.expect(&format!("Changes from {oldest} to {newest}"));
+    }
+}
+
+#[tokio::test]
 async fn a_review_is_not_submitted_if_one_of_its_drafts_fails() {
     let mut harness = open(threads(), Some(vec![draft(9, "First.", None)]), None).await;
     let (drafts, publish) = (format!("POST {WRITE}/draft_notes"), format!("POST {WRITE}/draft_notes/bulk_publish"));

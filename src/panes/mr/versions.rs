@@ -10,6 +10,9 @@ use crate::app::pane::{Cx, View};
 use crate::parts::list::{age, ago};
 use crate::store::{Load, Rows, Want};
 
+/// The maximum number of pages of versions that are loaded.
+const PAGES: u32 = 10;
+
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VersionEnd {
@@ -17,8 +20,8 @@ pub(super) struct VersionEnd {
     pub sha: String,
     /// The displayed name, for example `base` or `version 2`.
     pub name: String,
-    /// The number of the version, from 1 (oldest); 0 for the base.
-    number: usize,
+    /// The ID of the version; 0 for the base. Newer versions have higher IDs.
+    id: u64,
 }
 
 /// The answer of the first picker.
@@ -33,22 +36,31 @@ struct Versions {
     from: Option<VersionEnd>,
 }
 
-/// Returns the versions with their numbers, newest first; the oldest is number 1.
-fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (usize, &'a Version)> {
+/// Returns the versions with their numbers, newest first. The oldest is number 1, so numbers are `None` unless all
+/// versions are loaded.
+fn numbered<'a>(versions: &'a Rows<'a, Version>) -> impl Iterator<Item = (Option<usize>, &'a Version)> {
     let count = versions.len();
-    versions.iter().enumerate().map(move |(at, version)| (count - at, version))
+    versions.iter().enumerate().map(move |(at, version)| ((!versions.more).then_some(count - at), version))
 }
 
-/// Returns the number of the version with that head; `None` unless all versions are loaded.
+/// Returns the number of the version with that head, if it is known.
 pub(super) fn number_of(versions: &Rows<Version>, sha: &str) -> Option<usize> {
-    let found = numbered(versions).find(|(_, version)| version.head_commit_sha.as_deref() == Some(sha));
-    found.map(|(number, _)| number).filter(|_| !versions.more)
+    numbered(versions).find(|(_, version)| version.head_commit_sha.as_deref() == Some(sha))?.0
+}
+
+fn load(list: &ListMergeRequestVersions) -> Load {
+    Load::list(list, PAGES)
+}
+
+/// Returns whether more pages are about to be loaded.
+fn is_loading(versions: &Rows<Version>) -> bool {
+    versions.loading || versions.more && versions.pages() < PAGES && versions.error.is_none()
 }
 
 impl Versions {
     fn item(&self, view: &View, end: VersionEnd, version: &Version, is_latest: bool) -> Item {
         let short = end.sha.get(..8).unwrap_or(&end.sha).to_owned();
-        let (name, detail) = match (end.number, is_latest) {
+        let (name, detail) = match (end.id, is_latest) {
             (0, _) => (end.name.clone(), "where the branch began".to_owned()),
             (_, true) => (end.name.clone(), format!("latest, {}", ago(&age(view, version.created_at.as_ref())))),
             (_, false) => (end.name.clone(), ago(&age(view, version.created_at.as_ref()))),
@@ -63,32 +75,37 @@ impl Versions {
 
 impl Source for Versions {
     fn wants(&self, _view: &View, _typed: &str) -> Vec<Want> {
-        vec![Load::list(&self.list, 1).into()]
+        vec![load(&self.list).into()]
     }
 
     fn items(&self, view: &View, _typed: &str) -> Vec<Item> {
         let versions = view.store.list(&self.list);
-        let count = versions.len();
-        let after = self.from.as_ref().map_or(0, |from| from.number + 1);
+        // The numbers are known once all versions are.
+        if versions.more && is_loading(&versions) {
+            return Vec::new();
+        }
         // The picker lists the newest first, like the reply.
-        let ends = numbered(&versions).filter_map(|(number, version)| {
+        let ends = numbered(&versions).enumerate().filter_map(|(index, (number, version))| {
             let sha = version.head_commit_sha.clone()?;
             // The latest version has none after it to compare with.
-            let is_offered = if self.from.is_some() { number >= after } else { number < count };
+            let is_offered = self.from.as_ref().map_or(index > 0, |from| version.id > from.id);
             is_offered.then(|| {
-                let end = VersionEnd { sha, name: format!("version {number}"), number };
-                self.item(view, end, version, number == count)
+                let name = match number {
+                    Some(number) => format!("version {number}"),
+                    None => format!("version {}", sha.get(..8).unwrap_or(&sha)),
+                };
+                self.item(view, VersionEnd { sha, name, id: version.id }, version, index == 0)
             })
         });
         let base = versions.get(0).filter(|_| self.from.is_none()).and_then(|latest| {
             let sha = latest.base_commit_sha.clone()?;
-            Some(self.item(view, VersionEnd { sha, name: "base".to_owned(), number: 0 }, latest, false))
+            Some(self.item(view, VersionEnd { sha, name: "base".to_owned(), id: 0 }, latest, false))
         });
         ends.chain(base).collect()
     }
 
     fn loading(&self, view: &View, _typed: &str) -> bool {
-        view.store.list(&self.list).loading
+        is_loading(&view.store.list(&self.list))
     }
 }
 
@@ -99,14 +116,14 @@ impl Mr {
 
     /// Returns the request for the versions.
     pub(super) fn want_versions(&self) -> Want {
-        Load::list(&self.versions_of(), 1).optional().into()
+        load(&self.versions_of()).optional().into()
     }
 
     /// Returns the heads of the versions with their numbers, once all are loaded.
     pub(super) fn version_heads(&self, view: &View) -> Vec<(String, usize)> {
         let versions = view.store.list(&self.versions_of());
-        let head = |(number, version): (usize, &Version)| Some((version.head_commit_sha.clone()?, number));
-        numbered(&versions).filter(|_| !versions.more).filter_map(head).collect()
+        let head = |(number, version): (Option<usize>, &Version)| Some((version.head_commit_sha.clone()?, number?));
+        numbered(&versions).filter_map(head).collect()
     }
 
     pub(super) fn can_compare_versions(&self, view: &View) -> Result<(), Disabled> {
