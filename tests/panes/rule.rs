@@ -126,6 +126,33 @@ async fn groups_and_projects_show_their_notification_level_or_an_error() {
 }
 
 #[tokio::test]
+async fn a_group_or_project_that_is_named_by_its_id_is_selected() {
+    let groups = || (0..120).map(|n| json!({"id": 100 + n, "full_path": format!("group-{n:03}")})).collect::<Vec<_>>();
+    let projects =
+        || (0..120).map(|n| json!({"id": 100 + n, "path_with_namespace": format!("acme/p{n:03}")})).collect::<Vec<_>>();
+    for (place, words) in [
+        (Place::new("notifications").group("213"), "group-113"),
+        (Place::new("notifications").project("213"), "acme/p113"),
+        (Place::new("notifications").group("group-113"), "group-113"),
+        (Place::new("notifications").project("acme/p113"), "acme/p113"),
+    ] {
+        let mut harness = Begin::at(place).size(120, 30).open();
+        harness
+            .reply("GET /groups", groups())
+            .reply("GET /projects", projects())
+            .reply("GET /groups/213", groups()[113].clone())
+            .reply("GET /projects/213", projects()[113].clone())
+            .settle()
+            .await;
+        let selected = harness.lines().into_iter().find(|line| line.starts_with('▌')).unwrap_or_default();
+        assert!(selected.contains(words), "{words}: {}", harness.picture());
+    }
+    let mut harness = Begin::at(Place::new("notifications").group("5")).size(120, 30).open();
+    harness.reply("GET /groups", groups()).fail("GET /groups/5", 404, "404 Group Not Found").settle().await;
+    harness.expect("group-000");
+}
+
+#[tokio::test]
 async fn read_only_mode_refuses_before_a_form_opens() {
     for (pane, keys) in
         [("hooks", "+"), ("hooks", "t"), ("notifications", "e"), ("license", "+"), ("groups", "+"), ("users", "+")]

@@ -1,6 +1,6 @@
 //! The notification settings of the user: global, per group and per project.
 
-use crate::api::groups::{Group, ListGroups};
+use crate::api::groups::{GetGroup, Group, ListGroups};
 use crate::api::notifications::{
     GetGroupNotifications, GetNotifications, GetProjectNotifications, Level, NotificationSettings,
 };
@@ -13,6 +13,7 @@ use crate::parts::facts::{Details, NAMES_WIDE};
 use crate::parts::forms;
 use crate::parts::forms::notification as form;
 use crate::parts::list::{self, Listing, failure};
+use crate::parts::project;
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -39,6 +40,8 @@ pub struct Notifications {
     tab: usize,
     groups: Listing,
     projects: Listing,
+    /// The group or project that the place names by its ID, with its tab, until its path is known.
+    named: Option<(usize, Id)>,
     panels: Panels,
     facts: Details,
 }
@@ -56,6 +59,10 @@ fn groups_query() -> ListGroups {
 fn projects_query() -> ListProjects {
     let order_by = Some("last_activity_at".to_owned());
     ListProjects { membership: Some(true), simple: Some(true), order_by, ..ListProjects::default() }
+}
+
+fn group_query(id: &Id) -> GetGroup {
+    GetGroup { id: id.clone(), with_custom_attributes: None }
 }
 
 impl Notifications {
@@ -113,6 +120,28 @@ impl Notifications {
         let mut wants: Vec<Want> = (top..top + rows).filter_map(load).map(|load| load.after(PAUSE).into()).collect();
         wants.extend(load(list.state.selected()).map(Want::from));
         wants
+    }
+
+    /// Selects the row of the project or group that the place names by its ID, once its path is known.
+    fn reveal_named(&mut self, view: &View) {
+        let (path, is_refused) = match &self.named {
+            Some((GROUPS, id)) => {
+                let reply = view.store.get(&group_query(id));
+                (reply.value.map(|group| group.full_path.clone()), reply.refused().is_some())
+            }
+            Some((_, id)) => {
+                let reply = view.store.get(&project::query(id));
+                (reply.value.map(|project| project.full_path().into_owned()), reply.refused().is_some())
+            }
+            None => return,
+        };
+        if path.is_none() && !is_refused {
+            return;
+        }
+        if let Some(((tab, _), path)) = self.named.take().zip(path) {
+            let list = if tab == GROUPS { &mut self.groups } else { &mut self.projects };
+            list.reveal(path);
+        }
     }
 
     fn may_edit(&self, view: &View) -> Result<(), Disabled> {
@@ -240,6 +269,7 @@ impl Pane for Notifications {
             tab: EVERYWHERE,
             groups: Listing::default(),
             projects: Listing::default(),
+            named: None,
             panels: Panels::new(2),
             facts: Details::default().names(NAMES_WIDE),
         };
@@ -247,11 +277,17 @@ impl Pane for Notifications {
         pane.tab = place.tab.as_deref().and_then(named).unwrap_or(EVERYWHERE);
         if let Some(project) = &place.project {
             pane.tab = if place.tab.is_some() { pane.tab } else { PROJECTS };
-            pane.projects.reveal(project.as_str());
+            match project.number() {
+                Some(_) => pane.named = Some((PROJECTS, project.clone())),
+                None => pane.projects.reveal(project.as_str()),
+            }
         }
         if let Some(group) = &place.group {
             pane.tab = if place.tab.is_some() { pane.tab } else { GROUPS };
-            pane.groups.reveal(group.as_str());
+            match group.number() {
+                Some(_) => pane.named = Some((GROUPS, group.clone())),
+                None => pane.groups.reveal(group.as_str()),
+            }
         }
         pane
     }
@@ -275,6 +311,10 @@ impl Pane for Notifications {
             return Vec::new();
         }
         let mut wants: Vec<Want> = vec![Load::one(&GetNotifications {}).into()];
+        wants.extend(self.named.as_ref().map(|(tab, id)| match *tab {
+            GROUPS => Load::one(&group_query(id)).optional().into(),
+            _ => Load::one(&project::query(id)).optional().into(),
+        }));
         match self.tab {
             GROUPS => wants.push(Load::list(&groups_query(), self.groups.pages()).into()),
             PROJECTS => wants.push(Load::list(&projects_query(), self.projects.pages()).into()),
@@ -307,6 +347,7 @@ impl Pane for Notifications {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        self.reveal_named(&cx.view);
         let (groups, projects) = (self.groups(&cx.view), self.projects(&cx.view));
         self.groups.narrow(&groups, |group, words| group.full_path.to_lowercase().contains(words));
         self.groups.sync(&groups, |group| group.full_path.clone());
