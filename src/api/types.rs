@@ -17,6 +17,11 @@ impl Id {
         self.0.parse().ok()
     }
 
+    /// Returns whether this names the project or group with an ID and a full path.
+    pub fn names(&self, id: u64, path: &str) -> bool {
+        self.number().map_or_else(|| self.0.eq_ignore_ascii_case(path), |number| number == id)
+    }
+
     /// Returns the text, not yet percent-encoded.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -104,6 +104,26 @@ async fn in_project(projects: &[&str]) -> Harness {
 }
 
 #[tokio::test]
+async fn a_runner_that_serves_a_project_is_not_offered_whatever_names_the_project() {
+    for project in ["7", "acme/rocket-ui", "Acme/Rocket-UI"] {
+        let mut harness = Begin::at(Place::new("runners").project(project)).size(100, 30).open();
+        let mut detail = runner(3, "mill-3", "online", true);
+        detail["projects"] = json!([{"id": 7, "path_with_namespace": "acme/rocket-ui"}]);
+        let list = format!("GET /projects/{}/runners", project.replace('/', "%2F"));
+        harness
+            .reply(&list, [runner(3, "mill-3", "online", true)])
+            .reply("GET /runners/3", detail)
+            .reply("GET /runners/3/jobs", json!([]))
+            .reply("GET /runners", [runner(3, "mill-3", "online", true)])
+            .settle()
+            .await;
+        harness.press("+").settle().await;
+        harness.type_text("mill").press("Enter").expect("it serves this project already");
+        assert!(!harness.asked.iter().any(|line| line.starts_with("POST")), "{:?}", harness.asked);
+    }
+}
+
+#[tokio::test]
 async fn a_runner_can_be_enabled_and_disabled_in_a_project() {
     let mut harness = in_project(&["acme/rocket-ui", "acme/other"]).await;
     harness.press("D");

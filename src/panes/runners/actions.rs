@@ -163,7 +163,8 @@ impl Source for AvailableRunners {
         let all = view.store.list(&ListRunners::default());
         let item = |listed: &Runner| {
             let runner = super::detailed(view, listed);
-            let serves = projects(runner).contains(&self.project.as_str());
+            let served = runner.projects.known().into_iter().flatten();
+            let serves = served.into_iter().any(|one| self.project.names(one.id, &one.path_with_namespace));
             let write = EnableRunner { id: self.project.clone(), runner_id: runner.id };
             let what = format!("enable {} in {}", name(runner), text::sanitize(self.project.as_str()));
             let mut item = Item::act(runner.label(), Action::Send(Write::new(&write, what)))
