@@ -175,3 +175,13 @@ async fn each_kind_of_failure_has_its_own_message() {
         harness.press("Tab j z k z");
     }
 }
+
+#[tokio::test]
+async fn the_wheel_over_the_details_of_a_group_leaves_the_focus_in_the_tree() {
+    let mut harness = at(Place::new("groups"), false, 120, 30).await;
+    harness.wheel_on("developers", true).press("j").settle().await;
+    assert!(harness.line_with("▸ docs").starts_with('▌'), "{}", harness.picture());
+    harness.press("k").settle().await;
+    harness.click_on("developers").press("j").settle().await;
+    assert!(!harness.line_with("▸ docs").starts_with('▌'), "a click does: {}", harness.picture());
+}

@@ -73,6 +73,16 @@ async fn following_notices_when_the_job_finishes() {
 }
 
 #[tokio::test]
+async fn the_details_get_the_focus_by_a_click_and_not_by_the_wheel() {
+    let mut harness = open("success", &trace(100), 160, 30).await;
+    harness.press("G").expect("frame/99").wheel_on("Draw only visible rows", true);
+    harness.press("g g").expect("Prepare environment").press("G").expect("frame/99");
+    harness.click_on("Draw only visible rows").press("g g").expect("frame/99");
+    harness.wheel_on("frame/99", false).wheel_on("frame/90", false).press("g g").expect_no("frame/99");
+    harness.expect_no("Prepare environment");
+}
+
+#[tokio::test]
 async fn a_failed_job_opens_at_its_failure() {
     let mut words = trace(60);
     words.push_str("\u{1b}[31merror: the row is not visible\u{1b}[0m\n");

@@ -228,6 +228,13 @@ async fn a_wide_screen_shows_the_pipeline_as_a_navigable_board() {
 }
 
 #[tokio::test]
+async fn the_wheel_over_the_list_leaves_the_focus_on_the_board() {
+    let mut harness = open(160, 30).await;
+    harness.press("l").wheel_on("pipeline 317", true).press("l j Enter");
+    assert_eq!(harness.app.place().item.as_deref(), Some("22"), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn details_of_the_selected_job_are_shown_below_the_board() {
     let mut harness = Begin::at(place().item(318)).size(160, 40).open();
     let mut of_318: Vec<Value> = world().into_iter().filter(|job| job["pipeline"]["id"] == 318).collect();

@@ -439,7 +439,9 @@ impl Pane for Groups {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let len = self.tree.nodes().len();
         if self.facts.holds(column, row) {
-            self.panels.set_focus(FACTS);
+            if matches!(pointer, Pointer::Press { .. }) {
+                self.panels.set_focus(FACTS);
+            }
             return self.facts.pointer(pointer, cx);
         }
         let area = self.area.get();

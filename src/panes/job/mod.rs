@@ -18,6 +18,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::cell::Cell;
 
 /// The minimum screen width in columns to show the facts beside the trace.
 const WIDE: u16 = 140;
@@ -34,6 +35,8 @@ pub struct JobTrace {
     trace: Viewer,
     panels: Panels,
     facts: DocState,
+    /// The area of the details.
+    details: Cell<Rect>,
 }
 
 impl JobTrace {
@@ -109,6 +112,7 @@ impl JobTrace {
     }
 
     fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        self.details.set(area);
         let Some(job) = self.trace.job(view) else { return state::skeleton(buf, area, view.theme) };
         let query = self.trace.siblings_query(job).unwrap_or_default();
         let before = ci::earlier_durations(view.store.list(&self.history()).iter(), job, view.now);
@@ -279,6 +283,7 @@ impl Pane for JobTrace {
             trace: Viewer::new(place.project.clone().unwrap_or_default(), id),
             panels: Panels::new(2),
             facts: DocState { cursor_line: false, ..DocState::new() },
+            details: Cell::default(),
         }
     }
 
@@ -334,6 +339,7 @@ impl Pane for JobTrace {
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.trace.hide();
+        self.details.set(Rect::default());
         if view.size.0 < WIDE {
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {
@@ -376,13 +382,17 @@ impl Pane for JobTrace {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let is_on_details = |column: u16, row: u16| self.details.get().contains((column, row).into());
         match pointer {
-            Pointer::Wheel { column, row, rows } => {
-                let details = cx.view.size.0 < WIDE && self.panels.focus() == DETAILS;
-                let on_trace = self.trace.holds(column, row) || cx.view.size.0 < WIDE && !details;
-                self.panels.set_focus(if on_trace { TRACE } else { DETAILS });
-                self.motion(Motion::Wheel(rows), cx);
+            // The wheel scrolls what is under the pointer without changing the focus.
+            Pointer::Wheel { column, row, rows } if is_on_details(column, row) => {
+                self.facts.scroll_by(rows.into(), FACTS);
             }
+            Pointer::Wheel { column, row, rows } if self.trace.holds(column, row) => {
+                self.trace.motion(Motion::Wheel(rows), &cx.view);
+            }
+            Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
+            Pointer::Press { column, row, .. } if is_on_details(column, row) => self.panels.set_focus(DETAILS),
             press => {
                 if self.trace.press(press, cx) {
                     self.panels.set_focus(TRACE);

@@ -234,6 +234,14 @@ impl Jobs {
         }
     }
 
+    /// Moves the cursor of the list, past headings.
+    fn move_list(&mut self, motion: Motion) {
+        let (len, before) = (self.lines.lines.len(), self.list.selected());
+        motion.apply(&mut self.list, len);
+        let lines = &self.lines;
+        self.list.settle(len, self.list.selected() >= before, |index| lines.is_stop(index));
+    }
+
     /// Moves the cursor of the panel without focus to the job selected in the focused one.
     fn lead(&mut self, view: &View) {
         if self.board_focused() {
@@ -624,16 +632,12 @@ impl Pane for Jobs {
             }
             return;
         }
-        let len = self.lines.lines.len();
-        let before = self.list.selected();
         match motion {
             Motion::Right if cx.view.size.0 >= WIDE => self.panels.set_focus(BOARD),
             Motion::Right => self.enter(cx),
             Motion::Left => {}
-            other => other.apply(&mut self.list, len),
+            other => self.move_list(other),
         }
-        let lines = &self.lines;
-        self.list.settle(len, self.list.selected() >= before, |index| lines.is_stop(index));
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
@@ -656,8 +660,8 @@ impl Pane for Jobs {
                 }
             }
             Pointer::Wheel { column, row, rows } if self.area.get().contains((column, row).into()) => {
-                self.panels.set_focus(LIST);
-                self.motion(Motion::Wheel(rows), cx);
+                // The wheel scrolls the list without changing the focus.
+                self.move_list(Motion::Wheel(rows));
             }
             Pointer::Wheel { .. } | Pointer::Drag { .. } | Pointer::Release => {}
         }
