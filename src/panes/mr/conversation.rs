@@ -212,8 +212,8 @@ pub struct Conversation {
     head: usize,
     description: usize,
     units: Vec<Unit>,
-    /// The inputs of the units: the revisions of notes and comments, and the number of open units.
-    united_for: (Revision, u64, usize),
+    /// The inputs of the units: the revisions of notes and comments. `None` if a unit was folded or unfolded since.
+    united_for: Option<(Revision, u64)>,
     /// The IDs of the first notes of units that are open.
     open: HashSet<u64>,
     /// The indices of the first notes of unresolved threads.
@@ -318,7 +318,7 @@ impl Conversation {
             self.chunks = (0..notes.len().div_ceil(CHUNK)).map(|chunk| chunk_key(notes, chunk, &named_for)).collect();
             self.named_for = named_for;
         }
-        let united_for = (notes.revision, parts.comments_revision, self.open.len());
+        let united_for = Some((notes.revision, parts.comments_revision));
         if self.united_for != united_for {
             self.unite(parts);
             self.united_for = united_for;
@@ -646,6 +646,7 @@ impl Conversation {
         if !self.open.remove(&first) {
             self.open.insert(first);
         }
+        self.united_for = None;
     }
 
     /// Goes to the next or previous unresolved thread. If all are resolved, goes to the next or previous unit.
