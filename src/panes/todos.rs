@@ -256,7 +256,8 @@ impl TextSource for TodoSource {
 
     fn text_key(&self, view: &View, todo: &Todo, width: usize) -> Option<String> {
         let is_note = !todo.body.trim().is_empty() && todo.body != todo.title();
-        is_note.then(|| rendered_markdown::key(view, &format!("to-do {}, {} bytes", todo.id, todo.body.len()), width))
+        let identity = || format!("to-do {} with {}", todo.id, rendered_markdown::identity(&todo.body));
+        is_note.then(|| rendered_markdown::key(view, &identity(), width))
     }
 
     fn text_work(&self, view: &View, todo: &Todo, width: usize, key: String) -> Work {

@@ -124,6 +124,20 @@ async fn home_starts_with_the_to_dos() {
 }
 
 #[tokio::test]
+async fn a_comment_that_was_edited_is_shown_anew_even_if_it_is_as_long_as_before() {
+    for place in ["todos", "home"] {
+        let mut harness = Begin::at(Place::new(place)).size(220, 40).open();
+        harness.reply(PENDING, [mention()]).reply("GET /merge_requests", json!([])).reply("GET /projects", json!([]));
+        harness.settle().await;
+        harness.expect("is it still slow?");
+        let mut edited = mention();
+        edited["body"] = json!("@ada is it **never** slow?");
+        harness.reply(PENDING, [edited]).press("r").settle().await;
+        harness.expect("is it never slow?").expect_no("still");
+    }
+}
+
+#[tokio::test]
 async fn a_mention_opens_at_its_note_in_the_demo() {
     let server = demo().await;
     let mut app = Begin::at(Place::new("todos")).size(120, 34).server(&server.base_url, server.token()).open();

@@ -47,7 +47,7 @@ impl Home {
                 Preview {
                     title: format!("{} {}", todo.reference(), todo.title()),
                     author: name(todo.author.as_ref()),
-                    identity: format!("to-do {}", todo.id),
+                    identity: format!("to-do {} with {}", todo.id, rendered_markdown::identity(&todo.body)),
                     // For to-dos without a comment, servers repeat the title in the body.
                     text: Some(&todo.body).filter(|body| body.trim() != todo.title()).cloned().unwrap_or_default(),
                 }
