@@ -144,6 +144,9 @@ impl View<'_> {
         if self.session.offline {
             return Err("labscope is offline".into());
         }
+        if !self.session.signed_in {
+            return Err("you are not signed in".into());
+        }
         match self.token().and_then(AccessToken::missing_scope) {
             Some(scope) => Err(format!("the token lacks the scope {scope}").into()),
             None => Ok(()),

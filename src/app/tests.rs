@@ -95,6 +95,10 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap_or_default()
 }
 
+fn signed_in() -> Session {
+    Session { signed_in: true, ..Session::default() }
+}
+
 fn start(session: Session) -> (App, Vec<Effect>) {
     App::new(Setup {
         registry: REGISTRY,
@@ -178,7 +182,7 @@ fn a_live_list_is_polled_in_its_time_and_nothing_else_wakes_the_app() {
 
 #[test]
 fn a_write_makes_what_it_touches_stale_and_says_what_was_done() {
-    let (mut app, _) = start(Session::default());
+    let (mut app, _) = start(signed_in());
     app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
     let effects = press(&mut app, 'd');
     assert!(matches!(effects.as_slice(), [Effect::Send(1, _)]));
@@ -189,7 +193,7 @@ fn a_write_makes_what_it_touches_stale_and_says_what_was_done() {
 
 #[test]
 fn a_failed_write_says_why_and_changes_nothing() {
-    let (mut app, _) = start(Session::default());
+    let (mut app, _) = start(signed_in());
     press(&mut app, 'd');
     let error = Error { tried: "DELETE /x".into(), fault: Fault::Denied("it is protected".into()) };
     app.update(Msg::Sent(1, Err(error)));
@@ -202,6 +206,14 @@ fn read_only_sends_no_write_and_says_so() {
     assert_eq!(press(&mut app, 'd'), []);
     let screen = screen(&app);
     assert!(screen.contains("Delete: labscope is read-only"), "{screen}");
+}
+
+#[test]
+fn without_a_token_no_write_is_sent_and_the_reason_is_named() {
+    let (mut app, _) = start(Session::default());
+    assert_eq!(press(&mut app, 'd'), []);
+    let screen = screen(&app);
+    assert!(screen.contains("Delete: you are not signed in"), "{screen}");
 }
 
 #[test]

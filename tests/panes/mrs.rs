@@ -333,3 +333,34 @@ async fn a_narrow_list_requests_only_visible_details() {
         assert!(!harness.asked.iter().any(|line| line.contains(what)), "{:?}", harness.asked);
     }
 }
+
+#[tokio::test]
+async fn without_a_token_nothing_is_created_and_the_reason_is_named() {
+    let project = |pane: &str| Place::new(pane).project("acme/rocket-ui");
+    for (place, key) in [
+        (place(), "+"),
+        (project("branches"), "+"),
+        (project("branches"), "m"),
+        (project("tags"), "+"),
+        (project("compare").item("main...x"), "m"),
+        (project("mr").item(42), "e"),
+    ] {
+        let mut begin = Begin::at(place.clone()).size(120, 30);
+        begin.signed_in = false;
+        let mut harness = begin.open();
+        let branch = |name: &str| json!({"name": name, "merged": false, "protected": false});
+        harness
+            .reply(
+                "GET /projects/acme%2Frocket-ui",
+                json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"}),
+            )
+            .reply(LIST, [merge_request(42, "Draw only visible rows", "opened")])
+            .reply(&format!("{LIST}/42"), merge_request(42, "Draw only visible rows", "opened"))
+            .reply("GET /projects/acme%2Frocket-ui/repository/branches", [branch("x"), branch("main")])
+            .reply("GET /projects/acme%2Frocket-ui/repository/tags", json!([]))
+            .settle()
+            .await;
+        harness.press(key).settle().await;
+        assert!(harness.shows("you are not signed in"), "{place:?} {key}\n{}", harness.picture());
+    }
+}
