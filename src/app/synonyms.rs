@@ -26,7 +26,8 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&[".layout"], &["split", "unified", "inline"]),
     (&[".pick"], &["cherrypick", "backport"]),
     // Toggles of lists.
-    (&[".pin", ".sizes", ".protect", ".pause", ".mark"], &["toggle"]),
+    (&[".pin", ".sizes", ".pause", ".mark"], &["toggle"]),
+    (&[".protect"], &["toggle protection", "protect branch", "unprotect branch"]),
 ];
 
 /// Returns the synonyms of a command, in lower case; a command that opens a place has the synonyms of that place.

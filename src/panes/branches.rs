@@ -274,7 +274,7 @@ impl ListSource for BranchSource {
                 list::need(pane.pair(view), &pane.rows(view), none).map(|_| ())
             },
         ),
-        Command::new("branches.protect", &["P"], "Toggle protection", Branches::protect)
+        Command::new("branches.protect", &["P"], "Change protection…", Branches::protect)
             .writes()
             .when(Branches::has_row),
         Command::new("branches.delete_merged", &["M"], "Delete merged branches…", Branches::delete_merged).writes(),

@@ -474,11 +474,13 @@ impl Pane for IssuePane {
                 pane.project.as_ref().map(|_| ()).ok_or_else(|| "select a project first".into())
             },
         ),
-        Command::new("issue.requests", &["m"], "Open merge request…", |pane: &mut Self, cx| pane.open_request(cx))
-            .when(|pane, view| match pane.requests(view).is_empty() {
-                true => Err("no merge request mentions it".into()),
-                false => Ok(()),
-            }),
+        Command::new("issue.requests", &["m"], "Open related merge request…", |pane: &mut Self, cx| {
+            pane.open_request(cx)
+        })
+        .when(|pane, view| match pane.requests(view).is_empty() {
+            true => Err("no merge request mentions it".into()),
+            false => Ok(()),
+        }),
         Command::new("issue.branch", &["B"], "Create branch…", |pane: &mut Self, cx| {
             pane.create_branch(|name| Action::answer(IssueAnswer::Branch(name)), cx);
         })

@@ -380,7 +380,7 @@ impl Pane for Overview {
         Command::new("overview.environments", &["E"], "Go to environments", |pane: &mut Self, cx| {
             cx.go(Place::new("environments").project(pane.project.clone()));
         }),
-        Command::new("overview.notifications", &["w"], "Edit notification settings", |pane: &mut Self, cx| {
+        Command::new("overview.notifications", &["w"], "Open notification settings", |pane: &mut Self, cx| {
             cx.go(Place::new("notifications").project(pane.project.clone()));
         }),
     ];

@@ -272,6 +272,16 @@ async fn where_glyphs_are_words_the_head_of_a_comparison_has_each_word_once() {
 }
 
 #[tokio::test]
+async fn the_palette_finds_the_protection_of_a_branch_by_other_words() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    app.settle().await;
+    app.press(":");
+    for typed in ["toggle prot", "protect br", "unprotect", "change prot"] {
+        app.press("C-u").type_text(typed).expect("Change protection…");
+    }
+}
+
+#[tokio::test]
 async fn a_branch_can_be_protected_with_two_options_and_unprotected() {
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     app.settle().await;

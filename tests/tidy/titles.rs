@@ -121,6 +121,16 @@ fn command_titles_start_with_a_verb_and_are_short_and_unique() {
 }
 
 #[test]
+fn commands_of_one_title_ask_everywhere_or_nowhere() {
+    let all: Vec<Info> = commands().into_iter().flat_map(|(_, infos)| infos).collect();
+    let titles: HashSet<&str> = all.iter().map(|info| info.title).collect();
+    let asks = |title: &str| titles.contains(format!("{title}…").as_str());
+    let mistakes: Vec<String> =
+        all.iter().filter(|info| asks(info.title)).map(|info| format!("{} \"{}\"", info.id, info.title)).collect();
+    assert!(mistakes.is_empty(), "the same title ends in … elsewhere:\n{}", mistakes.join("\n"));
+}
+
+#[test]
 fn place_titles_are_short_unique_and_without_commas() {
     let mut seen = HashSet::new();
     for entry in PANES {

@@ -302,7 +302,7 @@ impl Pane for Groups {
         .when(Self::has_group),
         Command::new("groups.search", &["s"], "Search in group…", |pane: &mut Self, cx| pane.go("search", cx))
             .when(Self::has_group),
-        Command::new("groups.notifications", &["w"], "Edit notification settings", |pane: &mut Self, cx| {
+        Command::new("groups.notifications", &["w"], "Open notification settings", |pane: &mut Self, cx| {
             pane.go("notifications", cx);
         })
         .when(Self::has_group),

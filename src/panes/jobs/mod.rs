@@ -368,10 +368,12 @@ impl Pane for Jobs {
             .footer("retry")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("jobs.cancel", &["X"], "Cancel job", |pane: &mut Self, cx| pane.job_action(JobAction::Cancel, cx))
-            .footer("cancel")
-            .writes()
-            .when(|pane, view| pane.can(view, JobAction::Cancel)),
+        Command::new("jobs.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
+            pane.job_action(JobAction::Cancel, cx)
+        })
+        .footer("cancel")
+        .writes()
+        .when(|pane, view| pane.can(view, JobAction::Cancel)),
         Command::new("jobs.play", &["P"], "Play manual job", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Play, cx)
         })
