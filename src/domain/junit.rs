@@ -11,8 +11,9 @@ use quick_xml::events::{BytesStart, Event};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The maximum number of cases that are read.
+/// The maximum number of cases that are read, and the reason why a report is incomplete if it has more.
 const MOST: usize = 200_000;
+const TOO_MANY: &str = "it has more than 200,000 tests";
 /// The maximum size of each text of a case, in bytes.
 const LONGEST: usize = 64 * 1024;
 /// The maximum size of a name, in bytes.
@@ -127,7 +128,11 @@ impl From<TestReport> for Report {
             let error = suite.suite_error.as_ref().filter(|error| !error.is_empty())?;
             Some(format!("{}: {error}", suite.name))
         });
-        let broken = Some(errors.collect::<Vec<_>>().join(", ")).filter(|errors| !errors.is_empty());
+        let mut broken: Vec<String> = errors.collect();
+        if report.test_suites.iter().map(|suite| suite.test_cases.len()).sum::<usize>() > MOST {
+            broken.push(TOO_MANY.into());
+        }
+        let broken = Some(broken.join(", ")).filter(|reasons| !reasons.is_empty());
         let suites = report.test_suites.into_iter();
         let cases = suites.flat_map(|suite| suite.test_cases.into_iter().map(move |case| case_of(&suite.name, case)));
         let mut cases: Vec<Case> = cases.take(MOST).collect();
@@ -207,7 +212,13 @@ pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
     let mut events: u64 = 0;
     loop {
         events += 1;
-        if events.is_multiple_of(4096) && canceled() || reading.report.cases.len() >= MOST {
+        if events.is_multiple_of(4096) && canceled() {
+            break;
+        }
+        if reading.report.cases.len() + usize::from(reading.case.is_some()) > MOST {
+            reading.case = None;
+            reading.report.cases.truncate(MOST);
+            reading.report.broken = Some(TOO_MANY.into());
             break;
         }
         match reader.read_event() {
@@ -462,6 +473,19 @@ thread 'x' panicked at src/deep/a.rs:12:5
         let (report, cost) = crate::cost::cost(|| read(&text, &|| false).unwrap());
         assert_eq!(report.cases.len(), 20_000);
         assert!(cost.peak < 100 * text.len(), "{} bytes held for {}", cost.peak, text.len());
+    }
+
+    #[test]
+    fn a_report_with_too_many_tests_says_that_it_is_incomplete() {
+        let text = |count: usize| format!("<testsuite>{}</testsuite>", "<testcase/>".repeat(count));
+        for (count, broken) in [(MOST, None), (MOST + 1, Some(TOO_MANY))] {
+            let report = read_all(&text(count));
+            assert_eq!((report.cases.len(), report.broken.as_deref()), (MOST, broken), "{count} in a file");
+            let test_cases = vec![TestCase::default(); count];
+            let suite = crate::api::test_reports::TestSuite { test_cases, ..Default::default() };
+            let report = Report::from(TestReport { test_suites: vec![suite], ..TestReport::default() });
+            assert_eq!((report.cases.len(), report.broken.as_deref()), (MOST, broken), "{count} from the server");
+        }
     }
 
     #[test]
