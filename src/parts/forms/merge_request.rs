@@ -23,6 +23,15 @@ use std::time::Duration;
 const TEMPLATES: &str = ".gitlab/merge_request_templates";
 /// The maximum number of commits that a proposed description lists.
 const LISTED: usize = 30;
+/// The maximum number of commits, the newest ones, that the variables of templates stand for.
+const RECENT: usize = 100;
+/// The maximum size in bytes of a commit message in a template.
+const MESSAGE: usize = 100 << 10;
+/// The maximum size in bytes of a template after its variables are replaced: that of a description.
+const LARGEST: usize = 1 << 20;
+/// The variables of templates (GitLab, "Description templates").
+const VARIABLES: &[&str] =
+    &["source_branch", "target_branch", "first_commit", "first_multiline_commit", "all_commits", "co_authored_by"];
 /// The delay after a branch name was typed before the branches are compared.
 const PAUSE: Duration = Duration::from_millis(300);
 
@@ -316,11 +325,16 @@ fn propose(id: &Id, view: &View, texts: Texts) -> Vec<(&'static str, String)> {
     let Some(comparison) = view.store.get(&compare).value else { return Vec::new() };
     let commits = &comparison.commits;
     let template = template(id, view, texts).and_then(|file| view.store.get(&content(id, file)).value);
+    let title = titled(commits, &compare.to);
     let description = match template {
-        Some(Raw { bytes, .. }) => filled(&String::from_utf8_lossy(bytes), &compare, commits),
+        Some(Raw { bytes, .. }) => {
+            let own_email = view.me().and_then(|me| me.email.known()).map_or("", String::as_str);
+            let variables = Variables { compare: &compare, commits: oldest_first(commits), title: &title, own_email };
+            filled(&String::from_utf8_lossy(bytes), &variables)
+        }
         None => described(commits),
     };
-    vec![("title", titled(commits, &compare.to)), ("description", description)]
+    vec![("title", title), ("description", description)]
 }
 
 /// Returns the proposed title: that of a single commit, or else the name of the branch.
@@ -339,9 +353,8 @@ fn described(commits: &[Commit]) -> String {
         [] => String::new(),
         [one] => one.body().trim().to_owned(),
         many => {
-            let mut oldest: Vec<&Commit> = many.iter().collect();
-            oldest.sort_by_key(|commit| commit.when().and_then(crate::api::Time::instant));
-            let mut lines: Vec<String> = oldest.iter().take(LISTED).map(|c| format!("- {}", c.title)).collect();
+            let oldest = oldest_first(many).into_iter();
+            let mut lines: Vec<String> = oldest.take(LISTED).map(|c| format!("- {}", c.title)).collect();
             if let Some(more) = many.len().checked_sub(LISTED).filter(|more| *more > 0) {
                 lines.push(format!("- and {more} more"));
             }
@@ -350,16 +363,151 @@ fn described(commits: &[Commit]) -> String {
     }
 }
 
-/// Returns a template with the supported variables replaced.
-fn filled(template: &str, compare: &Compare, commits: &[Commit]) -> String {
-    template
-        .replace("%{source_branch}", &compare.to)
-        .replace("%{target_branch}", &compare.from)
-        .replace("%{all_commits}", &described(commits))
-        .replace(
-            "%{first_multiline_commit}",
-            commits.iter().map(Commit::body).find(|body| !body.is_empty()).unwrap_or_default(),
-        )
-        .trim_end()
-        .to_owned()
+fn oldest_first(commits: &[Commit]) -> Vec<&Commit> {
+    let mut commits: Vec<&Commit> = commits.iter().collect();
+    commits.sort_by_key(|commit| commit.when().and_then(crate::api::Time::instant));
+    commits
+}
+
+/// Returns the whole message of a commit; older servers send only its title.
+fn message(commit: &Commit) -> &str {
+    Some(commit.message.trim()).filter(|message| !message.is_empty()).unwrap_or(&commit.title)
+}
+
+/// The values of the variables of a template.
+struct Variables<'a> {
+    compare: &'a Compare,
+    /// The commits, oldest first.
+    commits: Vec<&'a Commit>,
+    /// The proposed title.
+    title: &'a str,
+    /// The address of the user, who is not a co-author.
+    own_email: &'a str,
+}
+
+impl Variables<'_> {
+    /// Returns the newest commits, oldest first.
+    fn recent(&self) -> &[&Commit] {
+        self.commits.get(self.commits.len().saturating_sub(RECENT)..).unwrap_or_default()
+    }
+
+    /// Returns the value of one of [`VARIABLES`].
+    fn value(&self, name: &str) -> String {
+        let is_no_merge = |commit: &&&Commit| !commit.is_merge();
+        match name {
+            "source_branch" => self.compare.to.clone(),
+            "target_branch" => self.compare.from.clone(),
+            "first_commit" => self.commits.first().map(|commit| message(commit).to_owned()).unwrap_or_default(),
+            "first_multiline_commit" => {
+                let mut commits = self.recent().iter().filter(is_no_merge);
+                let found = commits.find(|commit| !commit.body().trim().is_empty());
+                found.map_or(self.title, |commit| message(commit)).to_owned()
+            }
+            "all_commits" => {
+                let item = |commit: &&Commit| match message(commit) {
+                    long if long.len() > MESSAGE => {
+                        format!("* {}\n\n-- Skipped commit body exceeding 100KiB in size.", commit.title)
+                    }
+                    message => format!("* {message}"),
+                };
+                let newest_first = self.recent().iter().rev().filter(is_no_merge);
+                newest_first.map(item).collect::<Vec<_>>().join("\n\n")
+            }
+            "co_authored_by" => {
+                let mut lines: Vec<String> = Vec::new();
+                let mut emails = vec![self.own_email];
+                for commit in self.recent().iter().rev().filter(|commit| !commit.author_email.is_empty()) {
+                    if !emails.contains(&commit.author_email.as_str()) {
+                        emails.push(&commit.author_email);
+                        lines.push(format!("Co-authored-by: {} <{}>", commit.author_name, commit.author_email));
+                    }
+                }
+                lines.join("\n")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// Returns a template with its variables replaced. Values are not searched for variables, and a variable whose value
+/// would make the text too large stays.
+fn filled(template: &str, variables: &Variables) -> String {
+    let ends = VARIABLES.iter().map(|name| (*name, format!("{name}}}")));
+    let used = ends.filter(|(_, end)| template.contains(&format!("%{{{end}")));
+    let values: Vec<(String, String)> = used.map(|(name, end)| (end, variables.value(name))).collect();
+    let mut filled = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("%{") {
+        filled.push_str(before);
+        let found = values.iter().find_map(|(end, value)| Some((value, after.strip_prefix(end.as_str())?)));
+        match found.filter(|(value, _)| filled.len() + value.len() <= LARGEST) {
+            Some((value, end)) => {
+                filled.push_str(value);
+                rest = end;
+            }
+            None => {
+                filled.push_str("%{");
+                rest = after;
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commit(message: &str, minute: u32) -> Commit {
+        Commit {
+            title: message.lines().next().unwrap_or_default().to_owned(),
+            message: message.to_owned(),
+            author_name: "Ada".to_owned(),
+            author_email: "ada@example.com".to_owned(),
+            authored_date: Some(format!("2026-06-15T{:02}:{:02}:00Z", minute / 60, minute % 60).as_str().into()),
+            ..Commit::default()
+        }
+    }
+
+    fn fill(template: &str, commits: &[Commit]) -> String {
+        let compare = Compare { id: "a/b".into(), from: "main".into(), to: "topic".into(), straight: None };
+        let commits = oldest_first(commits);
+        filled(template, &Variables { compare: &compare, commits, title: "Topic", own_email: "bo@example.com" })
+    }
+
+    #[test]
+    fn variables_of_a_template_stand_for_what_gitlab_documents() {
+        let mut merge = commit("Merge branch 'main'\n\nInto topic.", 3);
+        merge.parent_ids = vec!["a".into(), "b".into()];
+        let mut own = commit("Last\n", 4);
+        own.author_email = "bo@example.com".into();
+        // Servers send the commits in either order.
+        let mut commits = vec![commit("First", 1), commit("Second\n\nWith %{target_branch}.\n", 2), merge, own];
+        for _ in 0..2 {
+            assert_eq!(fill("%{source_branch} to %{target_branch}", &commits), "topic to main");
+            assert_eq!(fill("A %{first_commit}!", &commits), "A First!");
+            assert_eq!(fill("%{first_multiline_commit}", &commits), "Second\n\nWith %{target_branch}.");
+            assert_eq!(fill("%{all_commits}", &commits), "* Last\n\n* Second\n\nWith %{target_branch}.\n\n* First");
+            assert_eq!(fill("%{co_authored_by}", &commits), "Co-authored-by: Ada <ada@example.com>");
+            assert_eq!(fill("100%{ of %{unknown} %{", &commits), "100%{ of %{unknown} %{");
+            commits.reverse();
+        }
+        assert_eq!(fill("%{first_multiline_commit}", &commits[..1]), "Topic", "the title where no message is longer");
+        assert_eq!(fill("%{all_commits}", &[]), "");
+    }
+
+    #[test]
+    fn variables_are_bounded() {
+        let mut commits: Vec<Commit> = (0..150).map(|minute| commit(&format!("Commit {minute}"), minute)).collect();
+        commits.push(commit(&format!("Long\n\n{}", "x".repeat(MESSAGE)), 200));
+        let all = fill("%{all_commits}", &commits);
+        assert_eq!(all.lines().filter(|line| line.starts_with("* ")).count(), RECENT);
+        assert!(all.starts_with("* Long\n\n-- Skipped commit body exceeding 100KiB in size.\n\n* Commit 149\n"));
+        assert!(all.ends_with("* Commit 51") && all.len() < MESSAGE);
+        let long = [commit(&format!("Long\n\n{}", "x".repeat(MESSAGE / 2)), 1)];
+        assert!(fill(&"%{first_commit}\n".repeat(1000), &long).len() <= LARGEST + 20_000);
+        let odd = "%{".repeat(LARGEST / 2);
+        assert_eq!(fill(&odd, &long), odd);
+    }
 }
