@@ -175,8 +175,12 @@ pub struct NewLineRangeEnd {
 /// Returns the code of a line: the hash of its path, and its numbers in both files. For an added line, the old number
 /// is that of the next old line; for a removed line, the new number is that of the next new line.
 pub fn line_code(path: &str, old: u32, new: u32) -> String {
-    let hash: String = Sha1::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{hash}_{old}_{new}")
+    format!("{}_{old}_{new}", path_hash(path))
+}
+
+/// Returns the name of a changed file on web pages: the SHA-1 of its path.
+pub fn path_hash(path: &str) -> String {
+    Sha1::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 crate::resource! {

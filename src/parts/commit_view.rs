@@ -6,6 +6,7 @@ use crate::api::commits::{
     Commit, DiffEntry, GetCommit, GetCommitDiff, GetCommitSignature, ListCommitMergeRequests, ListCommitRefs,
     ListCommitStatuses,
 };
+use crate::api::notes::path_hash;
 use crate::api::{Endpoint, Id, Known};
 use crate::app::pane::View;
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
@@ -162,13 +163,17 @@ impl CommitView {
         project::page(view, &self.project, &format!("/-/commit/{}", crate::api::endpoint::encode(sha)))
     }
 
-    /// Returns the texts to copy: SHA, title, message, and the path of the file under the cursor.
+    /// Returns the texts to copy: SHA, title, message, and the path and the URL of the file under the cursor.
     pub fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
         let Some(commit) = self.commit(view).value else { return vec![("SHA", self.sha.clone())] };
         let mut copies = vec![("SHA", commit.id.clone()), ("short SHA", commit.short().to_owned())];
         copies.push(("title", commit.title.clone()));
         copies.push(("message", commit.message.clone()));
-        copies.extend(self.changes.spot().map(|spot| ("path", spot.path)));
+        if let Some(spot) = self.changes.spot() {
+            // On the page of a commit, the anchor of a file is the hash of its path.
+            copies.push(("file URL", format!("{}#{}", self.url(view), path_hash(&spot.path))));
+            copies.push(("path", spot.path));
+        }
         copies
     }
 }

@@ -394,6 +394,23 @@ async fn keys_step_through_the_commits_of_the_originating_log() {
 }
 
 #[tokio::test]
+async fn the_address_of_a_file_of_a_commit_is_copied() {
+    let mut app = project(Place::new("commit").project("acme/rocket").item(sha("d")), 120, 30);
+    let diff = |path: &str| json!({"old_path": path, "new_path": path, "diff": "@@ -1 +1 @@\n-one\n+two\n"});
+    app.reply(&format!("{REPOSITORY}/commits/{}", sha("d")), commit("d", "Draw rows", 13, &["b"]))
+        .reply(&format!("{REPOSITORY}/commits/{}/diff", sha("d")), [diff("a.rs"), diff("src/main.rs")])
+        .settle()
+        .await;
+    app.press("]").settle().await;
+    app.press("y").type_text("file URL").press("Enter");
+    let page = format!("http://demo.test/acme/rocket/-/commit/{}", sha("d"));
+    // GitLab names a file on the page by the SHA-1 of its path.
+    assert_eq!(app.copied, [format!("{page}#4b569f42a6967dec04275af54f4ca9ab6a4eee64")]);
+    app.press("y").type_text("URL").press("Enter");
+    assert_eq!(app.copied.last(), Some(&page));
+}
+
+#[tokio::test]
 async fn commit_statuses_open_their_pages() {
     let mut app = project(Place::new("commit").project("acme/rocket").item(sha("d")).tab("details"), 120, 30);
     let status = |name: &str, state: &str, url: Value| {
