@@ -13,7 +13,7 @@ use labscope::store::{Arrival, HeldState, Want};
 use labscope::ui::diff::{self, At, DiffDoc, DiffOptions, FileDiff, Inset, Side, Source};
 use labscope::ui::doc::{DocLine, DocState};
 use labscope::ui::theme::{Background, Theme};
-use labscope::ui::words;
+use labscope::ui::word_diff;
 use ratatui::style::Style;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -172,7 +172,7 @@ fn main() {
     let words = || {
         support::median(5, || {
             for (old, new) in &lines {
-                black_box(words::changed(old, new));
+                black_box(word_diff::changed(old, new));
             }
         })
     };

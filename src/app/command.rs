@@ -1,7 +1,7 @@
 //! The command table: one row drives dispatch, help, palette, footer, the `a` menu, `labscope keys` and the docs.
 
 use super::pane::{Cx, View};
-use crate::ui::doc::{DocState, SIDEWAYS};
+use crate::ui::doc::{DocState, SCROLL_COLUMNS};
 use std::borrow::Cow;
 
 /// The reason why a command cannot be run, displayed next to the command.
@@ -121,8 +121,8 @@ impl Motion {
     /// Moves in a document of `len` rows.
     pub fn scroll(self, doc: &mut DocState, len: usize) {
         match self {
-            Motion::Left => doc.left_by(-(SIDEWAYS as isize)),
-            Motion::Right => doc.left_by(SIDEWAYS as isize),
+            Motion::Left => doc.left_by(-(SCROLL_COLUMNS as isize)),
+            Motion::Right => doc.left_by(SCROLL_COLUMNS as isize),
             Motion::Up => doc.move_by(-1, len),
             Motion::Down => doc.move_by(1, len),
             Motion::First => doc.first(),

@@ -255,7 +255,7 @@ impl Complete {
             }
             Complete::Authors(project) => {
                 for author in view.store.list(&authors(project)).iter() {
-                    add(&author.name, &format!("{}  {}", text::things(author.commits, "commit"), author.email));
+                    add(&author.name, &format!("{}  {}", text::count_noun(author.commits, "commit"), author.email));
                 }
             }
             Complete::Paths(project) => {

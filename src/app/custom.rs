@@ -124,7 +124,7 @@ pub struct Started {
     pub lines: VecDeque<String>,
     /// The bytes of a line that has not ended yet.
     rest: Vec<u8>,
-    look: ansi::State,
+    sgr_state: ansi::SgrState,
     /// The result, once the command has ended.
     pub ended: Option<Result<(), String>>,
 }
@@ -267,7 +267,7 @@ impl Started {
             show: order.show,
             lines: VecDeque::new(),
             rest: Vec::new(),
-            look: ansi::State::default(),
+            sgr_state: ansi::SgrState::default(),
             ended: None,
         }
     }
@@ -282,7 +282,7 @@ impl Started {
     }
 
     fn end_line(&mut self) {
-        let line = ansi::parse_line(&mut self.look, &std::mem::take(&mut self.rest));
+        let line = ansi::parse_line(&mut self.sgr_state, &std::mem::take(&mut self.rest));
         self.lines.push_back(line.text);
         if self.lines.len() > MOST_LINES {
             self.lines.pop_front();

@@ -6,7 +6,7 @@ use super::hits::{Hit, Hits};
 use super::pane::{Breadcrumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
-use crate::ui::{chart, glyph, hyperlink, line, panels, popup, spot, text};
+use crate::ui::{chart, cursor_hint, glyph, hyperlink, line, panels, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -21,7 +21,7 @@ pub fn is_too_small((width, height): (u16, u16)) -> bool {
 
 /// Returns the number of columns that decides the layout; in accessible mode, nothing is placed side by side.
 pub(super) fn columns(width: u16) -> u16 {
-    if glyph::words() { width.min(panels::TWO - 1) } else { width }
+    if glyph::is_accessible() { width.min(panels::TWO_PANELS_WIDTH - 1) } else { width }
 }
 
 type Spans = Vec<(String, Style)>;
@@ -72,12 +72,12 @@ impl App {
         }
         let view = self.view_of();
         self.hits.clear();
-        spot::take();
+        cursor_hint::take();
         hyperlink::take();
         if let Some((_, seen)) = self.presses.closed_at.as_ref().filter(|_| self.overlays.is_empty()) {
             seen.set(true);
         }
-        self.pictures.begin(!(self.overlays.is_empty() && self.presses.keys.is_empty()));
+        self.images.begin(!(self.overlays.is_empty() && self.presses.keys.is_empty()));
         self.top_line(&view, Rect { height: 1, ..area }, buf);
         let tabs = self.tabs_line(&view, Rect { y: area.y + 1, height: 1, ..area }, buf);
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
@@ -95,11 +95,11 @@ impl App {
         self.continuations(&view, content, buf);
         let mut cursor = None;
         for overlay in &self.overlays {
-            spot::take();
+            cursor_hint::take();
             cursor = overlay.view(&view, area, buf);
         }
-        spot::suggest(content.x, content.y);
-        cursor.or_else(|| spot::take().filter(|_| glyph::words()))
+        cursor_hint::set_fallback(content.x, content.y);
+        cursor.or_else(|| cursor_hint::take().filter(|_| glyph::is_accessible()))
     }
 
     fn top_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -150,12 +150,12 @@ impl App {
         }
         if self.store.unreachable().is_some() {
             return (
-                format!("{} unreachable{}", glyph::sign("failed").0, self.known_since()),
+                format!("{} unreachable{}", glyph::status_glyph("failed").0, self.known_since()),
                 theme.style(Role::Failed),
             );
         }
         // An indicator that appears and disappears by itself would be read aloud each time.
-        if glyph::words() {
+        if glyph::is_accessible() {
             return (String::new(), theme.style(Role::Dim));
         }
         if self.requests_in_flight() > 0 {

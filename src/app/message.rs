@@ -29,7 +29,7 @@ impl App {
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
         // Listening takes longer than reading: in accessible mode, the message stays until the next key.
-        let until = Some(until).filter(|_| !glyph::words());
+        let until = Some(until).filter(|_| !glyph::is_accessible());
         self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None });
         self.dirty = true;
     }

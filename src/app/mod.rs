@@ -41,7 +41,7 @@ mod writes;
 
 use crate::api::endpoint::Request;
 use crate::store::{Store, Ticket, Want, earliest};
-use crate::ui::image::Pictures;
+use crate::ui::image::Images;
 use crate::ui::theme::{Background, Theme};
 use action::{Action, Effect, Msg, Outcome, Tone};
 use bindings::Bindings;
@@ -110,8 +110,8 @@ pub struct App {
     elsewhere: ServerSwitch,
     /// Watched jobs and pipelines.
     watched: Vec<watch::Watched>,
-    /// The pictures of the last frame.
-    pub pictures: Pictures,
+    /// The images of the last frame.
+    pub images: Images,
     /// The clickable areas of the last frame.
     hits: Hits,
     /// Actions deferred until no overlay is open.
@@ -182,7 +182,7 @@ impl App {
             last_run: 0,
             elsewhere: ServerSwitch::default(),
             watched: Vec::new(),
-            pictures: Pictures::default(),
+            images: Images::default(),
             hits: Hits::default(),
             behind: VecDeque::new(),
             now: setup.now,
@@ -290,7 +290,7 @@ impl App {
             outbox: &self.outbox,
             transfers: &self.transfers,
             runs: &self.runs,
-            pictures: &self.pictures,
+            images: &self.images,
             writing: self.overlays.iter().rev().find_map(|overlay| overlay.writing()),
             size: (frame::columns(self.size.0), self.size.1),
             hits: &self.hits,
@@ -307,7 +307,7 @@ impl App {
             Msg::Background(background) => {
                 self.background = Some(background);
                 self.theme = match self.theme_is_chosen {
-                    true => self.theme.clone().on(background),
+                    true => self.theme.clone().adapted_to(background),
                     false => Theme::for_background(background).with_depth(self.theme.depth()),
                 };
             }
@@ -449,7 +449,7 @@ impl App {
             Action::Theme(theme) => {
                 self.theme = *theme;
                 if let Some(background) = self.background {
-                    self.theme = self.theme.clone().on(background);
+                    self.theme = self.theme.clone().adapted_to(background);
                 }
                 self.theme_is_chosen = true;
             }

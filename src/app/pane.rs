@@ -14,7 +14,7 @@ use super::transfer::Transfers;
 use crate::api::identity::{AccessToken, GetOwnToken};
 use crate::api::{Endpoint, Host, Reply};
 use crate::store::{Load, Store, Want};
-use crate::ui::image::Pictures;
+use crate::ui::image::Images;
 use crate::ui::panels::Panels;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::trace::Patterns;
@@ -111,8 +111,8 @@ pub struct View<'a> {
     pub seen: &'a Seen,
     /// The drafts that are being sent.
     pub outbox: &'a Outbox,
-    /// The pictures, drawn by the terminal's own means if it has any.
-    pub pictures: &'a Pictures,
+    /// The images, drawn by the terminal's own means if it has any.
+    pub images: &'a Images,
     /// The current and past transfers.
     pub transfers: &'a Transfers,
     /// The custom commands that were started.

@@ -593,7 +593,7 @@ mod tests {
             seen: &Default::default(),
             outbox: &outbox,
             writing: None,
-            pictures: &crate::ui::image::Pictures::default(),
+            images: &crate::ui::image::Images::default(),
             transfers: &Default::default(),
             runs: &Default::default(),
             size: (80, 24),

@@ -144,7 +144,7 @@ impl QuickOpen {
             let Some(project) = project_of(request) else { continue };
             let project = Self::path(&paths, &project);
             let place = of(Subject::Job).project(project).item(job.id);
-            let about = format!("{} {}{}{}", job.name, job.status.as_str(), glyph::between(), job.r#ref);
+            let about = format!("{} {}{}{}", job.name, job.status.as_str(), glyph::separator(), job.r#ref);
             offers.add(registry::label(view.panes, &place), &about, "job", place);
         }
         for (_, user) in view.store.known::<User>().take(MOST) {

@@ -222,7 +222,7 @@ impl App {
     /// Returns whether the screen shows something that changes every second.
     pub(super) fn runs_a_clock(&self) -> bool {
         // In accessible mode, nothing changes by itself.
-        if self.elsewhere.away || glyph::words() {
+        if self.elsewhere.away || glyph::is_accessible() {
             return false;
         }
         let view = self.view_of();

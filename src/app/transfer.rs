@@ -100,7 +100,7 @@ pub fn file_name(name: &str) -> String {
 /// Sanitizes one part of a path that a server or an archive gives: replaces everything that hides, reorders, or has a
 /// meaning for a file system.
 pub fn plain_name(name: &str) -> String {
-    let fit = |c: char| if c.is_control() || text::hides(c) || "<>:\"/\\|?*".contains(c) { '_' } else { c };
+    let fit = |c: char| if c.is_control() || text::is_invisible(c) || "<>:\"/\\|?*".contains(c) { '_' } else { c };
     let name: String = name.chars().map(fit).collect();
     // These are devices on some systems, whatever follows the first dot.
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();

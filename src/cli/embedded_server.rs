@@ -119,7 +119,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
         place: launch.place,
         connection: Connection::new(Box::new(client), None),
         // The settings for other servers do not apply to the local server.
-        dial: connections::alone(),
+        dial: connections::no_other_servers(),
         open: None,
         drafts: launch.drafts,
     };

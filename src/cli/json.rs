@@ -1,6 +1,6 @@
 //! Prints response bodies to a terminal: indented JSON, with control characters escaped.
 
-use crate::ui::text::{hides, sanitize};
+use crate::ui::text::{is_invisible, sanitize};
 use serde_json::value::RawValue;
 use std::io::{self, Write};
 
@@ -77,7 +77,7 @@ fn begin_line(out: &mut impl Write, depth: usize) -> io::Result<()> {
 }
 
 fn put_char(out: &mut impl Write, c: char) -> io::Result<()> {
-    if !hides(c) && !c.is_control() {
+    if !is_invisible(c) && !c.is_control() {
         return out.write_all(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
     c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))

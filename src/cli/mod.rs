@@ -33,7 +33,7 @@ use tokio::runtime::{Builder, Runtime};
 /// Runs the program.
 pub fn main() -> ExitCode {
     crash::install();
-    crate::runtime::memory::give_back();
+    crate::runtime::memory::return_freed_memory();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -8,7 +8,7 @@ use super::{auth, embedded_server, open, threads};
 use crate::backend;
 use crate::runtime::welcome;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, popup, spot, text};
+use crate::ui::{cursor_hint, glyph, line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::path::Path;
@@ -91,7 +91,7 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
         };
         let number = format!("{} ", index + 1);
         // For screen readers, the line of the cursor contains the whole entry.
-        let beside = if glyph::words() { format!(": {about}") } else { String::new() };
+        let beside = if glyph::is_accessible() { format!(": {about}") } else { String::new() };
         let at = put(&[
             (format!("{mark} "), theme.style(Role::Mark)),
             (number, dim),
@@ -101,7 +101,7 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
         if index == selected {
             cursor = Some((at.x, at.y));
         }
-        if !glyph::words() {
+        if !glyph::is_accessible() {
             put(&[(format!("    {about}"), dim)]);
         }
         put(&[]);
@@ -110,8 +110,8 @@ fn draw(theme: &Theme, here: bool, selected: usize, area: Rect, buf: &mut Buffer
     put(&[(text::fit(more, inner.width.into()), dim)]);
     put(&[]);
     put(&[("Enter".into(), key), (" begin   ".into(), dim), ("q".into(), key), (" quit".into(), dim)]);
-    spot::take();
-    cursor.filter(|_| glyph::words())
+    cursor_hint::take();
+    cursor.filter(|_| glyph::is_accessible())
 }
 
 #[cfg(test)]

@@ -143,7 +143,7 @@ impl From<TestReport> for Report {
 
 /// Converts a test case from the server's API.
 fn case_of(suite: &str, told: TestCase) -> Case {
-    let cut = |text: &str, most: usize| text::start(text, most).to_owned();
+    let cut = |text: &str, most: usize| text::head_bytes(text, most).to_owned();
     let verdict = match told.status.as_str() {
         "success" => Verdict::Passed,
         "failed" => Verdict::Failed,
@@ -203,7 +203,7 @@ fn is_duration(seconds: &f64) -> bool {
 
 /// Parses a JUnit report. Returns `None` if the text is not one.
 pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
-    let head = text::start(text, HEAD);
+    let head = text::head_bytes(text, HEAD);
     if !head.contains("<testsuite") && !head.contains("<testcase") {
         return None;
     }
@@ -374,7 +374,7 @@ impl Reading {
 
 /// Appends as much of `more` as fits into the size limit.
 fn append(text: &mut String, more: &str) {
-    text.push_str(text::start(more, LONGEST.saturating_sub(text.len())));
+    text.push_str(text::head_bytes(more, LONGEST.saturating_sub(text.len())));
 }
 
 /// Returns the value of an attribute, cut to `most` bytes.
@@ -384,7 +384,7 @@ fn attribute(element: &BytesStart, name: &str, most: usize) -> String {
     let all = attributes.with_checks(false).flatten();
     let found = all.into_iter().find(|attribute| attribute.key.local_name().into_inner() == name);
     let whole = found.map(|attribute| plain(&attribute.value)).unwrap_or_default();
-    text::start(&whole, most).to_owned()
+    text::head_bytes(&whole, most).to_owned()
 }
 
 #[cfg(test)]

@@ -364,7 +364,7 @@ impl Detail<CommitSource> for CommitDetail {
     }
 
     fn fits(view: &View) -> bool {
-        view.size.0 >= panels::TWO
+        view.size.0 >= panels::TWO_PANELS_WIDTH
     }
 
     fn wants(&self, _: &Beside<'_, CommitSource>, view: &View) -> Vec<Want> {

@@ -139,7 +139,7 @@ impl ComparePane {
         if let (Some(from), Some(to), Some(taken)) = (from, to, &self.taken) {
             let cut = if taken.compare_timeout { "+" } else { "" };
             // In accessible mode, the glyph would repeat the word after the number.
-            let sign = |symbol: &str| if glyph::words() { String::new() } else { format!("{symbol} ") };
+            let sign = |symbol: &str| if glyph::is_accessible() { String::new() } else { format!("{symbol} ") };
             let ahead = text::count(taken.commits.len() as u64);
             right.push((format!("{}{ahead}{cut} ahead", sign(glyph::up())), style(Role::Added)));
             if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to, from) {

@@ -273,7 +273,7 @@ impl IssuePane {
         let (mark, role) = issues::state(issue);
         let mut spans = vec![(format!("{mark} {}", issue.state).into(), theme.style(role))];
         if let Some(tasks) = issue.task_completion_status.as_ref().filter(|tasks| tasks.count > 0) {
-            let words = format!("  {} of {}", tasks.completed_count, text::things(tasks.count, "task"));
+            let words = format!("  {} of {}", tasks.completed_count, text::count_noun(tasks.count, "task"));
             spans.push((words.into(), theme.style(Role::Dim)));
         }
         if issue.confidential {

@@ -201,7 +201,7 @@ impl ListSource for IssueSource {
             Cell::from((issue.milestone.as_ref().map(|m| m.title.clone()).unwrap_or_default(), Role::Dim)),
             Cell::from((assignees.join(" "), Role::User)),
             Cell::from((issue.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-            Cell::from((count(issue.user_notes_count, text::things(issue.user_notes_count, "note")), Role::Dim)),
+            Cell::from((count(issue.user_notes_count, text::count_noun(issue.user_notes_count, "note")), Role::Dim)),
             Cell::from((count(issue.upvotes, issue.upvotes.to_string()), Role::Dim)),
             Cell::from((
                 issue.due_date.as_ref().map(Time::to_string).unwrap_or_default(),

@@ -346,7 +346,7 @@ impl FactsSource for MilestoneSource {
     fn facts(&self, facts: &mut Details, view: &View, milestone: &Milestone) {
         let mut state = vec![(if is_active(milestone) { "open" } else { "closed" }.to_owned(), Role::Text)];
         if is_late(milestone, view.now) {
-            state.push((format!("{}past due", glyph::between()), Role::Failed));
+            state.push((format!("{}past due", glyph::separator()), Role::Failed));
         }
         facts.field("state", state, None);
         for (name, date) in [("start", &milestone.start_date), ("due", &milestone.due_date)] {

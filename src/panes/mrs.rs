@@ -198,7 +198,7 @@ fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -
         target => format!("{} {target}", glyph::arrow()),
     };
     let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
-    let notes = notes.map(|n| text::things(n, "note"));
+    let notes = notes.map(|n| text::count_noun(n, "note"));
     let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
     let milestone = merge_request.milestone.known();
     let news = last_seen::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));

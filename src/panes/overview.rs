@@ -91,7 +91,7 @@ impl Overview {
     /// Returns the width of the README text in columns; 0 if it is hidden. The panels fill the screen between the lines
     /// of the frame.
     fn readme_width(&self, view: &View) -> usize {
-        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(README).copied().flatten().map_or(0, |place| usize::from(place.width));
         width.saturating_sub(4).min(rendered_markdown::MEASURE)
     }
@@ -116,7 +116,7 @@ impl Overview {
     fn write(&mut self, view: &View) {
         let Some(project) = view.store.get(&self.query()).value else { return };
         self.facts.clear();
-        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(FACTS).copied().flatten().map_or(80, |place| usize::from(place.width)).saturating_sub(4);
         if !project.description().is_empty() {
             self.facts.prose(project.description(), width.clamp(20, rendered_markdown::MEASURE), 6, Role::Text);
@@ -132,7 +132,7 @@ impl Overview {
     fn write_what(&mut self, view: &View, project: &Project) {
         let mut kind = vec![(project.visibility().map_or("", |v| v.as_str()).to_owned(), Role::Text)];
         if project.archived.known() == Some(&true) {
-            kind.push((format!("{}archived", glyph::between()), Role::Warning));
+            kind.push((format!("{}archived", glyph::separator()), Role::Warning));
         }
         self.facts.field("visibility", kind, None);
         match project.import_status.known().map(String::as_str) {
@@ -176,7 +176,7 @@ impl Overview {
             })
             .collect();
         if !said.is_empty() {
-            self.facts.field("", vec![(said.join(glyph::between()), Role::Dim)], None);
+            self.facts.field("", vec![(said.join(glyph::separator()), Role::Dim)], None);
         }
     }
 
@@ -205,7 +205,7 @@ impl Overview {
         ];
         let mut pieces = vec![(text::bytes(sizes.storage_size), Role::Text)];
         for (name, size) in parts.into_iter().filter(|(_, size)| *size > 0) {
-            pieces.push((format!("{}{name} {}", glyph::between(), text::bytes(size)), Role::Dim));
+            pieces.push((format!("{}{name} {}", glyph::separator(), text::bytes(size)), Role::Dim));
         }
         self.facts.field("storage", pieces, None);
     }
@@ -256,7 +256,7 @@ impl Overview {
         }
         let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
         // Beside the README, there is little room for names, so the bars are shorter.
-        let beside = (panels::TWO..130).contains(&view.size.0);
+        let beside = (panels::TWO_PANELS_WIDTH..130).contains(&view.size.0);
         let most = people.iter().map(|person| person.commits).max().unwrap_or(0).max(1);
         for (index, person) in people.iter().take(NAMED).enumerate() {
             if index == 0 {
@@ -446,7 +446,7 @@ impl Pane for Overview {
         if let Some(place) = places.get(README).copied().flatten() {
             self.draw_readme(view, place, buf);
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

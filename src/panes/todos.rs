@@ -119,8 +119,8 @@ impl Todos {
     fn finish_all(&mut self, cx: &mut Cx) {
         let rows = todos::waiting(&cx.view);
         let all = match (rows.total, rows.more) {
-            (Some(total), _) => text::things(total, "pending to-do"),
-            (None, false) => text::things(rows.len() as u64, "pending to-do"),
+            (Some(total), _) => text::count_noun(total, "pending to-do"),
+            (None, false) => text::count_noun(rows.len() as u64, "pending to-do"),
             (None, true) => format!("{} pending to-dos", list::at_least(rows.len(), true)),
         };
         let question = format!("Mark all to-dos as done: {all}, whatever the filter shows? This cannot be undone.");

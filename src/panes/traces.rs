@@ -28,7 +28,7 @@ pub struct Traces {
 
 /// Returns the number of columns and rows of the grid for `count` traces. It may have too few places for all of them.
 fn grid(count: usize, area: Rect) -> (u16, u16) {
-    if glyph::words() {
+    if glyph::is_accessible() {
         return (1, 1);
     }
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
@@ -153,17 +153,17 @@ impl Traces {
         let sign = glyph::or_word(ci::sign(job).0, "");
         let again = viewer.newer_words(view).unwrap_or_default();
         let state = match viewer.lost(view) {
-            Some(word) => format!("{} {word}", glyph::sign("failed").0),
+            Some(word) => format!("{} {word}", glyph::status_glyph("failed").0),
             None => format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now)),
         };
         let facts = [again, state, viewer.note(view)];
         let mut facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
         // In a narrow title, the facts at the end are dropped first; the state is more important.
-        while facts.len() > 1 && text::width(&facts.join(glyph::between())) + 2 > usize::from(area.width) * 2 / 3 {
+        while facts.len() > 1 && text::width(&facts.join(glyph::separator())) + 2 > usize::from(area.width) * 2 / 3 {
             facts.pop();
         }
         let title = format!("#{} {}", job.id, job.name);
-        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::between()));
+        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::separator()));
         viewer.draw_small(view, body, buf, focused);
     }
 }
@@ -259,7 +259,7 @@ impl Pane for Traces {
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = self.here().map(|viewer| project::breadcrumbs(view, &viewer.project)).unwrap_or_default();
-        breadcrumbs.push(Breadcrumb::new(text::things(self.viewers.len() as u64, "trace"), Role::Title));
+        breadcrumbs.push(Breadcrumb::new(text::count_noun(self.viewers.len() as u64, "trace"), Role::Title));
         let live = self.viewers.iter().filter(|viewer| viewer.is_live(view)).filter_map(|viewer| viewer.job(view));
         let (runs, waits): (Vec<&Job>, Vec<&Job>) = live.partition(|job| job.status.is_running());
         for (jobs, word, role) in [(runs, "running", Role::Running), (waits, "waiting", Role::Pending)] {

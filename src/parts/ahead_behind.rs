@@ -76,7 +76,7 @@ pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
     let number = |found: (usize, bool)| if found == (0, false) { String::new() } else { number_of(found) };
     match (ahead(view, project, tip, base), ahead(view, project, base, tip)) {
         (Some(behind), Some(ahead)) => {
-            if glyph::words() {
+            if glyph::is_accessible() {
                 let words = format!("{} behind, {} ahead", number_of(behind), number_of(ahead));
                 return Cell::from((words, Role::Dim));
             }

@@ -9,7 +9,7 @@ use crate::app::command::Motion;
 use crate::app::pane::View;
 use crate::store::{Revision, Rows};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, panels, spot, state, text};
+use crate::ui::{cursor_hint, glyph, line, panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -160,7 +160,7 @@ impl Board {
         let title = format!("pipeline {}", self.pipeline.unwrap_or_default());
         let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::sanitize(&user.username)));
         let facts: Vec<String> = status.into_iter().chain(by).collect();
-        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::between()));
+        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::separator()));
         if rows.is_empty() {
             match rows.error {
                 Some(error) => super::list::failure(view, body, buf, error),
@@ -171,13 +171,13 @@ impl Board {
         }
         let (x, y) = self.cursor_position().unwrap_or_default();
         // In accessible mode only one stage is shown, because jobs of several stages on one line would be read as one.
-        let fit = if glyph::words() { 1 } else { usize::from(body.width / MIN_STAGE_WIDTH) };
+        let fit = if glyph::is_accessible() { 1 } else { usize::from(body.width / MIN_STAGE_WIDTH) };
         let fit = fit.clamp(1, self.stages.len().max(1));
-        let width = (body.width / fit as u16).min(if glyph::words() { body.width } else { MAX_STAGE_WIDTH });
+        let width = (body.width / fit as u16).min(if glyph::is_accessible() { body.width } else { MAX_STAGE_WIDTH });
         let from = (x + 1).saturating_sub(fit);
         let tallest = self.stages.iter().map(|stage| stage.jobs.len()).max().unwrap_or_default();
         let below = body.height.saturating_sub(u16::try_from(tallest).unwrap_or(u16::MAX).saturating_add(2));
-        let shows_details = below >= MIN_DETAILS_HEIGHT && !glyph::words();
+        let shows_details = below >= MIN_DETAILS_HEIGHT && !glyph::is_accessible();
         let body = Rect { height: if shows_details { body.height - below } else { body.height }, ..body };
         for (place, (index, stage)) in self.stages.iter().enumerate().skip(from).take(fit).enumerate() {
             let column = Rect { x: body.x + place as u16 * width, width, ..body };
@@ -250,7 +250,7 @@ impl Board {
                 let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
                 line::set(buf, at.x, at.y, glyph::mark(), 1, mark);
                 if focused {
-                    spot::select(at.x, at.y);
+                    cursor_hint::set_selected(at.x, at.y);
                 }
             }
             let (sign, role) = ci::sign(job);

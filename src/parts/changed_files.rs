@@ -17,7 +17,7 @@ use crate::app::pane::View;
 use crate::app::state::ViewedFiles;
 use crate::store::{Want, Work};
 use crate::ui::diff::{
-    self, DiffDoc, DiffOptions, DrawnPictures, FileDiff, Found, HunkStyles, Inset, Layout, Moved, Place, Side,
+    self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, ImagePair, Inset, Layout, Moved, RowContent, Side,
 };
 use crate::ui::doc::DocState;
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -105,7 +105,7 @@ pub struct Changes {
     ask: Option<expansion::ExpandRequest>,
     /// The images that are being drawn, and those that are shown.
     pictures: Option<Pictures>,
-    shown_pictures: Vec<(Inset, Arc<DrawnPictures>)>,
+    shown_pictures: Vec<(Inset, Arc<ImagePair>)>,
     /// The error message below the diff.
     trouble: Option<String>,
     viewed: ViewedFiles,
@@ -242,7 +242,7 @@ impl Changes {
         }
         let side = if spot.old { Side::Old } else { Side::New };
         let line = spot.line.and_then(|line| doc.row_of_line(file, line, side));
-        let row = line.or_else(|| doc.row(Place::File { file })).unwrap_or(0);
+        let row = line.or_else(|| doc.row(RowContent::File { file })).unwrap_or(0);
         self.scroll.goto(row, doc.len());
         true
     }
@@ -285,13 +285,13 @@ impl Changes {
     /// the next draw, because the last one may have had another size, or there may have been none yet.
     fn arrange(&mut self, view: &View) {
         let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
-        let diff = self.panels.places(whole, &ASKS).get(DIFF).copied().flatten();
+        let diff = self.panels.areas(whole, &ASKS).get(DIFF).copied().flatten();
         let width = diff.unwrap_or(whole).width;
         let by_width = if width >= WIDE { Layout::Split } else { Layout::Unified };
-        let layout = self.layout.filter(|_| !glyph::words()).unwrap_or(by_width);
+        let layout = self.layout.filter(|_| !glyph::is_accessible()).unwrap_or(by_width);
         let Some(doc) = self.doc.as_mut().filter(|doc| doc.layout() != layout) else { return };
         let before = self.scroll.at(doc.len());
-        let place = doc.place(before);
+        let place = doc.content(before);
         doc.set_layout(layout);
         let now = place.and_then(|place| doc.row(place)).unwrap_or(0);
         self.scroll.cursor = now;
@@ -311,7 +311,7 @@ impl Changes {
                 Some(styles) => doc.insert(piece, styles.clone()),
                 // A piece that is not ready is skipped, because one of another hunk may be.
                 None => {
-                    let row = doc.row(Place::Hunk { file: piece.0, hunk: piece.1 });
+                    let row = doc.row(RowContent::Hunk { file: piece.0, hunk: piece.1 });
                     let Some(next) = row.and_then(|row| doc.next_hunk(row.max(from))) else { break };
                     from = next;
                 }
@@ -347,7 +347,7 @@ impl Changes {
         let foot = u16::from(error.is_some());
         let body = Rect { height: area.height.saturating_sub(foot), ..area };
         let places = self.panels.layout(body, &ASKS);
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
         let place = |index: usize| places.get(index).copied().flatten();
         let (files, diff) = match (place(FILES), place(DIFF)) {
             (Some(files), None) => self.stacked(files),
@@ -372,7 +372,7 @@ impl Changes {
     fn stacked(&self, area: Rect) -> (Option<Rect>, Option<Rect>) {
         let rows = 1 + self.nodes.len().max(MIN_ROWS);
         let height = u16::try_from(rows).ok().filter(|height| *height <= area.height / 2);
-        let Some(height) = height.filter(|_| !self.panels.zoomed() && !glyph::words()) else {
+        let Some(height) = height.filter(|_| !self.panels.zoomed() && !glyph::is_accessible()) else {
             return (Some(area), None);
         };
         let below = Rect { y: area.y + height, height: area.height - height, ..area };
@@ -394,12 +394,12 @@ impl Changes {
             line::draw(buf, at, &[(format!(" {}", text::sanitize(trouble)), theme.style(Role::Warning))]);
         }
         let (match_style, current) = (theme.style(Role::Match), theme.style(Role::MatchCurrent));
-        let here = doc.place(self.row());
-        let marks = |place: Place| {
+        let here = doc.content(self.row());
+        let marks = |place: RowContent| {
             let Some(found) = &self.found else { return Vec::new() };
             let hits = match place {
-                Place::File { file } => found.on(file, None),
-                Place::Line { file, line, .. } => found.on(file, Some(line)),
+                RowContent::File { file } => found.on(file, None),
+                RowContent::Line { file, line, .. } => found.on(file, Some(line)),
                 _ => return Vec::new(),
             };
             let style = if Some(place) == here { current } else { match_style };
@@ -417,7 +417,7 @@ impl Changes {
         let file = at.and_then(|at| doc.files().get(at));
         let mut left = file.map(|file| file.title()).unwrap_or_default();
         if let Some(section) = doc.section(row) {
-            left.push_str(&format!(" {}{}", glyph::between(), text::fit(section, 60)));
+            left.push_str(&format!(" {}{}", glyph::separator(), text::fit(section, 60)));
         }
         let mut facts = Vec::new();
         facts.extend(self.matches(doc));
@@ -425,7 +425,7 @@ impl Changes {
         facts.extend(self.wrap.then(|| "wrapped".to_owned()));
         facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
         facts.push(format!("{}/{}", at.map_or(0, |at| at + 1), text::count(doc.files().len() as u64)));
-        (left, facts.join(glyph::between()))
+        (left, facts.join(glyph::separator()))
     }
 
     /// Returns a summary of the search, or `None` without a query.
@@ -448,13 +448,13 @@ impl Changes {
     /// Returns the position of the cursor in the terms of a search: the file, and a line of it.
     fn key(&self, doc: &DiffDoc) -> (usize, Option<usize>) {
         let row = self.row();
-        match doc.place(row) {
-            Some(Place::Line { file, line, .. }) => (file, Some(line)),
-            Some(Place::Hunk { file, hunk }) => {
+        match doc.content(row) {
+            Some(RowContent::Line { file, line, .. }) => (file, Some(line)),
+            Some(RowContent::Hunk { file, hunk }) => {
                 let start = doc.files().get(file).and_then(|file| file.hunks.get(hunk)).map(|hunk| hunk.lines.start);
                 (file, start.and_then(|start| start.checked_sub(1)))
             }
-            Some(Place::Inset { file, .. }) => (file, self.line_near(row, file)),
+            Some(RowContent::Inset { file, .. }) => (file, self.line_near(row, file)),
             Some(place) => (place.file(), None),
             None => (0, None),
         }
@@ -470,7 +470,7 @@ impl Changes {
 
     /// Returns the index of the file at the cursor of the diff.
     fn file(&self) -> Option<usize> {
-        self.doc.as_ref()?.place(self.row()).map(Place::file)
+        self.doc.as_ref()?.content(self.row()).map(RowContent::file)
     }
 
     /// Returns whether the changes are loaded.
@@ -486,10 +486,10 @@ impl Changes {
     /// Returns the file and line under the cursor.
     pub fn spot(&self) -> Option<FileLocation> {
         let doc = self.doc.as_ref()?;
-        let place = doc.place(self.row())?;
+        let place = doc.content(self.row())?;
         let file = doc.files().get(place.file())?;
         let line = match place {
-            Place::Line { line, .. } => file.lines.get(line),
+            RowContent::Line { line, .. } => file.lines.get(line),
             _ => None,
         };
         let old = line.is_some_and(|line| line.new().is_none());
@@ -500,7 +500,7 @@ impl Changes {
     pub fn line_text(&self) -> Option<String> {
         let doc = self.doc.as_ref()?;
         let row = self.row();
-        matches!(doc.place(row)?, Place::Line { .. }).then(|| doc.text(row).into_owned())
+        matches!(doc.content(row)?, RowContent::Line { .. }).then(|| doc.text(row).into_owned())
     }
 
     /// Returns whether all parts of the reply are parsed.

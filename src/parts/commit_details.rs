@@ -77,8 +77,8 @@ fn signature(shown: &CommitView, view: &View, details: &mut Details) {
     };
     let status = signature.verification_status.as_str();
     let (mark, role) = match status {
-        "verified" | "verified_system" => (glyph::sign("success").0, Role::Success),
-        "revoked_key" => (glyph::sign("failed").0, Role::Failed),
+        "verified" | "verified_system" => (glyph::status_glyph("success").0, Role::Success),
+        "revoked_key" => (glyph::status_glyph("failed").0, Role::Failed),
         _ => (glyph::dot(), Role::Warning),
     };
     let mut pieces = vec![(format!("{mark} {}", status.replace('_', " ")), role)];
@@ -128,7 +128,7 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
     let rows: Rows<'_, CommitStatus> = view.store.list(&shown.statuses_query());
     let widest = rows.iter().map(|status| text::width(&status.name)).max().unwrap_or(0).min(24);
     for (index, status) in rows.iter().enumerate() {
-        let (mark, role) = glyph::sign(status.status.as_str());
+        let (mark, role) = glyph::status_glyph(status.status.as_str());
         let mut pieces = vec![
             (format!("{mark} {:<9} ", status.status.as_str()), role),
             (text::pad(&status.name, widest), Role::Text),

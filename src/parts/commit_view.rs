@@ -138,7 +138,7 @@ impl CommitView {
     fn facts(&self, view: &View, commit: &Commit) -> Pieces {
         let mut facts: Pieces = vec![(commit.author_name.clone(), Role::User)];
         let mut fact = |words: String, role: Role| {
-            facts.push((glyph::between().to_owned(), Role::Faint));
+            facts.push((glyph::separator().to_owned(), Role::Faint));
             facts.push((words, role));
         };
         let when = list::beside(age(view, commit.when()));
@@ -151,7 +151,7 @@ impl CommitView {
             facts.push((format!(" −{}", text::count(stats.deletions)), Role::Removed));
         }
         if let Some(status) = commit.status.known().filter(|s| !s.is_empty()) {
-            facts.push((glyph::between().to_owned(), Role::Faint));
+            facts.push((glyph::separator().to_owned(), Role::Faint));
             facts.push(glyph::labeled(status));
         }
         facts

@@ -187,7 +187,7 @@ impl Listing {
     /// Switches to the rows of the typed filter.
     fn turn(&mut self) {
         self.shown.clone_from(&self.filter_text);
-        self.state.rewind();
+        self.state.reset_to_top();
         if self.filter_text.is_empty() {
             // Restore the position until the row is found, or if it is not found.
             self.state.goto(self.before.0, self.before.1);
@@ -260,7 +260,7 @@ impl Listing {
         let len = self.len(rows);
         let whole = rows.settled(self.pages());
         let picks = &self.picks;
-        let lost = self.state.sync_while(len, whole, |index| picks.at(rows, index).map(&key).unwrap_or_default());
+        let lost = self.state.sync_loading(len, whole, |index| picks.at(rows, index).map(&key).unwrap_or_default());
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
         if rows.more && near >= len && rows.len() < FILTERED.max(len + 1) {
             self.more_pages = self.more_pages.max(rows.pages());
@@ -284,7 +284,7 @@ impl Listing {
             Some(index) => {
                 // It may be at the index of the row that was selected before.
                 self.state.select(index, self.len(rows));
-                self.state.want(wanted);
+                self.state.select_key(wanted);
                 self.reveal = None;
             }
             None if rows.more && rows.pages() < HUNTED && !expected => {
@@ -386,7 +386,7 @@ impl Listing {
             let dim = drawn.dim || behind;
             drawn.dim(dim)
         });
-        for (index, head) in self.state.heads() {
+        for (index, head) in self.state.header_areas() {
             view.hits.add(head, Hit::Column(index));
         }
     }
@@ -490,7 +490,7 @@ pub fn day(time: &crate::api::Time) -> String {
 
 /// Returns an [`age`] for a sentence: `3h ago`, or `3 hours ago` for screen readers; empty without an age.
 pub fn ago(age: &str) -> String {
-    let age = if glyph::words() { in_words(age) } else { age.to_owned() };
+    let age = if glyph::is_accessible() { in_words(age) } else { age.to_owned() };
     match age.as_str() {
         "" => String::new(),
         "now" => "just now".into(),
@@ -502,7 +502,7 @@ pub fn ago(age: &str) -> String {
 
 /// Returns an [`age`] for use beside other words: as short as in a column, or like [`ago`] for screen readers.
 pub fn beside(age: String) -> String {
-    if glyph::words() { ago(&age) } else { age }
+    if glyph::is_accessible() { ago(&age) } else { age }
 }
 
 /// Spells out an [`age`]: `3 hours`.
@@ -511,7 +511,7 @@ fn in_words(age: &str) -> String {
     let units = [('m', "minute"), ('h', "hour"), ('d', "day"), ('w', "week"), ('y', "year")];
     let spelled = units.into_iter().find_map(|(letter, unit)| {
         let number = age.strip_suffix(letter)?.parse().ok()?;
-        Some(text::things(number, unit))
+        Some(text::count_noun(number, unit))
     });
     format!("{before}{}", spelled.as_deref().unwrap_or(age))
 }

@@ -235,7 +235,7 @@ impl<S: ListSource> ListPane<S> {
     fn width(&self, panel: usize, view: &View) -> usize {
         let screen = Rect::new(0, 0, view.size.0, view.size.1);
         let places =
-            if S::Detail::fits(view) { self.panels.places(screen, S::WIDTHS) } else { Self::list_alone(screen) };
+            if S::Detail::fits(view) { self.panels.areas(screen, S::WIDTHS) } else { Self::list_alone(screen) };
         places.get(panel).copied().flatten().map_or(0, |place| usize::from(place.width))
     }
 
@@ -405,7 +405,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         }
         self.areas.set(areas);
         if S::Detail::fits(view) {
-            self.panels.rules(buf, view.theme);
+            self.panels.draw_dividers(buf, view.theme);
         }
     }
 

@@ -208,7 +208,7 @@ impl<'a> Details<'a> {
         match (count.unresolved, count.cut) {
             (0, _) => Cell::empty(),
             (unresolved, true) => (format!("{unresolved}+ threads"), Role::Warning).into(),
-            (unresolved, false) => (text::things(unresolved as u64, "thread"), Role::Warning).into(),
+            (unresolved, false) => (text::count_noun(unresolved as u64, "thread"), Role::Warning).into(),
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a> Details<'a> {
     pub fn size(&self) -> Cell {
         let Some(files) = self.files().filter(|_| self.shown.size && self.is_open()) else { return Cell::empty() };
         let files = match files.parse() {
-            Ok(files) => text::things(files, "file"),
+            Ok(files) => text::count_noun(files, "file"),
             Err(_) => format!("{} files", text::sanitize(files)),
         };
         let cell = Cell::from((files, Role::Dim));

@@ -435,7 +435,7 @@ impl Notes {
         if line == 0 {
             let author = note.author.as_ref().map(|author| author.name.clone()).unwrap_or_default();
             let when = ago(&age(view, note.created_at.as_ref()));
-            let dot = glyph::between();
+            let dot = glyph::separator();
             let edited = if note.is_edited() { format!("{dot}edited") } else { String::new() };
             let mut spans: Vec<(std::borrow::Cow<'static, str>, ratatui::style::Style)> = vec![
                 (author.into(), theme.style(if note.system { Role::Dim } else { Role::User })),

@@ -54,7 +54,7 @@ pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     facts.field("name", vec![(user.name.clone(), Role::Title)], None);
     facts.field("user", vec![(format!("@{}", user.username), Role::User)], None);
     let mut value = vec![(format!("{sign} {word}"), role)];
-    value.extend(marks(user).into_iter().map(|mark| (format!("{}{mark}", glyph::between()), Role::Warning)));
+    value.extend(marks(user).into_iter().map(|mark| (format!("{}{mark}", glyph::separator()), Role::Warning)));
     facts.field("state", value, None);
     let bio = user.bio.known().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {
@@ -107,7 +107,7 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     }
     let mut may = Vec::new();
     if let Some(limit) = user.projects_limit.known() {
-        may.push(format!("{} at most", text::things(*limit, "project")));
+        may.push(format!("{} at most", text::count_noun(*limit, "project")));
     }
     if user.can_create_group.known() == Some(&true) {
         may.push("groups".into());

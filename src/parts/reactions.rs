@@ -86,7 +86,7 @@ struct Given<'a> {
 
 /// Returns the emoji character if it is known and can be drawn, or else the name between colons.
 fn sign(name: &str) -> Cow<'static, str> {
-    match emoji::sign(name).filter(|_| !glyph::ascii()) {
+    match emoji::sign(name).filter(|_| !glyph::is_ascii()) {
         Some(sign) => sign.into(),
         None => format!(":{}:", text::fit(name, NAME)).into(),
     }
@@ -237,7 +237,7 @@ impl Source for Choices {
         let item = |name: &&str| {
             let known = given.iter().find(|one| one.name == *name);
             let own = known.and_then(|one| one.own);
-            let label = match emoji::sign(name).filter(|_| !glyph::ascii()) {
+            let label = match emoji::sign(name).filter(|_| !glyph::is_ascii()) {
                 Some(sign) => format!("{sign}  {name}"),
                 None => format!(":{name}:"),
             };

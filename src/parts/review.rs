@@ -30,7 +30,7 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
         "reopened" => "opened",
         other => other,
     };
-    let (mark, role) = glyph::sign(word);
+    let (mark, role) = glyph::status_glyph(word);
     let word = if word == "opened" { "open" } else { word };
     (mark, word, role)
 }

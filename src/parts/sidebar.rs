@@ -14,7 +14,7 @@ pub const WIDTH: usize = COLUMNS as usize - 4;
 
 /// Returns whether the screen is wide enough for the sidebar; otherwise the facts are above the text.
 pub fn is_wide(view: &View) -> bool {
-    view.size.0 >= panels::THREE
+    view.size.0 >= panels::THREE_PANELS_WIDTH
 }
 
 /// Returns the width that is left for the text, in columns.

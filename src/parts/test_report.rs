@@ -68,7 +68,7 @@ pub fn refused(error: &Error) -> Option<(&'static str, &'static str)> {
 /// Returns the summary for totals, in one line.
 pub fn totals(totals: &TestTotals) -> String {
     let failed = totals.failed.saturating_add(totals.error);
-    let mut facts = vec![text::things(totals.count, "test")];
+    let mut facts = vec![text::count_noun(totals.count, "test")];
     for (count, word) in [(failed, "failed"), (totals.skipped, "skipped")] {
         if count > 0 {
             facts.push(format!("{} {word}", text::count(count)));
@@ -80,7 +80,7 @@ pub fn totals(totals: &TestTotals) -> String {
     if totals.time > 0.0 {
         facts.push(seconds(totals.time));
     }
-    facts.join(glyph::between())
+    facts.join(glyph::separator())
 }
 
 /// Formats the duration of a test, which is often less than a second.
@@ -186,10 +186,10 @@ impl Table {
         let len = report.cases.len();
         let lines = self.case(report).map_or(0, |case| self.lines(case).len());
         match motion {
-            Motion::Left if self.whole && self.said.left > 0 => self.said.left_by(-(doc::SIDEWAYS as isize)),
+            Motion::Left if self.whole && self.said.left > 0 => self.said.left_by(-(doc::SCROLL_COLUMNS as isize)),
             Motion::Left if self.whole => self.whole = false,
             Motion::Left => return false,
-            Motion::Right if self.whole => self.said.left_by(doc::SIDEWAYS as isize),
+            Motion::Right if self.whole => self.said.left_by(doc::SCROLL_COLUMNS as isize),
             Motion::Right => {}
             Motion::First if self.whole => self.said.first(),
             Motion::Last if self.whole => self.said.last(lines),

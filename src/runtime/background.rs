@@ -8,9 +8,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// The time during which Esc may be the start of a reply.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum pause within a reply.
-const PAUSE: Duration = Duration::from_millis(60);
+const MAX_PAUSE: Duration = Duration::from_millis(60);
 
 /// The interpretation of a key.
 #[derive(Debug, PartialEq)]
@@ -20,13 +20,13 @@ pub enum Reply {
     /// A complete reply: whether the background is light.
     Background(bool),
     /// A key that may be part of a reply.
-    Held,
+    Pending,
 }
 
 /// A detector of the reply among the keys.
 pub struct Watch {
     until: Option<Instant>,
-    held: Vec<KeyEvent>,
+    pending: Vec<KeyEvent>,
     text: String,
     last: Instant,
 }
@@ -35,19 +35,19 @@ impl Watch {
     /// Starts watching if the query was sent.
     pub fn new(asked: bool) -> Watch {
         let now = Instant::now();
-        Watch { until: asked.then(|| now + PATIENCE), held: Vec::new(), text: String::new(), last: now }
+        Watch { until: asked.then(|| now + REPLY_TIMEOUT), pending: Vec::new(), text: String::new(), last: now }
     }
 
     /// Returns the time until which held keys wait, or `None` if there are none.
     pub fn deadline(&self) -> Option<Duration> {
-        (!self.held.is_empty()).then(|| (self.last + PAUSE).saturating_duration_since(Instant::now()))
+        (!self.pending.is_empty()).then(|| (self.last + MAX_PAUSE).saturating_duration_since(Instant::now()))
     }
 
     /// Returns keys that were held for a reply that did not continue.
     pub fn expired(&mut self) -> Vec<KeyEvent> {
-        if !self.held.is_empty() && self.last.elapsed() >= PAUSE {
+        if !self.pending.is_empty() && self.last.elapsed() >= MAX_PAUSE {
             self.text.clear();
-            return std::mem::take(&mut self.held);
+            return std::mem::take(&mut self.pending);
         }
         Vec::new()
     }
@@ -56,7 +56,7 @@ impl Watch {
     pub fn take(&mut self, key: KeyEvent) -> Reply {
         let Some(until) = self.until else { return Reply::Keys(vec![key]) };
         // A late reply must not be typed into the interface. Esc cannot wait for one forever, but `Alt-]` can.
-        let late = Instant::now() >= until && self.held.is_empty();
+        let late = Instant::now() >= until && self.pending.is_empty();
         if late && !(key.code == KeyCode::Char(']') && key.modifiers.contains(KeyModifiers::ALT)) {
             return Reply::Keys(vec![key]);
         }
@@ -77,24 +77,24 @@ impl Watch {
             self.text.truncate(before);
             return self.give_up(key);
         }
-        self.held.push(key);
+        self.pending.push(key);
         self.last = Instant::now();
         if self.text.ends_with('\x07') || self.text.ends_with("\x1b\\") {
             let answer = luminance(&self.text);
             self.until = None;
-            let keys = std::mem::take(&mut self.held);
+            let keys = std::mem::take(&mut self.pending);
             self.text.clear();
             return match answer {
                 Some(luminance) => Reply::Background(luminance > 0.5),
                 None => Reply::Keys(keys),
             };
         }
-        Reply::Held
+        Reply::Pending
     }
 
     fn give_up(&mut self, key: KeyEvent) -> Reply {
         self.text.clear();
-        let mut keys = std::mem::take(&mut self.held);
+        let mut keys = std::mem::take(&mut self.pending);
         keys.push(key);
         Reply::Keys(keys)
     }
@@ -130,8 +130,8 @@ mod tests {
     fn an_answer_tells_dark_from_light_and_types_nothing() {
         for (answer, light) in [("11;rgb:ffff/ffff/f0f0", true), ("11;rgb:10/13/18", false)] {
             let mut watch = Watch::new(true);
-            assert_eq!(watch.take(key(']', KeyModifiers::ALT)), Reply::Held);
-            assert!(feed(&mut watch, answer).iter().all(|r| *r == Reply::Held));
+            assert_eq!(watch.take(key(']', KeyModifiers::ALT)), Reply::Pending);
+            assert!(feed(&mut watch, answer).iter().all(|r| *r == Reply::Pending));
             assert_eq!(watch.take(key('\\', KeyModifiers::ALT)), Reply::Background(light));
             assert_eq!(watch.take(key('j', KeyModifiers::NONE)), Reply::Keys(vec![key('j', KeyModifiers::NONE)]));
         }
@@ -143,8 +143,8 @@ mod tests {
         watch.until = Some(Instant::now());
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
         assert_eq!(watch.take(escape), Reply::Keys(vec![escape]));
-        assert_eq!(watch.take(key(']', KeyModifiers::ALT)), Reply::Held);
-        assert!(feed(&mut watch, "11;rgb:ffff/ffff/ffff").iter().all(|r| *r == Reply::Held));
+        assert_eq!(watch.take(key(']', KeyModifiers::ALT)), Reply::Pending);
+        assert!(feed(&mut watch, "11;rgb:ffff/ffff/ffff").iter().all(|r| *r == Reply::Pending));
         assert_eq!(watch.take(key('\\', KeyModifiers::ALT)), Reply::Background(true));
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn keys_of_a_person_are_handed_on_in_order() {
         let mut watch = Watch::new(true);
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
-        assert_eq!(watch.take(escape), Reply::Held);
+        assert_eq!(watch.take(escape), Reply::Pending);
         assert_eq!(watch.take(key('j', KeyModifiers::NONE)), Reply::Keys(vec![escape, key('j', KeyModifiers::NONE)]));
         assert_eq!(watch.take(key('k', KeyModifiers::NONE)), Reply::Keys(vec![key('k', KeyModifiers::NONE)]));
     }

@@ -15,11 +15,11 @@ use std::thread::JoinHandle;
 use std::time::SystemTime;
 
 /// Maximum size in bytes of a cached reply. Larger ones are faster to request than to cache.
-const LARGEST: usize = 4 << 20;
+const MAX_REPLY_BYTES: usize = 4 << 20;
 /// Maximum size in bytes of a cache folder. The oldest files are removed to make room.
-const ROOM: u64 = 256 << 20;
+const MAX_FOLDER_BYTES: u64 = 256 << 20;
 /// Maximum number of replies waiting to be written. If the disk is slower than the server, some are not cached.
-const QUEUE: usize = 64;
+const QUEUE_LEN: usize = 64;
 
 /// The header before the body in a file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,8 +76,8 @@ impl Cache {
 
     /// Schedules a reply to be cached. Replies that contain a token, or variables of a pipeline, are never cached.
     pub fn put(&mut self, request: &Request, response: &Response, now: Timestamp) {
-        let is_secret = request.route.ends_with("/variables") || names_a_token(&response.body);
-        if response.body.len() > LARGEST || is_secret {
+        let is_secret = request.route.ends_with("/variables") || contains_token(&response.body);
+        if response.body.len() > MAX_REPLY_BYTES || is_secret {
             return;
         }
         let head = Head {
@@ -90,14 +90,14 @@ impl Cache {
         let path = self.path(request);
         let (sender, _) = self.writer.get_or_insert_with(|| {
             let folder = self.folder.clone();
-            let (sender, inbox) = sync_channel::<Job>(QUEUE);
+            let (sender, inbox) = sync_channel::<Job>(QUEUE_LEN);
             let thread = std::thread::spawn(move || {
-                let mut written = ROOM;
+                let mut written = MAX_FOLDER_BYTES;
                 for (path, head, body) in inbox {
                     // Checked at first, and then whenever an eighth of the room was written.
                     written += body.len() as u64;
-                    if written > ROOM / 8 {
-                        make_room(&folder, ROOM);
+                    if written > MAX_FOLDER_BYTES / 8 {
+                        make_room(&folder, MAX_FOLDER_BYTES);
                         written = 0;
                     }
                     if let Err(error) = write(&path, &head, &body) {
@@ -151,12 +151,12 @@ fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
 
 /// Returns whether a body contains a token. Tokens of runners and hooks are sent to users with access, and must not be
 /// written to disk.
-fn names_a_token(body: &[u8]) -> bool {
+fn contains_token(body: &[u8]) -> bool {
     memchr::memmem::find(body, b"token\":").is_some()
 }
 
-/// If `folder` is larger than `room`, removes the oldest files until it has at most three quarters of that size.
-fn make_room(folder: &Path, room: u64) {
+/// If `folder` is larger than `max_bytes`, removes the oldest files until it has at most three quarters of that size.
+fn make_room(folder: &Path, max_bytes: u64) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
         .flatten()
@@ -165,17 +165,17 @@ fn make_room(folder: &Path, room: u64) {
             Some((about.modified().ok()?, about.len(), entry.path()))
         })
         .collect();
-    let mut held: u64 = files.iter().map(|(_, len, _)| len).sum();
-    if held <= room {
+    let mut size: u64 = files.iter().map(|(_, len, _)| len).sum();
+    if size <= max_bytes {
         return;
     }
     files.sort();
     for (_, len, path) in files {
-        if held <= room / 4 * 3 {
+        if size <= max_bytes / 4 * 3 {
             break;
         }
         if fs::remove_file(path).is_ok() {
-            held -= len;
+            size -= len;
         }
     }
 }

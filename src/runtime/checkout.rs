@@ -19,10 +19,10 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     if output.status.success() {
         return Ok(text(&output.stdout));
     }
-    let complaint = text(&output.stderr);
-    let said = complaint.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-    let said = said.or(complaint.lines().next()).unwrap_or("it failed without a word");
-    Err(said.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned())
+    let errors = text(&output.stderr);
+    let message = errors.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let message = message.or(errors.lines().next()).unwrap_or("it failed without a word");
+    Err(message.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned())
 }
 
 /// Performs a checkout.

@@ -1,6 +1,6 @@
 //! Copying to the clipboard with programs of the desktop, or with tmux, if the terminal may not support it.
 
-use super::terminal::takes_copies;
+use super::terminal::supports_osc52;
 use crate::system::programs;
 use std::io;
 use std::process::Stdio;
@@ -9,13 +9,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 /// The time that a program gets to read the text. Some stay in the background to serve it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const COPY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns the programs to try, in order, each with its arguments. Empty if the terminal is known to support copying.
-pub fn programs(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'static [&'static str]> {
+pub fn copy_commands(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'static [&'static str]> {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     let mut found: Vec<&'static [&'static str]> = Vec::new();
-    if takes_copies(variable) {
+    if supports_osc52(variable) {
         return found;
     }
     if is_set("TMUX") {
@@ -45,27 +45,27 @@ pub fn programs(variable: impl Fn(&str) -> Option<String> + Copy) -> Vec<&'stati
 /// # Errors
 ///
 /// Returns the reason if none succeeded.
-pub async fn copy(programs: &[&'static [&'static str]], text: &str) -> Result<&'static str, String> {
-    let mut why = "no program for the clipboard was found".to_owned();
-    for words in programs {
+pub async fn copy(commands: &[&'static [&'static str]], text: &str) -> Result<&'static str, String> {
+    let mut last_error = "no program for the clipboard was found".to_owned();
+    for words in commands {
         let Some((name, arguments)) = words.split_first() else { continue };
-        match give(name, arguments, text).await {
+        match pipe_to(name, arguments, text).await {
             Ok(()) => return Ok(name),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => why = format!("{name}: {error}"),
+            Err(error) => last_error = format!("{name}: {error}"),
         }
     }
-    Err(why)
+    Err(last_error)
 }
 
-async fn give(name: &str, arguments: &[&str], text: &str) -> io::Result<()> {
+async fn pipe_to(name: &str, arguments: &[&str], text: &str) -> io::Result<()> {
     let mut command = tokio::process::Command::from(programs::command(name));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // A C-c typed in labscope must not reach the program.
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command.spawn()?;
-    let hand_over = async {
+    let write_and_wait = async {
         if let Some(mut input) = child.stdin.take() {
             input.write_all(text.as_bytes()).await?;
         }
@@ -74,7 +74,7 @@ async fn give(name: &str, arguments: &[&str], text: &str) -> io::Result<()> {
             status => Err(io::Error::other(format!("it exited with {status}"))),
         }
     };
-    timeout(PATIENCE, hand_over).await.unwrap_or_else(|_| Err(io::Error::other("it did not answer")))
+    timeout(COPY_TIMEOUT, write_and_wait).await.unwrap_or_else(|_| Err(io::Error::other("it did not answer")))
 }
 
 #[cfg(test)]
@@ -91,7 +91,8 @@ mod tests {
             (&[("TERM", "tmux-256color"), ("TMUX", "x"), ("SSH_CONNECTION", "a b")], &["tmux"]),
         ];
         for (pairs, names) in cases {
-            let found = programs(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()));
+            let found =
+                copy_commands(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()));
             let found: Vec<_> = found.iter().filter(|words| words[0] != "pbcopy").map(|words| words[0]).collect();
             assert_eq!(&found, names, "{pairs:?}");
         }

@@ -19,7 +19,7 @@ pub type Connect = Box<dyn FnOnce() -> Result<Client, Error> + Send>;
 pub type DialServer = Box<dyn Fn(&Host) -> Connection + Send>;
 
 /// Returns a function that connects to no other server.
-pub fn alone() -> DialServer {
+pub fn no_other_servers() -> DialServer {
     Box::new(|host| {
         let tried = format!("connect to {}", host.web_url());
         let fault = Fault::Offline("it is not the current server".into());
@@ -98,9 +98,9 @@ fn gone(tried: &str) -> Error {
 /// The connections to all servers that were used; clones share them. A token belongs to one connection and is sent only
 /// to its server.
 #[derive(Clone)]
-pub struct Connections(Arc<Mutex<Book>>);
+pub struct Connections(Arc<Mutex<Inner>>);
 
-struct Book {
+struct Inner {
     open: HashMap<Host, ServerConnection>,
     dial: DialServer,
 }
@@ -108,32 +108,32 @@ struct Book {
 impl Connections {
     /// Creates connections to the servers that `dial` knows.
     pub fn new(dial: DialServer) -> Connections {
-        Connections(Arc::new(Mutex::new(Book { open: HashMap::new(), dial })))
+        Connections(Arc::new(Mutex::new(Inner { open: HashMap::new(), dial })))
     }
 
     /// Adds a connection to `host` that is set up differently.
     pub fn with(self, host: Host, connection: Connection) -> Connections {
-        let line = ServerConnection::new(connection);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).open.insert(host, line);
+        let connection = ServerConnection::new(connection);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).open.insert(host, connection);
         self
     }
 
     /// Returns the connection to `host`.
     pub fn to(&self, host: &Host) -> ServerConnection {
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(line) = book.open.get(host) {
-            return line.clone();
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = inner.open.get(host) {
+            return connection.clone();
         }
-        let line = ServerConnection::new((book.dial)(host));
-        book.open.insert(host.clone(), line.clone());
-        line
+        let connection = ServerConnection::new((inner.dial)(host));
+        inner.open.insert(host.clone(), connection.clone());
+        connection
     }
 
     /// Waits until all scheduled replies are on disk.
     pub async fn finish(&self) {
         let caches: Vec<_> = {
-            let book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            book.open.values().filter_map(|line| line.cache.peek().cloned().flatten()).collect()
+            let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            inner.open.values().filter_map(|connection| connection.cache.peek().cloned().flatten()).collect()
         };
         let finish = move || {
             for cache in caches {
@@ -159,16 +159,16 @@ mod tests {
             let _ = released.recv();
             Client::new(Server::new("http://127.0.0.1:9/".parse().expect("an address")))
         });
-        let line = ServerConnection::new(Connection::new(connect, None));
+        let connection = ServerConnection::new(Connection::new(connect, None));
         let first = tokio::spawn({
-            let line = line.clone();
-            async move { line.client().await }
+            let connection = connection.clone();
+            async move { connection.client().await }
         });
         begun.await.expect("connecting begins with the first call");
         first.abort();
         assert!(first.await.is_err_and(|e| e.is_cancelled()));
         release.send(()).expect("still connecting");
-        assert!(line.client().await.is_ok());
+        assert!(connection.client().await.is_ok());
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -176,7 +176,7 @@ mod tests {
         use std::sync::atomic::AtomicUsize;
         let dialled = Arc::new(AtomicUsize::new(0));
         let count = dialled.clone();
-        let lines = Connections::new(Box::new(move |host| {
+        let connections = Connections::new(Box::new(move |host| {
             let (count, url) = (count.clone(), format!("{}/", host.web_url()));
             let connect = move || {
                 count.fetch_add(1, Ordering::Relaxed);
@@ -184,12 +184,12 @@ mod tests {
             };
             Connection::new(Box::new(connect), None)
         }));
-        let line = lines.to(&Host::new("http://127.0.0.1:9"));
+        let connection = connections.to(&Host::new("http://127.0.0.1:9"));
         assert_eq!(dialled.load(Ordering::Relaxed), 0);
-        line.client().await.expect("a client");
-        lines.to(&Host::new("http://127.0.0.1:9/")).client().await.expect("the same client");
+        connection.client().await.expect("a client");
+        connections.to(&Host::new("http://127.0.0.1:9/")).client().await.expect("the same client");
         assert_eq!(dialled.load(Ordering::Relaxed), 1);
-        assert!(line.cache().await.is_none());
-        lines.finish().await;
+        assert!(connection.cache().await.is_none());
+        connections.finish().await;
     }
 }

@@ -36,7 +36,7 @@ impl PartNames {
             return PartNames(number);
         }
         let text = format!("{:016x}\n", *NUMBER);
-        if let Err(error) = journal::private(folder).and_then(|()| files::write(&path, text.as_bytes())) {
+        if let Err(error) = journal::create_private_folder(folder).and_then(|()| files::write(&path, text.as_bytes())) {
             tracing::debug!("{}: {error}", path.display());
         }
         PartNames(*NUMBER)
@@ -95,11 +95,11 @@ impl<'a> Download<'a> {
             }
             Err(e) => return Err(TransferEvent::Failed(format!("{} cannot be looked at: {e}", folder.display()))),
         }
-        let there = fs::symlink_metadata(&path).await.is_ok();
-        if there && order.save.unpack.is_some() {
+        let exists = fs::symlink_metadata(&path).await.is_ok();
+        if exists && order.save.unpack.is_some() {
             return Err(TransferEvent::Failed(format!("{} already exists: choose another name", path.display())));
         }
-        if there && !order.replace {
+        if exists && !order.replace {
             return Err(TransferEvent::Exists(path.display().to_string()));
         }
         let part = part_names.file(&path, order);
@@ -107,19 +107,19 @@ impl<'a> Download<'a> {
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
-        let held =
+        let received =
             match client.fill(&self.order.save.request, &self.part, &report_progress(number, sender.clone())).await {
-                Ok(held) => held,
+                Ok(received) => received,
                 Err(error) => return TransferEvent::Failed(error.message()),
             };
         match self.order.save.size {
-            Some(known) if known != held => {
+            Some(known) if known != received => {
                 let _ = fs::remove_file(&self.part).await;
-                TransferEvent::Failed(format!("received {} instead of {}", byte_count(held), byte_count(known)))
+                TransferEvent::Failed(format!("received {} instead of {}", byte_count(received), byte_count(known)))
             }
             _ => match self.order.save.unpack.clone() {
                 Some(unpack) => self.unpack(unpack, number, sender).await,
-                None => self.finish(held).await,
+                None => self.finish(received).await,
             },
         }
     }

@@ -4,7 +4,7 @@ use super::cache::{self, Cache};
 use super::checkout;
 use super::clipboard;
 use super::desktop;
-use super::follow::{self, Flow};
+use super::follow::{self, Backpressure};
 use super::journal::JournalWriter;
 use super::open;
 use super::run;
@@ -35,9 +35,9 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// The size in bytes above which a body is parsed on a worker thread.
-const LARGE: usize = 64 * 1024;
+const LARGE_BODY_BYTES: usize = 64 * 1024;
 /// Maximum time for which a frame waits for typed text to be written.
-const UNWRITTEN: Duration = Duration::from_millis(200);
+const MAX_WRITE_WAIT: Duration = Duration::from_millis(200);
 
 struct Task {
     abort: AbortHandle,
@@ -61,7 +61,7 @@ pub(super) struct MsgSender {
 
 impl MsgSender {
     /// Sends a message. Waits while the queue is full.
-    pub async fn tell(&self, msg: Msg) {
+    pub async fn send(&self, msg: Msg) {
         let _ = self.sender.send(Msg::Of(self.stop.clone(), Box::new(msg))).await;
     }
 }
@@ -71,7 +71,7 @@ pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + 
 
 /// The executor of effects. Dropping it cancels everything in flight.
 pub struct Executor {
-    lines: Connections,
+    connections: Connections,
     /// The current server.
     here: Host,
     sender: mpsc::Sender<Msg>,
@@ -81,12 +81,12 @@ pub struct Executor {
     /// The running commands of the configuration.
     runs: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
-    keeper: Option<JournalWriter>,
+    journal: Option<JournalWriter>,
     /// A receiver that resolves when the latest text is written.
     unwritten: Option<oneshot::Receiver<()>>,
     configure: Option<Configure>,
     /// The number of bytes that streams may still send before the app handles some.
-    unheard: Arc<Semaphore>,
+    queue_capacity: Arc<Semaphore>,
     /// The last reported difference in milliseconds by which the server's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
 }
@@ -102,14 +102,14 @@ impl Executor {
         replies: Option<PathBuf>,
     ) -> Executor {
         let here = Host::new("");
-        let lines = Connections::new(connections::alone());
-        Executor::on(lines.with(here.clone(), Connection::new(connect, replies)), here, sender, drafts)
+        let connections = Connections::new(connections::no_other_servers());
+        Executor::on(connections.with(here.clone(), Connection::new(connect, replies)), here, sender, drafts)
     }
 
     /// Creates an executor for the server `here`.
-    pub fn on(lines: Connections, here: Host, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
+    pub fn on(connections: Connections, here: Host, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
         Executor {
-            lines,
+            connections,
             here,
             sender,
             tasks: HashMap::new(),
@@ -117,19 +117,19 @@ impl Executor {
             saves: HashMap::new(),
             runs: HashMap::new(),
             drafts,
-            keeper: None,
+            journal: None,
             unwritten: None,
             configure: None,
-            unheard: Arc::new(Semaphore::new(follow::UNHEARD)),
+            queue_capacity: Arc::new(Semaphore::new(follow::MAX_QUEUED_BYTES)),
             ahead: Arc::default(),
         }
     }
 
     /// Returns the connection to a server. For the current server, its clock is reported.
-    fn line(&self, host: Option<&Host>) -> ServerConnection {
+    fn connection(&self, host: Option<&Host>) -> ServerConnection {
         match host {
-            Some(host) => self.lines.to(host),
-            None => self.lines.to(&self.here).with_clock(self.ahead.clone()),
+            Some(host) => self.connections.to(host),
+            None => self.connections.to(&self.here).with_clock(self.ahead.clone()),
         }
     }
 
@@ -142,7 +142,7 @@ impl Executor {
     /// Runs an effect. Returns it if it concerns the terminal, another server, or quitting.
     pub fn take(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
-            Effect::Start(ticket, want, held) => self.start(ticket, want, held),
+            Effect::Start(ticket, want, known) => self.start(ticket, want, known),
             Effect::Cancel(ticket) => {
                 if let Some(task) = self.tasks.remove(&ticket) {
                     task.stop();
@@ -155,23 +155,23 @@ impl Executor {
             }
             Effect::Send(number, write) => {
                 self.writes.retain(|task| !task.is_finished());
-                let (line, sender) = (self.line(write.request.host.as_ref()), self.sender.clone());
-                let kept = self.keeper.as_ref().map(JournalWriter::reached);
+                let (connection, sender) = (self.connection(write.request.host.as_ref()), self.sender.clone());
+                let synced = self.journal.as_ref().map(JournalWriter::synced);
                 self.writes.push(tokio::spawn(async move {
                     // Typed text, and the fact that it is being sent, must be on disk before it is sent.
-                    if let Some(kept) = kept {
-                        let _ = kept.await;
+                    if let Some(synced) = synced {
+                        let _ = synced.await;
                     }
-                    let outcome = send(&line, &write).await;
+                    let outcome = send(&connection, &write).await;
                     let _ = sender.send(Msg::Sent(number, outcome)).await;
                 }));
             }
             Effect::Save(number, order) => {
-                let (line, sender) = (self.line(order.save.request.host.as_ref()), self.sender.clone());
+                let (connection, sender) = (self.connection(order.save.request.host.as_ref()), self.sender.clone());
                 let drafts = self.drafts.clone();
                 let task = tokio::spawn(async move {
                     let part_names = PartNames::load(drafts.as_deref());
-                    match line.client().await {
+                    match connection.client().await {
                         Ok(client) => download::save(&client, number, order, part_names, &sender).await,
                         Err(error) => {
                             let _ = sender.send(Msg::Transfer(number, TransferEvent::Failed(error.message()))).await;
@@ -191,19 +191,19 @@ impl Executor {
                 tokio::spawn(async move { download::remove_part(order, PartNames::load(drafts.as_deref())).await });
             }
             Effect::Keep(key, text) => {
-                let written = self.keeper().map(|keeper| {
-                    keeper.keep(key, text);
-                    keeper.written()
+                let written = self.journal().map(|journal| {
+                    journal.save(key, text);
+                    journal.written()
                 });
                 self.unwritten = written;
             }
             Effect::KeepState(account, file) => {
-                if let Some(keeper) = self.keeper() {
-                    keeper.keep_state(&account, file);
+                if let Some(journal) = self.journal() {
+                    journal.save_state(&account, file);
                 }
             }
             Effect::Claim(key, on_disk) => {
-                let claim = self.keeper().map(|keeper| keeper.claim(on_disk));
+                let claim = self.journal().map(|journal| journal.claim(on_disk));
                 let sender = self.sender.clone();
                 tokio::spawn(async move {
                     // If nothing is saved, no other program can have claimed it.
@@ -256,14 +256,14 @@ impl Executor {
     /// disk is slow or fails.
     pub async fn written(&mut self) {
         if let Some(written) = self.unwritten.take() {
-            let _ = tokio::time::timeout(UNWRITTEN, written).await;
+            let _ = tokio::time::timeout(MAX_WRITE_WAIT, written).await;
         }
     }
 
     /// Waits until texts are on disk, and briefly for writes to be answered.
     pub async fn finish(&mut self) {
-        if let Some(keeper) = self.keeper.take() {
-            let _ = tokio::task::spawn_blocking(move || keeper.finish()).await;
+        if let Some(journal) = self.journal.take() {
+            let _ = tokio::task::spawn_blocking(move || journal.finish()).await;
         }
         let writes = std::mem::take(&mut self.writes);
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
@@ -271,15 +271,15 @@ impl Executor {
         self.tasks.values().for_each(Task::stop);
     }
 
-    fn start(&mut self, ticket: Ticket, want: Want, held: HeldState) {
+    fn start(&mut self, ticket: Ticket, want: Want, known: HeldState) {
         // Tasks that ended by themselves remain in the map only by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
-        let (line, stop) = (self.line(want.host()), Cancel::default());
+        let (connection, stop) = (self.connection(want.host()), Cancel::default());
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         // The store's data is newer than the disk cache.
-        let recall = held.amount == 0;
-        let (hold, held_up) = watch::channel(false);
-        let flow = Flow { held_up, unheard: self.unheard.clone() };
+        let use_cache = known.amount == 0;
+        let (hold, paused) = watch::channel(false);
+        let backpressure = Backpressure { paused, queue_capacity: self.queue_capacity.clone() };
         let name = ticket.clone();
         let task = tokio::spawn(async move {
             let inner = name.clone();
@@ -292,27 +292,29 @@ impl Executor {
                             Ticket::Follow(_) | Ticket::Work(_) | Ticket::Parts(_) => 0,
                         };
                         let request = at_page(&load, page);
-                        let cache = line.cache().await;
-                        if recall
+                        let cache = connection.cache().await;
+                        if use_cache
                             && let Some(cache) = &cache
-                            && let Some((arrival, at)) = kept(cache, &load, &request).await
+                            && let Some((arrival, at)) = cached_reply(cache, &load, &request).await
                         {
-                            to.tell(Msg::Recalled(inner, arrival, at)).await;
+                            to.send(Msg::Recalled(inner, arrival, at)).await;
                         }
-                        reply(&line, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
+                        reply(&connection, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
                     }
-                    Want::Follow(follow) => follow::stream(&line, &follow, held, flow, to).await.map(|()| Outcome::End),
-                    Want::Work(work) => make(work, to.stop.clone()).await,
-                    Want::Parts(reader) => range_reader::read_ranges(&line.client().await?, &reader, to).await,
+                    Want::Follow(follow) => {
+                        follow::stream(&connection, &follow, known, backpressure, to).await.map(|()| Outcome::End)
+                    }
+                    Want::Work(work) => run_work(work, to.stop.clone()).await,
+                    Want::Parts(reader) => range_reader::read_ranges(&connection.client().await?, &reader, to).await,
                 }
             };
             // Every task reports an outcome, even if it panics; otherwise the app would wait forever.
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
             // The clock is sent first, because times in the outcome are interpreted by it.
-            if let Some(clock) = line.clock() {
+            if let Some(clock) = connection.clock() {
                 let _ = sender.sender.send(clock).await;
             }
-            sender.tell(Msg::Arrived(name, outcome)).await;
+            sender.send(Msg::Arrived(name, outcome)).await;
         });
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop, hold });
     }
@@ -344,23 +346,23 @@ impl Executor {
     /// Copies a text with a program of the desktop, off the loop, unless the terminal is known to support copying.
     /// Reports the outcome, but only once if there is no way to copy.
     pub fn copy(&self, text: String) {
-        static IS_TOLD: AtomicBool = AtomicBool::new(false);
+        static WAS_REPORTED: AtomicBool = AtomicBool::new(false);
         let variable = |name: &str| std::env::var(name).ok();
-        let programs = clipboard::programs(variable);
-        if terminal::takes_copies(variable) {
+        let commands = clipboard::copy_commands(variable);
+        if terminal::supports_osc52(variable) {
             return;
         }
         let sender = self.sender.clone();
         tokio::spawn(async move {
-            let said = match clipboard::copy(&programs, &text).await {
+            let message = match clipboard::copy(&commands, &text).await {
                 Ok(name) => Msg::Say(Tone::Good, format!("Copied with {name}")),
-                Err(_) if programs.is_empty() && IS_TOLD.swap(true, Ordering::Relaxed) => return,
+                Err(_) if commands.is_empty() && WAS_REPORTED.swap(true, Ordering::Relaxed) => return,
                 Err(why) => {
                     let words = format!("Copied if the terminal takes it (OSC 52): {why}. docs/terminals.md has more.");
                     Msg::Say(Tone::Warning, words)
                 }
             };
-            let _ = sender.send(said).await;
+            let _ = sender.send(message).await;
         });
     }
 
@@ -375,11 +377,11 @@ impl Executor {
     }
 
     /// Returns the journal writer, if texts are saved.
-    fn keeper(&mut self) -> Option<&JournalWriter> {
+    fn journal(&mut self) -> Option<&JournalWriter> {
         let folder = self.drafts.clone()?;
         let sender = self.sender.clone();
-        let on_change = move |news| sender.try_send(Msg::Kept(news)).is_ok();
-        Some(self.keeper.get_or_insert_with(|| JournalWriter::start(folder, on_change)))
+        let on_change = move |outcome| sender.try_send(Msg::Kept(outcome)).is_ok();
+        Some(self.journal.get_or_insert_with(|| JournalWriter::start(folder, on_change)))
     }
 }
 
@@ -390,22 +392,22 @@ fn at_page(load: &Load, page: u32) -> Request {
 }
 
 /// Returns the reply from the disk cache and the time at which it arrived, or `None` if it cannot be read.
-async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(Arrival, Timestamp)> {
+async fn cached_reply(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(Arrival, Timestamp)> {
     let path = cache.lock().unwrap_or_else(PoisonError::into_inner).path(request);
     let (request, reader, has_parts) = (request.clone(), load.read, load.has_parts);
     let read = move || {
-        let kept = cache::read(&path, &request)?;
-        let (value, len) = reader(&kept.body, kept.content_type.as_deref()).ok()?;
-        let (digest, size) = (store::digest(&kept.body), kept.body.len());
-        let total = kept.total.filter(|_| !has_parts);
-        Some((Arrival { value, len, next: kept.next, total, digest, size }, kept.at))
+        let cached = cache::read(&path, &request)?;
+        let (value, len) = reader(&cached.body, cached.content_type.as_deref()).ok()?;
+        let (digest, size) = (store::digest(&cached.body), cached.body.len());
+        let total = cached.total.filter(|_| !has_parts);
+        Some((Arrival { value, len, next: cached.next, total, digest, size }, cached.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
 /// Sends `request`, a page of `load`, and returns the reply.
 pub(super) async fn reply(
-    line: &ServerConnection,
+    connection: &ServerConnection,
     load: &Load,
     request: &Request,
     cache: Option<&Mutex<Cache>>,
@@ -413,7 +415,7 @@ pub(super) async fn reply(
     if !load.delay.is_zero() {
         tokio::time::sleep(load.delay).await;
     }
-    let client = line.client().await?;
+    let client = connection.client().await?;
     let response = client.send(request).await?;
     if let Some(cache) = cache {
         cache.lock().unwrap_or_else(PoisonError::into_inner).put(request, &response, Timestamp::now());
@@ -430,7 +432,7 @@ async fn read(
     content_type: Option<String>,
     tried: &str,
 ) -> Result<(crate::store::Value, usize, u64), Error> {
-    let large = body.len() > LARGE;
+    let large = body.len() > LARGE_BODY_BYTES;
     let read = move || reader(&body, content_type.as_deref()).map(|(value, len)| (value, len, store::digest(&body)));
     let outcome = if large {
         tokio::task::spawn_blocking(read)
@@ -442,8 +444,8 @@ async fn read(
     outcome.map_err(|unreadable| Error { tried: tried.to_owned(), fault: Fault::Unreadable(unreadable) })
 }
 
-async fn send(line: &ServerConnection, write: &Write) -> Result<crate::store::Value, Error> {
-    let client = line.client().await?;
+async fn send(connection: &ServerConnection, write: &Write) -> Result<crate::store::Value, Error> {
+    let client = connection.client().await?;
     let response = if write.files.is_empty() {
         client.send(&write.request).await?
     } else {
@@ -454,10 +456,10 @@ async fn send(line: &ServerConnection, write: &Write) -> Result<crate::store::Va
 }
 
 /// Runs a computation on a worker thread. A canceled one is aborted before its result is used.
-async fn make(work: Work, stop: Cancel) -> Result<Outcome, Error> {
+async fn run_work(work: Work, stop: Cancel) -> Result<Outcome, Error> {
     let name = Ticket::Work(work.key.clone());
-    let made = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
-    made.map(Outcome::Made).map_err(|_| crashed(&name))
+    let result = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
+    result.map(Outcome::Made).map_err(|_| crashed(&name))
 }
 
 /// Returns the error of a task that panicked.
@@ -474,7 +476,7 @@ fn crashed(ticket: &Ticket) -> Error {
 mod tests {
     use super::*;
 
-    async fn said(inbox: &mut mpsc::Receiver<Msg>) -> Msg {
+    async fn next_message(inbox: &mut mpsc::Receiver<Msg>) -> Msg {
         match inbox.recv().await {
             Some(Msg::Of(stop, msg)) if !stop.is_stopped() => *msg,
             other => panic!("{other:?}"),
@@ -500,14 +502,14 @@ mod tests {
         let ticket = Ticket::Load(load.request.clone(), 1);
         let start = Effect::Start(ticket.clone(), load.into(), HeldState::default());
         executor.take(start.clone());
-        let Msg::Recalled(about, arrival, at) = said(&mut inbox).await else { panic!("nothing was recalled") };
+        let Msg::Recalled(about, arrival, at) = next_message(&mut inbox).await else { panic!("nothing was recalled") };
         assert_eq!((about, at), (ticket, Timestamp::UNIX_EPOCH));
         let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
         assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));
-        assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));
+        assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
         // The second time, the store already has the data.
         let Effect::Start(ticket, want, _) = start else { panic!("a start") };
         executor.take(Effect::Start(ticket, want, 1.into()));
-        assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));
+        assert!(matches!(next_message(&mut inbox).await, Msg::Arrived(_, Err(_))));
     }
 }

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// The initial pause of a stream after new bytes.
-const QUICK: Duration = Duration::from_millis(400);
+const MIN_PAUSE: Duration = Duration::from_millis(400);
 /// The maximum pause while no new bytes arrive.
-const SLOW: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// The maximum pause for a server that sends the whole document each time.
-const SELDOM: Duration = Duration::from_secs(30);
+const MAX_RESEND_PAUSE: Duration = Duration::from_secs(30);
 /// The number of bytes kept of the end of a document, to detect whether a server that sends everything sends the same
 /// document.
 const TAIL: usize = 4096;
@@ -25,92 +25,92 @@ const TAIL: usize = 4096;
 const OVERLAP: usize = 512;
 /// Maximum number of bytes of all streams that were sent to the app but not handled yet, since queued bytes take
 /// memory, too.
-pub(super) const UNHEARD: usize = 8 << 20;
+pub(super) const MAX_QUEUED_BYTES: usize = 8 << 20;
 
 /// The conditions that a stream waits for before it sends more.
-pub(super) struct Flow {
+pub(super) struct Backpressure {
     /// Whether the stream is paused because there is no room for more bytes.
-    pub held_up: watch::Receiver<bool>,
+    pub paused: watch::Receiver<bool>,
     /// The number of bytes that may be sent before the app handles some.
-    pub unheard: Arc<Semaphore>,
+    pub queue_capacity: Arc<Semaphore>,
 }
 
 /// Bytes on their way to the app. Dropping them makes room for others.
-struct Delivered {
+struct TrackedBytes {
     bytes: Bytes,
     _room: Option<OwnedSemaphorePermit>,
 }
 
-impl AsRef<[u8]> for Delivered {
+impl AsRef<[u8]> for TrackedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Flow {
+impl Backpressure {
     /// Waits until there is room for `bytes`, and reserves it.
     async fn take(&mut self, bytes: Bytes) -> Bytes {
         // This fails only if the executor is gone, and then this task is, too.
-        let _ = self.held_up.wait_for(|hold| !hold).await;
-        let size = u32::try_from(bytes.len().min(UNHEARD)).unwrap_or(u32::MAX);
-        let room = self.unheard.clone().acquire_many_owned(size).await.ok();
-        Bytes::from_owner(Delivered { bytes, _room: room })
+        let _ = self.paused.wait_for(|paused| !paused).await;
+        let size = u32::try_from(bytes.len().min(MAX_QUEUED_BYTES)).unwrap_or(u32::MAX);
+        let room = self.queue_capacity.clone().acquire_many_owned(size).await.ok();
+        Bytes::from_owner(TrackedBytes { bytes, _room: room })
     }
 }
 
 /// Reads a growing document until its status says that it is complete.
 pub(super) async fn stream(
-    line: &ServerConnection,
+    connection: &ServerConnection,
     follow: &Follow,
-    held: HeldState,
-    flow: Flow,
+    known: HeldState,
+    backpressure: Backpressure,
     sender: &MsgSender,
 ) -> Result<(), Error> {
-    let client = line.client().await?;
-    let mut at = Position { follow, sender, flow, held: held.amount, tail: held.tail, resent: false };
-    let mut rest = QUICK;
+    let client = connection.client().await?;
+    let mut at = Position { follow, sender, backpressure, known: known.amount, tail: known.tail, resent: false };
+    let mut pause = MIN_PAUSE;
     loop {
         // The status is read first: if it says that the document is complete, the bytes read afterwards are all there
         // are.
-        let status = executor::reply(line, &follow.status, &follow.status.request, None).await;
-        let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
+        let status = executor::reply(connection, &follow.status, &follow.status.request, None).await;
+        let is_complete = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
         let failed = status.as_ref().err().cloned();
-        let mut asked = failed.as_ref().map_or(Duration::ZERO, asked_for);
-        if let Some(clock) = line.clock() {
+        let mut requested = failed.as_ref().map_or(Duration::ZERO, requested_pause);
+        if let Some(clock) = connection.clock() {
             let _ = sender.sender.send(clock).await;
         }
-        sender.tell(Msg::Learned(follow.status.request.clone(), status)).await;
+        sender.send(Msg::Learned(follow.status.request.clone(), status)).await;
         if let Some(error) = failed.filter(|e| !e.is_passing()) {
             return Err(error);
         }
-        let before = at.held;
+        let before = at.known;
         let began = Instant::now();
         match at.catch_up(&client).await {
             Ok(grown) => {
-                rest = if grown { QUICK } else { (rest * 3 / 2).min(SLOW) };
+                pause = if grown { MIN_PAUSE } else { (pause * 3 / 2).min(MAX_PAUSE) };
                 if at.resent {
                     // Resending megabytes for a few new lines is expensive, so most of the time neither server nor
                     // network should be busy with it.
-                    rest = rest.max((began.elapsed() * 4).min(SELDOM));
+                    pause = pause.max((began.elapsed() * 4).min(MAX_RESEND_PAUSE));
                 }
-                if over {
+                if is_complete {
                     return Ok(());
                 }
             }
             // A missing trace is treated as empty.
-            Err(error) if error.is_passing() || error.is_missing() && !over => {
-                asked = asked.max(asked_for(&error));
+            Err(error) if error.is_passing() || error.is_missing() && !is_complete => {
+                requested = requested.max(requested_pause(&error));
                 // A transfer that was interrupted after some bytes is resumed soon.
-                rest = if at.held > before { QUICK } else { (rest * 2).min(SLOW) };
+                pause = if at.known > before { MIN_PAUSE } else { (pause * 2).min(MAX_PAUSE) };
             }
             Err(error) => return Err(error),
         }
-        tokio::time::sleep(rest.max(asked)).await;
+        tokio::time::sleep(pause.max(requested)).await;
     }
 }
 
 /// Returns the pause that the server requests.
-fn asked_for(error: &Error) -> Duration {
+fn requested_pause(error: &Error) -> Duration {
     if let Fault::Limited(Some(pause)) = error.fault { pause } else { Duration::ZERO }
 }
 
@@ -118,8 +118,8 @@ fn asked_for(error: &Error) -> Duration {
 struct Position<'a> {
     follow: &'a Follow,
     sender: &'a MsgSender,
-    flow: Flow,
-    held: u64,
+    backpressure: Backpressure,
+    known: u64,
     /// The last known bytes.
     tail: Vec<u8>,
     /// Whether the server sent the whole document the last time.
@@ -129,7 +129,7 @@ struct Position<'a> {
 impl Position<'_> {
     /// Reads the new bytes, and returns whether there were any.
     async fn catch_up(&mut self, client: &Client) -> Result<bool, Error> {
-        let known = self.held;
+        let known = self.known;
         // The last bytes are requested again: a document that was rewritten, and is longer by now, has others there.
         let from = known.saturating_sub(self.tail.len().min(OVERLAP) as u64);
         let mut download = client.stream(&self.follow.request, from).await?;
@@ -168,7 +168,7 @@ impl Position<'_> {
 
     async fn restart(&mut self, client: &Client) -> Result<bool, Error> {
         let mut download = client.stream(&self.follow.request, 0).await?;
-        (self.held, self.tail) = (0, Vec::new());
+        (self.known, self.tail) = (0, Vec::new());
         self.push(Bytes::new(), true).await;
         self.append(&mut download).await?;
         Ok(true)
@@ -188,12 +188,12 @@ impl Position<'_> {
             return;
         }
         // Waits before counting, because bytes that are never sent must not be counted.
-        let bytes = self.flow.take(bytes).await;
-        self.held += bytes.len() as u64;
+        let bytes = self.backpressure.take(bytes).await;
+        self.known += bytes.len() as u64;
         self.tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default());
         let surplus = self.tail.len().saturating_sub(TAIL);
         self.tail.drain(..surplus);
         // A full channel pauses reading, and thereby the server.
-        self.sender.tell(Msg::Bytes { request: self.follow.request.clone(), bytes, restart }).await;
+        self.sender.send(Msg::Bytes { request: self.follow.request.clone(), bytes, restart }).await;
     }
 }

@@ -21,29 +21,29 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// The delay before retrying a failed write.
-const AGAIN: Duration = Duration::from_secs(3);
+const RETRY_DELAY: Duration = Duration::from_secs(3);
 /// The start of the first line of a saved text.
 const MAGIC: &str = "labscope-kept-1";
 
 /// A request to the writing thread.
 enum Job {
-    Keep(String, Option<String>),
+    Save(String, Option<String>),
     /// A state file of an account.
     State(String, StateFile),
     /// Answered when everything before it was written or failed to be.
     Written(oneshot::Sender<()>),
     /// Answered when everything before it was synced or failed to be.
-    Reached(oneshot::Sender<()>),
+    Synced(oneshot::Sender<()>),
     /// Answered with who may send the text.
     Claim(String, oneshot::Sender<Claim>),
 }
 
 /// A request to the syncing thread.
-enum Written {
+enum SyncRequest {
     /// The file with this name was changed or removed.
     File(String),
     /// Answered when syncing everything before it was attempted.
-    Reached(oneshot::Sender<()>),
+    Synced(oneshot::Sender<()>),
 }
 
 /// The texts that no other program may send while this one runs: the locked claim files, by the names of the texts'
@@ -73,12 +73,12 @@ impl JournalWriter {
     }
 
     /// Saves `text` under `key`, or drops the saved text if it is `None`.
-    pub fn keep(&self, key: String, text: Option<String>) {
-        let _ = self.jobs.send(Job::Keep(key, text));
+    pub fn save(&self, key: String, text: Option<String>) {
+        let _ = self.jobs.send(Job::Save(key, text));
     }
 
     /// Writes a state file of an account.
-    pub fn keep_state(&self, account: &str, file: StateFile) {
+    pub fn save_state(&self, account: &str, file: StateFile) {
         let _ = self.jobs.send(Job::State(account.to_owned(), file));
     }
 
@@ -90,9 +90,9 @@ impl JournalWriter {
     }
 
     /// Resolves when everything saved so far is synced to disk, or has failed.
-    pub fn reached(&self) -> oneshot::Receiver<()> {
+    pub fn synced(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        let _ = self.jobs.send(Job::Reached(sender));
+        let _ = self.jobs.send(Job::Synced(sender));
         receiver
     }
 
@@ -114,23 +114,23 @@ impl JournalWriter {
 }
 
 /// The last status reported to the user: whether texts can be written.
-struct News<'a, T> {
+struct ErrorReporter<'a, T> {
     folder: &'a Path,
     on_change: &'a T,
-    refuses: bool,
+    is_failing: bool,
 }
 
-impl<'a, T: Fn(Result<(), String>) -> bool> News<'a, T> {
-    fn new(folder: &'a Path, on_change: &'a T) -> News<'a, T> {
-        News { folder, on_change, refuses: false }
+impl<'a, T: Fn(Result<(), String>) -> bool> ErrorReporter<'a, T> {
+    fn new(folder: &'a Path, on_change: &'a T) -> ErrorReporter<'a, T> {
+        ErrorReporter { folder, on_change, is_failing: false }
     }
 
     /// Reports the outcome if it changed.
-    fn tell(&mut self, outcome: io::Result<()>) {
-        let news = outcome.map_err(|error| format!("{}: {error}", self.folder.display()));
-        let refuses = news.is_err();
-        if refuses != self.refuses && (self.on_change)(news) {
-            self.refuses = refuses;
+    fn report(&mut self, outcome: io::Result<()>) {
+        let report = outcome.map_err(|error| format!("{}: {error}", self.folder.display()));
+        let is_failing = report.is_err();
+        if is_failing != self.is_failing && (self.on_change)(report) {
+            self.is_failing = is_failing;
         }
     }
 }
@@ -139,7 +139,7 @@ impl<'a, T: Fn(Result<(), String>) -> bool> News<'a, T> {
 /// are gone.
 fn next<T>(inbox: &Receiver<T>, waits: bool) -> Result<Option<T>, RecvTimeoutError> {
     match waits {
-        true => match inbox.recv_timeout(AGAIN) {
+        true => match inbox.recv_timeout(RETRY_DELAY) {
             Err(RecvTimeoutError::Timeout) => Ok(None),
             other => other.map(Some),
         },
@@ -149,67 +149,67 @@ fn next<T>(inbox: &Receiver<T>, waits: bool) -> Result<Option<T>, RecvTimeoutErr
 
 fn work(
     inbox: &Receiver<Job>,
-    written: &Sender<Written>,
+    written: &Sender<SyncRequest>,
     folder: &Path,
     on_change: &impl Fn(Result<(), String>) -> bool,
 ) {
     let mut queue: VecDeque<(String, Option<String>)> = VecDeque::new();
-    let mut news = News::new(folder, on_change);
-    let mut held = ClaimedTexts::new();
+    let mut reporter = ErrorReporter::new(folder, on_change);
+    let mut claimed = ClaimedTexts::new();
     let mut open = true;
     while open {
-        let (mut waiting, mut reached, mut claims) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut waiting, mut synced, mut claims) = (Vec::new(), Vec::new(), Vec::new());
         match next(inbox, !queue.is_empty()) {
             Ok(first) => {
                 for job in first.into_iter().chain(inbox.try_iter()) {
                     match job {
-                        Job::Keep(key, text) => push(&mut queue, key, text),
+                        Job::Save(key, text) => push(&mut queue, key, text),
                         Job::State(account, file) => {
                             push(&mut queue, StateFile::key(file.name(), &account), Some(file.to_json()));
                         }
                         Job::Written(sender) => waiting.push(sender),
-                        Job::Reached(sender) => reached.push(sender),
+                        Job::Synced(sender) => synced.push(sender),
                         Job::Claim(key, sender) => claims.push((key, sender)),
                     }
                 }
             }
             Err(_) => open = false,
         }
-        news.tell(write(&mut queue, written, folder, &mut held));
+        reporter.report(write(&mut queue, written, folder, &mut claimed));
         for sender in waiting {
             let _ = sender.send(());
         }
-        for sender in reached {
-            let _ = written.send(Written::Reached(sender));
+        for sender in synced {
+            let _ = written.send(SyncRequest::Synced(sender));
         }
         for (key, sender) in claims {
             // If the text could not be written, the files do not tell who may send it.
             let unwritten = queue.iter().any(|(waiting, _)| *waiting == key);
-            let _ = sender.send(if unwritten { Claim::Ours(None) } else { claim(folder, &key, &mut held) });
+            let _ = sender.send(if unwritten { Claim::Ours(None) } else { claim(folder, &key, &mut claimed) });
         }
     }
 }
 
 /// Runs the syncing thread.
-fn sync(inbox: &Receiver<Written>, folder: &Path, on_change: &impl Fn(Result<(), String>) -> bool) {
+fn sync(inbox: &Receiver<SyncRequest>, folder: &Path, on_change: &impl Fn(Result<(), String>) -> bool) {
     let mut names: BTreeSet<String> = BTreeSet::new();
-    let mut news = News::new(folder, on_change);
+    let mut reporter = ErrorReporter::new(folder, on_change);
     let mut open = true;
     while open {
-        let mut reached = Vec::new();
+        let mut synced = Vec::new();
         match next(inbox, !names.is_empty()) {
             Ok(first) => {
                 for job in first.into_iter().chain(inbox.try_iter()) {
                     match job {
-                        Written::File(name) => _ = names.insert(name),
-                        Written::Reached(sender) => reached.push(sender),
+                        SyncRequest::File(name) => _ = names.insert(name),
+                        SyncRequest::Synced(sender) => synced.push(sender),
                     }
                 }
             }
             Err(_) => open = false,
         }
-        news.tell(sync_all(&mut names, folder));
-        for sender in reached {
+        reporter.report(sync_all(&mut names, folder));
+        for sender in synced {
             let _ = sender.send(());
         }
     }
@@ -221,20 +221,20 @@ pub(super) fn sync_all(names: &mut BTreeSet<String>, folder: &Path) -> io::Resul
         return Ok(());
     }
     for name in &*names {
-        match synced(folder, name) {
+        match sync_file(folder, name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             // The removal of a missing file is on disk when the folder is synced.
             _ => {}
         }
     }
-    synced_folder(folder)?;
+    sync_folder(folder)?;
     names.clear();
     Ok(())
 }
 
 /// Syncs a file, and keeps a hard link to this version until a later version is synced.
-fn synced(folder: &Path, name: &str) -> io::Result<()> {
-    let (path, last, link) = (folder.join(name), synced_of(folder, name), link_of(folder, name));
+fn sync_file(folder: &Path, name: &str) -> io::Result<()> {
+    let (path, last, link) = (folder.join(name), synced_path(folder, name), link_path(folder, name));
     let _ = fs::remove_file(&link);
     // On a file system without links, the file itself is synced.
     let linked = fs::hard_link(&path, &link).is_ok();
@@ -253,12 +253,12 @@ fn synced(folder: &Path, name: &str) -> io::Result<()> {
 
 /// Returns the path of the last synced version of a text's file. Its name starts with a dot, since it is not a text
 /// itself.
-fn synced_of(folder: &Path, name: &str) -> PathBuf {
+fn synced_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".synced-{name}"))
 }
 
 /// Returns the path of the version being synced.
-fn link_of(folder: &Path, name: &str) -> PathBuf {
+fn link_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".link-{name}"))
 }
 
@@ -273,15 +273,15 @@ fn push(queue: &mut VecDeque<(String, Option<String>)>, key: String, text: Optio
 /// Writes the queue in order until an error occurs. Later texts are neither written nor dropped before that one.
 fn write(
     queue: &mut VecDeque<(String, Option<String>)>,
-    written: &Sender<Written>,
+    written: &Sender<SyncRequest>,
     folder: &Path,
-    held: &mut ClaimedTexts,
+    claimed: &mut ClaimedTexts,
 ) -> io::Result<()> {
     while let Some((key, text)) = queue.front() {
-        keep(folder, key, text.as_deref())?;
-        let _ = written.send(Written::File(file_name(key)));
+        save(folder, key, text.as_deref())?;
+        let _ = written.send(SyncRequest::File(file_name(key)));
         if text.is_none() {
-            release(folder, key, held);
+            release(folder, key, claimed);
         }
         queue.pop_front();
     }
@@ -289,14 +289,15 @@ fn write(
 }
 
 /// Claims the text `key` for sending, unless another program has claimed it, and reads its content.
-fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
+fn claim(folder: &Path, key: &str, claimed: &mut ClaimedTexts) -> Claim {
     let name = file_name(key);
-    if !held.contains_key(&name) {
+    if !claimed.contains_key(&name) {
         let mut options = fs::File::options();
         options.write(true);
-        if let Ok(file) = private(folder).and_then(|()| files::open(&claim_of(folder, &name), &options)) {
+        if let Ok(file) = create_private_folder(folder).and_then(|()| files::open(&claim_path(folder, &name), &options))
+        {
             match file.try_lock() {
-                Ok(()) => _ = held.insert(name.clone(), file),
+                Ok(()) => _ = claimed.insert(name.clone(), file),
                 Err(fs::TryLockError::WouldBlock) => return Claim::Elsewhere,
                 // A file system without locks must not prevent sending.
                 Err(fs::TryLockError::Error(_)) => {}
@@ -306,7 +307,7 @@ fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
     match fs::read_to_string(folder.join(&name)) {
         Ok(content) => Claim::Ours(read(&content).map(|(_, text)| text.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            release(folder, key, held);
+            release(folder, key, claimed);
             Claim::Gone
         }
         Err(_) => Claim::Ours(None),
@@ -319,15 +320,15 @@ const UNFINISHED: &str = ".draft-";
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Releases the claim. A program that claims the text afterwards finds that it is gone.
-fn release(folder: &Path, key: &str, held: &mut ClaimedTexts) {
+fn release(folder: &Path, key: &str, claimed: &mut ClaimedTexts) {
     let name = file_name(key);
-    if held.remove(&name).is_some() {
-        let _ = fs::remove_file(claim_of(folder, &name));
+    if claimed.remove(&name).is_some() {
+        let _ = fs::remove_file(claim_path(folder, &name));
     }
 }
 
 /// Returns the path of the file whose lock claims a text. Its name starts with a dot, since it is not a text itself.
-fn claim_of(folder: &Path, name: &str) -> PathBuf {
+fn claim_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".claim-{name}"))
 }
 
@@ -336,20 +337,20 @@ fn claim_of(folder: &Path, name: &str) -> PathBuf {
 /// # Errors
 ///
 /// Returns the error of the file system. The text saved under the key before is then unchanged.
-pub(super) fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
+pub(super) fn save(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
     let name = file_name(key);
     let path = folder.join(&name);
     let Some(text) = text else {
         return match fs::remove_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             outcome => {
-                let _ = fs::remove_file(link_of(folder, &name));
-                let _ = fs::remove_file(synced_of(folder, &name));
+                let _ = fs::remove_file(link_path(folder, &name));
+                let _ = fs::remove_file(synced_path(folder, &name));
                 outcome
             }
         };
     };
-    private(folder)?;
+    create_private_folder(folder)?;
     let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     // The first line contains the key, since the file's name may be truncated, and a checksum.
     writeln!(file, "{MAGIC} {:016x} {}", sum(key, text), key.replace(['\n', '\r'], " "))?;
@@ -359,7 +360,7 @@ pub(super) fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<(
 }
 
 /// Creates the folder with access for its owner only.
-pub(super) fn private(folder: &Path) -> io::Result<()> {
+pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -371,7 +372,7 @@ pub(super) fn private(folder: &Path) -> io::Result<()> {
 }
 
 /// Syncs the folder, without which a renamed or removed file may reappear after a power failure.
-fn synced_folder(folder: &Path) -> io::Result<()> {
+fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
@@ -398,7 +399,7 @@ pub fn load(folder: &Path) -> SavedTexts {
             continue;
         }
         let is_state = state_files::is_state(&name);
-        match whole(&entry.path()).or_else(|| whole(&synced_of(folder, &name))) {
+        match read_file(&entry.path()).or_else(|| read_file(&synced_path(folder, &name))) {
             // The name of a file that was set aside differs from that of its key.
             Some((key, _)) if name.strip_suffix(state_files::BACKUP) == Some(&file_name(&key)) => {}
             Some((key, text)) if is_state => state_files::read(&mut kept, &key, &text, &entry.path()),
@@ -424,7 +425,7 @@ fn remove_leftover(entry: &fs::DirEntry) {
 }
 
 /// Returns the key and the text of the file at `path`, if it is undamaged.
-fn whole(path: &Path) -> Option<(String, String)> {
+fn read_file(path: &Path) -> Option<(String, String)> {
     let content = fs::read_to_string(path).ok()?;
     read(&content).map(|(key, text)| (key.to_owned(), text.to_owned()))
 }
@@ -466,11 +467,11 @@ mod tests {
     fn a_text_is_there_again_until_it_is_dropped() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let key = "http://h note a/b!12";
-        keep(folder.path(), key, Some("one\ntwo")).expect("kept");
+        save(folder.path(), key, Some("one\ntwo")).expect("kept");
         assert_eq!(load(folder.path()).kept.texts.get(key).map(String::as_str), Some("one\ntwo"));
-        keep(folder.path(), key, None).expect("dropped");
+        save(folder.path(), key, None).expect("dropped");
         assert!(load(folder.path()).kept.texts.is_empty());
-        keep(folder.path(), key, None).expect("dropping twice is no error");
+        save(folder.path(), key, None).expect("dropping twice is no error");
     }
 
     #[test]
@@ -493,8 +494,8 @@ mod tests {
     #[test]
     fn a_damaged_file_is_left_alone_and_named() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        keep(folder.path(), "a", Some("whole")).expect("kept");
-        keep(folder.path(), "b", Some("a text that will be cut")).expect("kept");
+        save(folder.path(), "a", Some("whole")).expect("kept");
+        save(folder.path(), "b", Some("a text that will be cut")).expect("kept");
         let cut = folder.path().join("b");
         let content = fs::read_to_string(&cut).expect("it is there");
         fs::write(&cut, &content[..content.len() - 4]).expect("cut");
@@ -510,16 +511,16 @@ mod tests {
     fn a_state_that_a_power_cut_spoils_gives_way_to_the_one_that_was_synced() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let at = |name: &str| folder.path().join(name);
-        keep(folder.path(), "a", Some("one")).expect("kept");
+        save(folder.path(), "a", Some("one")).expect("kept");
         sync_all(&mut BTreeSet::from(["a".to_owned()]), folder.path()).expect("synced");
-        keep(folder.path(), "a", Some("one and two")).expect("kept");
+        save(folder.path(), "a", Some("one and two")).expect("kept");
         assert_eq!(load(folder.path()).kept.texts["a"], "one and two", "it is there before it is synced");
         fs::remove_file(at("a")).expect("removed");
         fs::write(at("a"), "").expect("written");
         let kept = load(folder.path());
         assert_eq!((kept.kept.texts["a"].as_str(), kept.damaged.len()), ("one", 0));
         // Dropping a text leaves nothing behind, even if it is synced afterwards.
-        keep(folder.path(), "a", None).expect("dropped");
+        save(folder.path(), "a", None).expect("dropped");
         sync_all(&mut BTreeSet::from(["a".to_owned()]), folder.path()).expect("synced");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
@@ -527,15 +528,15 @@ mod tests {
     #[test]
     fn a_text_outlives_the_program_before_it_is_synced_and_is_synced_before_it_is_sent() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let keeper = JournalWriter::start(folder.path().to_owned(), |_| true);
+        let journal = JournalWriter::start(folder.path().to_owned(), |_| true);
         for words in ["o", "on", "one"] {
-            keeper.keep("a".into(), Some(words.into()));
-            keeper.written().blocking_recv().expect("written");
+            journal.save("a".into(), Some(words.into()));
+            journal.written().blocking_recv().expect("written");
             assert_eq!(load(folder.path()).kept.texts["a"], words);
         }
-        keeper.reached().blocking_recv().expect("synced");
-        assert_eq!(whole(&synced_of(folder.path(), "a")).map(|(_, text)| text).as_deref(), Some("one"));
-        keeper.finish();
+        journal.synced().blocking_recv().expect("synced");
+        assert_eq!(read_file(&synced_path(folder.path(), "a")).map(|(_, text)| text).as_deref(), Some("one"));
+        journal.finish();
     }
 
     #[test]
@@ -553,18 +554,18 @@ mod tests {
         fs::write(&place, "in the way").expect("written");
         let heard: Arc<Mutex<Vec<Result<(), String>>>> = Arc::default();
         let ears = heard.clone();
-        let keeper = JournalWriter::start(place.clone(), move |news| {
+        let journal = JournalWriter::start(place.clone(), move |news| {
             ears.lock().expect("not poisoned").push(news);
             true
         });
-        keeper.keep("new".into(), Some("the text".into()));
-        keeper.keep("old".into(), None);
-        keeper.reached().blocking_recv().expect("tried");
-        keeper.keep("new".into(), Some("the text, longer".into()));
-        keeper.reached().blocking_recv().expect("tried");
+        journal.save("new".into(), Some("the text".into()));
+        journal.save("old".into(), None);
+        journal.synced().blocking_recv().expect("tried");
+        journal.save("new".into(), Some("the text, longer".into()));
+        journal.synced().blocking_recv().expect("tried");
         assert!(matches!(heard.lock().expect("not poisoned").as_slice(), [Err(_)]));
         fs::remove_file(&place).expect("out of the way");
-        keeper.finish();
+        journal.finish();
         assert_eq!(load(&place).kept.texts.get("new").map(String::as_str), Some("the text, longer"));
         assert!(matches!(heard.lock().expect("not poisoned").as_slice(), [Err(_), Ok(())]));
     }
@@ -573,17 +574,17 @@ mod tests {
     fn a_text_is_sent_by_one_program_alone() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let start = || JournalWriter::start(folder.path().to_owned(), |_| true);
-        let claim = |keeper: &JournalWriter| keeper.claim("draft".into()).blocking_recv().expect("answered");
+        let claim = |journal: &JournalWriter| journal.claim("draft".into()).blocking_recv().expect("answered");
         let (one, two) = (start(), start());
-        one.keep("draft".into(), Some("words".into()));
+        one.save("draft".into(), Some("words".into()));
         assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
         assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
         assert_eq!(claim(&two), Claim::Elsewhere);
         // A text that was sent and dropped by the first is gone for the second.
-        one.keep("draft".into(), None);
-        one.reached().blocking_recv().expect("tried");
+        one.save("draft".into(), None);
+        one.synced().blocking_recv().expect("tried");
         assert_eq!(claim(&two), Claim::Gone);
-        one.keep("draft".into(), Some("other words".into()));
+        one.save("draft".into(), Some("other words".into()));
         assert_eq!(claim(&one), Claim::Ours(Some("other words".into())));
         // When a program ends, even by being killed, its claims are released.
         one.finish();
@@ -596,36 +597,36 @@ mod tests {
     fn what_another_program_sends_stays_its_own_though_the_text_is_dropped_here() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let start = || JournalWriter::start(folder.path().to_owned(), |_| true);
-        let claim = |keeper: &JournalWriter| keeper.claim("draft".into()).blocking_recv().expect("answered");
+        let claim = |journal: &JournalWriter| journal.claim("draft".into()).blocking_recv().expect("answered");
         let (one, two, three) = (start(), start(), start());
-        one.keep("draft".into(), Some("words".into()));
+        one.save("draft".into(), Some("words".into()));
         assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
-        two.keep("draft".into(), None);
-        two.reached().blocking_recv().expect("tried");
-        one.keep("draft".into(), Some("words".into()));
-        one.reached().blocking_recv().expect("tried");
+        two.save("draft".into(), None);
+        two.synced().blocking_recv().expect("tried");
+        one.save("draft".into(), Some("words".into()));
+        one.synced().blocking_recv().expect("tried");
         assert_eq!(claim(&three), Claim::Elsewhere);
         // Sending leaves nothing behind.
-        one.keep("draft".into(), None);
-        for keeper in [one, two, three] {
-            keeper.finish();
+        one.save("draft".into(), None);
+        for journal in [one, two, three] {
+            journal.finish();
         }
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 
     /// Uses a text whose file cannot be written because a folder has its name.
     #[test]
-    fn while_the_disk_refuses_one_text_what_is_on_it_of_others_still_holds() {
+    fn a_failed_write_does_not_affect_other_texts() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let (told, news) = channel();
-        let keeper = JournalWriter::start(folder.path().to_owned(), move |change| told.send(change).is_ok());
-        let claim = |key: &str| keeper.claim(key.into()).blocking_recv().expect("answered");
-        keeper.keep("written".into(), Some("words".into()));
-        keeper.keep("older".into(), Some("of before".into()));
-        keeper.reached().blocking_recv().expect("tried");
+        let journal = JournalWriter::start(folder.path().to_owned(), move |change| told.send(change).is_ok());
+        let claim = |key: &str| journal.claim(key.into()).blocking_recv().expect("answered");
+        journal.save("written".into(), Some("words".into()));
+        journal.save("older".into(), Some("of before".into()));
+        journal.synced().blocking_recv().expect("tried");
         fs::create_dir_all(folder.path().join("refused")).expect("in the way");
-        keeper.keep("refused".into(), Some("words".into()));
-        keeper.keep("older".into(), Some("of now".into()));
+        journal.save("refused".into(), Some("words".into()));
+        journal.save("older".into(), Some("of now".into()));
         assert_eq!(claim("written"), Claim::Ours(Some("words".into())));
         assert_eq!(claim("older"), Claim::Ours(None), "what is on disk of it says nothing");
         assert!(matches!(news.recv(), Ok(Err(_))));
@@ -634,6 +635,6 @@ mod tests {
         let again = news.recv_timeout(Duration::from_secs(60));
         assert!(matches!(again, Ok(Ok(()))), "the disk takes texts again, and nobody says so: {again:?}");
         assert_eq!(load(folder.path()).kept.texts.len(), 3);
-        keeper.finish();
+        journal.finish();
     }
 }

@@ -37,7 +37,7 @@ use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures::StreamExt;
 use jiff::Timestamp;
 use sessions::{Incoming, OpenServer, Sessions, SharedContext, Task};
-use signals::{EndHeard, Signal, Signals, StopTarget};
+use signals::{ExitFlag, Signal, Signals, StopTarget};
 use std::future::poll_fn;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ use tokio::task::JoinHandle;
 pub use turn::Turn;
 
 /// The minimum time between two frames not caused by a key.
-const FRAME: Duration = Duration::from_millis(16);
+const FRAME_INTERVAL: Duration = Duration::from_millis(16);
 
 /// Options of the runtime.
 pub struct Options {
@@ -77,11 +77,11 @@ pub struct Options {
 /// Runs the interface until it ends. Afterwards, texts are on disk and the terminal is restored, even after an error.
 pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<()> {
     // From here on, signals are handled, so that the terminal is restored before the process ends.
-    let signals = Signals::of_terminal(EndHeard::default())?;
-    signals::enforce_end(signals.heard.clone(), terminal::restore_and_exit)?;
+    let signals = Signals::of_terminal(ExitFlag::default())?;
+    signals::exit_if_stuck(signals.exit_flag.clone(), terminal::restore_and_exit)?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
-    let house = SharedContext { lines: options.connections, open: options.open, configure: options.configure };
-    let sessions = Sessions::new(house, options.here, app, options.drafts);
+    let shared = SharedContext { connections: options.connections, open: options.open, configure: options.configure };
+    let sessions = Sessions::new(shared, options.here, app, options.drafts);
     let mut interface =
         Interface { sessions, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.query_background).await;
@@ -124,7 +124,7 @@ impl Interface<'_> {
             if self.sessions.is_quitting() {
                 return Ok(());
             }
-            let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
+            let wait_for_frame = if urgent { Duration::ZERO } else { FRAME_INTERVAL.saturating_sub(drawn.elapsed()) };
             let mut dirty = self.sessions.app().take_dirty();
             if dirty && wait_for_frame.is_zero() {
                 // Text is written to disk before it is shown.
@@ -137,14 +137,14 @@ impl Interface<'_> {
             let wake = if dirty { Some(wait_for_frame) } else { self.sessions.wake_at().map(until) };
             let wake = watch.deadline().map_or(wake, |d| Some(wake.map_or(d, |w| w.min(d))));
             let mut batch: Vec<Msg> = Vec::new();
-            let mut heard: Option<(Host, Msg)> = None;
+            let mut received: Option<(Host, Msg)> = None;
             tokio::select! {
                 biased;
                 signal = self.signals.next() => match signal {
                     Signal::End | Signal::Interrupt => batch.push(Msg::Quit),
                     Signal::Stop => {
-                        let front = self.sessions.host();
-                        self.suspend(StopTarget::Us, &front, &mut input).await?;
+                        let current = self.sessions.host();
+                        self.suspend(StopTarget::Us, &current, &mut input).await?;
                         urgent = true;
                     }
                     Signal::Continued => {
@@ -158,10 +158,10 @@ impl Interface<'_> {
                     // The terminal is gone.
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
-                next = self.sessions.heard() => match next {
-                    Incoming::Msg(host, msg) => heard = Some((host, msg)),
-                    Incoming::Opened(host, place, ground) => {
-                        self.todo.extend(self.sessions.open(host, place, *ground));
+                next = self.sessions.next_message() => match next {
+                    Incoming::Msg(host, msg) => received = Some((host, msg)),
+                    Incoming::Opened(host, place, context) => {
+                        self.todo.extend(self.sessions.open(host, place, *context));
                         urgent = true;
                     }
                 },
@@ -180,12 +180,12 @@ impl Interface<'_> {
             for msg in std::iter::once(Msg::Now(now)).chain(batch) {
                 urgent |=
                     matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Background(_));
-                let front = self.sessions.host();
-                self.todo.extend(self.sessions.receive(&front, msg));
+                let current = self.sessions.host();
+                self.todo.extend(self.sessions.receive(&current, msg));
             }
             let (turn, mut messages) = (Turn::start(), 0);
             while turn.has_room(messages)
-                && let Some((host, msg)) = heard.take().or_else(|| self.sessions.try_heard())
+                && let Some((host, msg)) = received.take().or_else(|| self.sessions.try_next_message())
             {
                 messages += 1;
                 if host != self.sessions.host() {
@@ -218,8 +218,8 @@ impl Interface<'_> {
             Effect::Browse(url) => self.sessions.browse(host, url),
             Effect::Edit { text, suffix } => {
                 self.lend(input).await?;
-                let (outcome, ends) = open::editor(&text, &suffix, &mut self.signals).await;
-                if ends {
+                let (outcome, should_quit) = open::editor(&text, &suffix, &mut self.signals).await;
+                if should_quit {
                     match outcome {
                         Ok(text) => self.tell(host, Msg::Interrupted(text)),
                         // The text stays in its file, which is not overwritten.
@@ -232,9 +232,9 @@ impl Interface<'_> {
                 self.tell(host, Msg::Edited(outcome));
                 self.take_back(input)?;
             }
-            Effect::Page(paper) => {
+            Effect::Page(pager_text) => {
                 self.lend(input).await?;
-                let ended = open::pager(&paper, &mut self.signals).await;
+                let ended = open::pager(&pager_text, &mut self.signals).await;
                 self.after(ended, host, input)?;
             }
             Effect::EditFile(file) => {
@@ -244,9 +244,9 @@ impl Interface<'_> {
             }
             Effect::Run(number, order) => {
                 self.lend(input).await?;
-                let (ended, ends) = open::in_terminal(&order, &mut self.signals, input).await;
+                let (ended, should_quit) = open::in_terminal(&order, &mut self.signals, input).await;
                 self.tell(host, Msg::Ran(number, RunEvent::Ended(ended)));
-                self.after(Ok(ends), host, input)?;
+                self.after(Ok(should_quit), host, input)?;
             }
             Effect::Suspend => self.suspend(StopTarget::Group, host, input).await?,
             // The app reports quitting itself; no other effects reach the loop.
@@ -283,7 +283,7 @@ impl Interface<'_> {
             *input = Input::open();
         }
         // Signals for the other program (C-c, C-g) must not end labscope.
-        self.signals = Signals::of_terminal(self.signals.heard.clone())?;
+        self.signals = Signals::of_terminal(self.signals.exit_flag.clone())?;
         Ok(())
     }
 
@@ -345,7 +345,7 @@ fn take_event(event: Event, watch: &mut background::Watch, batch: &mut Vec<Msg>)
             Reply::Background(light) => {
                 batch.push(Msg::Background(if light { Background::Light } else { Background::Dark }));
             }
-            Reply::Held => {}
+            Reply::Pending => {}
         },
         Event::Mouse(mouse) => batch.push(Msg::Mouse(mouse)),
         Event::Paste(text) => batch.push(Msg::Paste(text)),

@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::run;
-use super::signals::{self, Signal, Signals, StopsBySystem};
+use super::signals::{self, DefaultStopAction, Signal, Signals};
 use super::terminal;
 use crate::app::action::PagerText;
 use crate::app::custom::{FileOfClone, RunOrder};
@@ -20,9 +20,9 @@ use tokio::time::timeout;
 use url::Url;
 
 /// The time for which a browser launcher is watched. A launcher that fails does so at once.
-const LAUNCH: Duration = Duration::from_millis(250);
+const LAUNCH_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time that a program using the terminal gets to exit when labscope must quit.
-const GRACE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Opens a page in the browser without waiting for it. Only web addresses are opened.
 ///
@@ -41,7 +41,7 @@ pub async fn browser(url: &str) -> Result<(), String> {
         match command.spawn() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => why = error.to_string(),
-            Ok(mut child) => match timeout(LAUNCH, child.wait()).await {
+            Ok(mut child) => match timeout(LAUNCH_TIMEOUT, child.wait()).await {
                 Ok(Ok(status)) if !status.success() => why = format!("its launcher exited with {status}"),
                 _ => return Ok(()),
             },
@@ -76,7 +76,7 @@ async fn run_on(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io:
 /// case, the program was told to exit and got a short time for that.
 async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -> io::Result<(ExitStatus, bool)> {
     // C-z applies to both programs, and the shell continues when both have stopped.
-    let _by_system = StopsBySystem::begin();
+    let _default_action = DefaultStopAction::begin();
     let mut child = command.spawn()?;
     loop {
         tokio::select! {
@@ -85,8 +85,8 @@ async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -
             signal = signals.next() => if signal == Signal::End { break },
         }
     }
-    signals::end(child.id());
-    let ended = match timeout(GRACE, child.wait()).await {
+    signals::terminate(child.id());
+    let ended = match timeout(EXIT_TIMEOUT, child.wait()).await {
         Ok(ended) => ended,
         Err(_) => {
             child.kill().await?;
@@ -104,19 +104,19 @@ async fn wait_for(mut command: tokio::process::Command, signals: &mut Signals) -
 /// # Errors
 ///
 /// Returns a message if the pager could not be run.
-pub async fn pager(paper: &PagerText, signals: &mut Signals) -> Result<bool, String> {
+pub async fn pager(pager_text: &PagerText, signals: &mut Signals) -> Result<bool, String> {
     let command = std::env::var("PAGER").ok().filter(|v| !v.trim().is_empty()).unwrap_or_else(|| "less".into());
     let failed = |e: io::Error| format!("The pager {command:?} could not be run: {e}. Set PAGER.");
-    let file = printed(paper).map_err(failed)?;
-    let (_, ends) = run_on(&command, &file, signals).await.map_err(failed)?;
-    Ok(ends)
+    let file = write_pager_file(pager_text).map_err(failed)?;
+    let (_, should_quit) = run_on(&command, &file, signals).await.map_err(failed)?;
+    Ok(should_quit)
 }
 
-fn printed(paper: &PagerText) -> io::Result<NamedTempFile> {
-    let suffix = format!("-{}", paper.name);
+fn write_pager_file(pager_text: &PagerText) -> io::Result<NamedTempFile> {
+    let suffix = format!("-{}", pager_text.name);
     let mut file = tempfile::Builder::new().prefix("labscope-").suffix(&suffix).tempfile()?;
     let mut out = io::BufWriter::new(file.as_file_mut());
-    for line in (*paper.text).as_ref().split_inclusive('\n') {
+    for line in (*pager_text.text).as_ref().split_inclusive('\n') {
         let (words, end) = line.strip_suffix('\n').map_or((line, ""), |words| (words, "\n"));
         let parts = words.split('\t').map(sanitize).collect::<Vec<_>>().join("\t");
         out.write_all(parts.as_bytes())?;
@@ -171,7 +171,7 @@ pub async fn file_of_clone(file: &FileOfClone, signals: &mut Signals) -> Result<
     let mut command = with_options(&editor);
     command.args(at_line(&editor, &whole, *line)).current_dir(folder);
     match wait_for(command.into(), signals).await {
-        Ok((status, ends)) if status.success() || ends => Ok(ends),
+        Ok((status, should_quit)) if status.success() || should_quit => Ok(should_quit),
         Ok((status, _)) => Err(format!("The editor {editor:?} exited with {status}.")),
         Err(error) => Err(format!("The editor {editor:?} could not be run: {error}. Set EDITOR.")),
     }
@@ -188,8 +188,8 @@ pub(super) async fn in_terminal(
         Ok((status, false)) => {
             let ended = run::outcome(status);
             let how = ended.as_ref().err().map(|why| format!("{} {why}. ", sanitize(&order.title))).unwrap_or_default();
-            let ends = pause(&how, signals, input).await;
-            (ended, ends)
+            let should_quit = pause(&how, signals, input).await;
+            (ended, should_quit)
         }
         Err(error) => {
             let program = order.program.first().map(String::as_str).unwrap_or_default();
@@ -206,7 +206,7 @@ async fn pause(how: &str, signals: &mut Signals, input: &mut Input) -> bool {
     let mut out = io::stdout();
     let _ = write!(out, "\r\n{how}Press Enter to return to labscope").and_then(|()| out.flush());
     *input = Input::open();
-    let ends = loop {
+    let should_quit = loop {
         tokio::select! {
             signal = signals.next() => if signal == Signal::End { break true },
             event = input.events.recv() => match event {
@@ -217,10 +217,10 @@ async fn pause(how: &str, signals: &mut Signals, input: &mut Input) -> bool {
         }
     };
     let _ = write!(out, "\r\n").and_then(|()| out.flush());
-    if ends {
+    if should_quit {
         let _ = crossterm::terminal::disable_raw_mode();
     }
-    ends
+    should_quit
 }
 
 /// Returns whether a key ends the pause after a program.
@@ -236,32 +236,32 @@ fn returns(key: Key) -> bool {
 pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<String, String>, bool) {
     let command = editor_command();
     let failed = |e: io::Error| format!("The editor {command:?} could not be run: {e}. Set EDITOR.");
-    let file = match filled(text, suffix) {
+    let file = match create_text_file(text, suffix) {
         Ok(file) => file,
         Err(error) => return (Err(failed(error)), false),
     };
-    let (status, ends) = match run_on(&command, &file, signals).await {
+    let (status, should_quit) = match run_on(&command, &file, signals).await {
         Ok(ended) => ended,
         Err(error) => return (Err(failed(error)), false),
     };
     // An editor that was told to exit cannot succeed; what it wrote until then is kept.
-    if !status.success() && !ends {
+    if !status.success() && !should_quit {
         let kept = file.keep().map(|(_, path)| format!(" Your text is in {}.", path.display())).unwrap_or_default();
         return (Err(format!("The editor {command:?} exited with {status}; the text is unchanged.{kept}")), false);
     }
     let mut file = file;
-    let written = match written(&mut file) {
+    let written = match read_content(&mut file) {
         Ok(written) => written,
-        Err(error) => return (Err(failed(error)), ends),
+        Err(error) => return (Err(failed(error)), should_quit),
     };
     let text = String::from_utf8(written).map_err(|_| {
         let kept = file.keep().map(|(_, path)| format!(" It is in {}.", path.display())).unwrap_or_default();
         format!("{command:?} wrote text that is not UTF-8; the text is unchanged.{kept}")
     });
-    (text, ends)
+    (text, should_quit)
 }
 
-fn filled(text: &str, suffix: &str) -> io::Result<NamedTempFile> {
+fn create_text_file(text: &str, suffix: &str) -> io::Result<NamedTempFile> {
     let mut file = tempfile::Builder::new().prefix("labscope-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
@@ -269,7 +269,7 @@ fn filled(text: &str, suffix: &str) -> io::Result<NamedTempFile> {
 }
 
 /// Returns the current content of the file.
-fn written(file: &mut NamedTempFile) -> io::Result<Vec<u8>> {
+fn read_content(file: &mut NamedTempFile) -> io::Result<Vec<u8>> {
     let mut written = Vec::new();
     // Editors that save by renaming leave the old file behind our handle, so the path is read again.
     match std::fs::File::open(file.path()) {

@@ -11,11 +11,11 @@ use std::io::{Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
 /// The size in bytes above which a download is stored on disk.
-const IN_MEMORY: u64 = 8 * 1024 * 1024;
+const MAX_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
 /// Maximum number of requests of one reader. One that needs more would never finish.
-const LOOKS: usize = 16;
+const MAX_REQUESTS: usize = 16;
 /// The time between two progress reports.
-const PULSE: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The result of a download.
 enum Fetched {
@@ -29,28 +29,28 @@ pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &Ms
         tokio::time::sleep(range_read.delay).await;
     }
     let first = client.slice(&range_read.request, range_read.begin.clone()).await?;
-    let mut parts = match bring(first, None, range_read, sender).await? {
+    let mut parts = match download(first, None, range_read, sender).await? {
         Fetched::Parts(parts) => parts,
         Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes).into())),
     };
-    let mut brought = 0;
-    for _ in 0..LOOKS {
+    let mut downloaded = 0;
+    for _ in 0..MAX_REQUESTS {
         let (read, stop, here) = (range_read.read.clone(), sender.stop.clone(), parts.clone());
-        let look = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
+        let task = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
         let range =
-            match look.await.map_err(|_| unreadable(range_read, "internal error; --log FILE has the details"))? {
+            match task.await.map_err(|_| unreadable(range_read, "internal error; --log FILE has the details"))? {
                 Step::Made(value) => return Ok(Outcome::Made(value.into())),
                 Step::Need(range) => range.start..range.end.min(parts.total()),
             };
         if range.is_empty() || parts.is_whole() {
             return Err(unreadable(range_read, "it is truncated"));
         }
-        brought += range.end - range.start;
-        if brought > range_read.most {
-            return Ok(Outcome::Made((range_read.too_large)(brought).into()));
+        downloaded += range.end - range.start;
+        if downloaded > range_read.most {
+            return Ok(Outcome::Made((range_read.too_large)(downloaded).into()));
         }
         let next = client.slice(&range_read.request, Slice::Span(range)).await?;
-        parts = match bring(next, Some(parts), range_read, sender).await? {
+        parts = match download(next, Some(parts), range_read, sender).await? {
             Fetched::Parts(parts) => parts,
             Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes).into())),
         };
@@ -63,10 +63,10 @@ fn unreadable(range_read: &AnyRangeRead, why: &str) -> Error {
     Error { tried: range_read.request.line(), fault }
 }
 
-/// Downloads the bytes of a reply and adds them to the parts in `held`.
-async fn bring(
+/// Downloads the bytes of a reply and adds them to the parts in `known`.
+async fn download(
     mut download: Download,
-    held: Option<Parts>,
+    known: Option<Parts>,
     range_read: &AnyRangeRead,
     sender: &MsgSender,
 ) -> Result<Fetched, Error> {
@@ -78,23 +78,23 @@ async fn bring(
         tried: range_read.request.line(),
         fault: Fault::Disk(format!("cannot write a temporary file: {error}")),
     };
-    let mut bytes: Vec<u8> = Vec::with_capacity(expected.min(IN_MEMORY) as usize);
+    let mut bytes: Vec<u8> = Vec::with_capacity(expected.min(MAX_MEMORY_BYTES) as usize);
     let mut file = None;
     let mut done = 0;
-    let mut told = Instant::now();
+    let mut last_report = Instant::now();
     while let Some(chunk) = download.chunk().await? {
         done += chunk.len() as u64;
         if done > range_read.most {
             return Ok(Fetched::TooLarge(done));
         }
         bytes.extend_from_slice(&chunk);
-        if download.whole.is_none() && bytes.len() as u64 > IN_MEMORY {
+        if download.whole.is_none() && bytes.len() as u64 > MAX_MEMORY_BYTES {
             file = Some(append(file.take(), std::mem::take(&mut bytes)).await.map_err(disk)?);
         }
-        if told.elapsed() >= PULSE {
-            told = Instant::now();
+        if last_report.elapsed() >= PROGRESS_INTERVAL {
+            last_report = Instant::now();
             let progress = Progress { done, total: download.length };
-            sender.tell(Msg::Progress(range_read.key.clone(), progress)).await;
+            sender.send(Msg::Progress(range_read.key.clone(), progress)).await;
         }
     }
     if download.length.is_some_and(|length| length != done) {
@@ -103,7 +103,7 @@ async fn bring(
     }
     Ok(Fetched::Parts(match (download.whole, file) {
         (Some(total), _) => {
-            let mut parts = held.filter(|held| held.total() == total).unwrap_or_else(|| Parts::of(total));
+            let mut parts = known.filter(|known| known.total() == total).unwrap_or_else(|| Parts::of(total));
             parts.add(download.start, bytes.into());
             parts
         }
@@ -194,10 +194,10 @@ mod tests {
     async fn of_another_server_all_of_it_comes_once_and_goes_to_a_file_where_it_is_large() {
         let (client, _) = serve(vec![reply("200 OK", b"abc")]).await;
         assert_eq!(read(&client, 50).await, Ok(Ok((3, b"ac".to_vec()))));
-        let mut large = vec![b'x'; IN_MEMORY as usize + 5];
+        let mut large = vec![b'x'; MAX_MEMORY_BYTES as usize + 5];
         large.push(b'!');
         let (client, _) = serve(vec![reply("200 OK", &large)]).await;
-        assert_eq!(read(&client, u64::MAX).await, Ok(Ok((IN_MEMORY + 6, b"x!".to_vec()))));
+        assert_eq!(read(&client, u64::MAX).await, Ok(Ok((MAX_MEMORY_BYTES + 6, b"x!".to_vec()))));
     }
 
     #[tokio::test]

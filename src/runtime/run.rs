@@ -12,14 +12,14 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// The time to wait for the last output of a command that ended but left another program running.
-const AFTERWARDS: Duration = Duration::from_millis(200);
+const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The process group of a command, which is told to exit when this is dropped.
 struct Group(Option<u32>);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        signals::end_group(self.0);
+        signals::terminate_group(self.0);
     }
 }
 
@@ -68,7 +68,7 @@ async fn follow(number: u64, mut child: Child, sender: &mpsc::Sender<Msg>) -> Re
     let status = tokio::select! {
         status = child.wait() => {
             // The last output may still be on its way, but a program that the command left running may print forever.
-            let _ = timeout(AFTERWARDS, &mut pumps).await;
+            let _ = timeout(LAST_OUTPUT_TIMEOUT, &mut pumps).await;
             status
         }
         _ = &mut pumps => child.wait().await,

@@ -38,7 +38,7 @@ pub type OpenServer = Arc<dyn Fn(&Host) -> ServerContext + Send + Sync>;
 /// The state shared by all sessions.
 pub(super) struct SharedContext {
     /// The connections to servers.
-    pub lines: Connections,
+    pub connections: Connections,
     /// A function that opens other servers, if any.
     pub open: Option<OpenServer>,
     /// A function that writes custom sections.
@@ -55,9 +55,9 @@ struct ServerSession {
 
 impl ServerSession {
     fn new(shared: &SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> ServerSession {
-        app.pictures.set_screen(terminal::screen());
+        app.images.set_screen(terminal::screen());
         let (sender, inbox) = mpsc::channel::<Msg>(256);
-        let executor = Executor::on(shared.lines.clone(), host.clone(), sender, drafts);
+        let executor = Executor::on(shared.connections.clone(), host.clone(), sender, drafts);
         ServerSession { host, app, executor: executor.configured(shared.configure.clone()), inbox }
     }
 
@@ -84,58 +84,58 @@ pub(super) enum Incoming {
 struct OpeningSession {
     host: Host,
     place: Option<Place>,
-    ground: JoinHandle<ServerContext>,
+    context: JoinHandle<ServerContext>,
 }
 
 /// All open servers.
 pub(super) struct Sessions {
-    front: ServerSession,
-    away: Vec<ServerSession>,
+    current: ServerSession,
+    background: Vec<ServerSession>,
     /// The previously visited servers, most recent last.
-    way: Vec<Host>,
-    arriving: Option<OpeningSession>,
+    history: Vec<Host>,
+    opening: Option<OpeningSession>,
     shared: SharedContext,
 }
 
 impl Sessions {
     /// Starts with the first server.
     pub fn new(shared: SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> Sessions {
-        let front = ServerSession::new(&shared, host, app, drafts);
-        Sessions { front, away: Vec::new(), way: Vec::new(), arriving: None, shared }
+        let current = ServerSession::new(&shared, host, app, drafts);
+        Sessions { current, background: Vec::new(), history: Vec::new(), opening: None, shared }
     }
 
     /// Returns the current app.
     pub fn app(&mut self) -> &mut App {
-        &mut self.front.app
+        &mut self.current.app
     }
 
     /// Returns the current server.
     pub fn host(&self) -> Host {
-        self.front.host.clone()
+        self.current.host.clone()
     }
 
     /// Returns the time at which the next app is due.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        self.away.iter().fold(self.front.app.wake_at(), |wake, seat| earliest(wake, seat.app.wake_at()))
+        self.background.iter().fold(self.current.app.wake_at(), |wake, session| earliest(wake, session.app.wake_at()))
     }
 
-    fn seat(&mut self, host: &Host) -> Option<&mut ServerSession> {
-        std::iter::once(&mut self.front).chain(&mut self.away).find(|seat| seat.host == *host)
+    fn session(&mut self, host: &Host) -> Option<&mut ServerSession> {
+        std::iter::once(&mut self.current).chain(&mut self.background).find(|session| session.host == *host)
     }
 
     /// Returns whether an app is quitting.
     pub fn is_quitting(&self) -> bool {
-        self.front.app.is_quitting() || self.away.iter().any(|seat| seat.app.is_quitting())
+        self.current.app.is_quitting() || self.background.iter().any(|session| session.app.is_quitting())
     }
 
     /// Runs the effects of the app of `host`. Returns those for the loop.
     pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<Task> {
-        let tasks = self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default();
-        self.moved(tasks)
+        let tasks = self.session(host).map(|session| session.hand_over(effects)).unwrap_or_default();
+        self.run_switches(tasks)
     }
 
     /// Switches servers immediately, so that keys typed afterwards go to the new app. Returns the remaining tasks.
-    fn moved(&mut self, tasks: Vec<Task>) -> Vec<Task> {
+    fn run_switches(&mut self, tasks: Vec<Task>) -> Vec<Task> {
         let mut left = Vec::new();
         let mut queue = VecDeque::from(tasks);
         while let Some((host, effect)) = queue.pop_front() {
@@ -150,155 +150,155 @@ impl Sessions {
 
     /// Shows a desktop notification for the app of `host`.
     pub fn notify(&mut self, host: &Host, text: String) {
-        if let Some(seat) = self.seat(host) {
-            seat.executor.notify(text);
+        if let Some(session) = self.session(host) {
+            session.executor.notify(text);
         }
     }
 
     /// Copies a text by other means than the terminal, which may not support it, for the app of `host`.
     pub fn copy(&mut self, host: &Host, text: String) {
-        if let Some(seat) = self.seat(host) {
-            seat.executor.copy(text);
+        if let Some(session) = self.session(host) {
+            session.executor.copy(text);
         }
     }
 
     /// Opens a page in the browser, for the app of `host`.
     pub fn browse(&mut self, host: &Host, url: String) {
-        if let Some(seat) = self.seat(host) {
-            seat.executor.browse(url);
+        if let Some(session) = self.session(host) {
+            session.executor.browse(url);
         }
     }
 
     /// Delivers a message to the app of `host`. Call [`rest`](Sessions::rest) after the last one.
     pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
-        let Some(seat) = self.seat(host) else { return Vec::new() };
-        let effects = seat.app.receive(msg);
-        let tasks = seat.hand_over(effects);
-        self.moved(tasks)
+        let Some(session) = self.session(host) else { return Vec::new() };
+        let effects = session.app.receive(msg);
+        let tasks = session.hand_over(effects);
+        self.run_switches(tasks)
     }
 
     /// Settles all apps that received messages, and runs what is due in background sessions.
     pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
         let mut tasks = Vec::new();
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         let mut at_risk = None;
-        for seat in &mut self.away {
+        for session in &mut self.background {
             let mut effects = Vec::new();
-            if seat.app.wake_at().is_some_and(|due| due <= now) {
-                effects = seat.app.receive(Msg::Now(now));
+            if session.app.wake_at().is_some_and(|due| due <= now) {
+                effects = session.app.receive(Msg::Now(now));
             }
-            effects.extend(seat.app.rest());
-            told.extend(seat.app.take_messages());
-            at_risk = at_risk.or_else(|| seat.app.at_risk().cloned());
-            tasks.extend(seat.hand_over(effects));
+            effects.extend(session.app.rest());
+            messages.extend(session.app.take_messages());
+            at_risk = at_risk.or_else(|| session.app.at_risk().cloned());
+            tasks.extend(session.hand_over(effects));
         }
-        self.front.app.set_risk_elsewhere(at_risk);
-        for (tone, words) in told {
+        self.current.app.set_risk_elsewhere(at_risk);
+        for (tone, words) in messages {
             tasks.extend(self.say(tone, words));
         }
-        let effects = self.front.app.rest();
-        tasks.extend(self.front.hand_over(effects));
-        self.moved(tasks)
+        let effects = self.current.app.rest();
+        tasks.extend(self.current.hand_over(effects));
+        self.run_switches(tasks)
     }
 
     fn say(&mut self, tone: Tone, words: String) -> Vec<Task> {
-        let effects = self.front.app.receive(Msg::Say(tone, words));
-        self.front.hand_over(effects)
+        let effects = self.current.app.receive(Msg::Say(tone, words));
+        self.current.hand_over(effects)
     }
 
     /// Waits for the next message from the background.
-    pub async fn heard(&mut self) -> Incoming {
-        poll_fn(|cx| self.poll_heard(cx)).await
+    pub async fn next_message(&mut self) -> Incoming {
+        poll_fn(|cx| self.poll_next_message(cx)).await
     }
 
-    fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Incoming> {
-        for seat in std::iter::once(&mut self.front).chain(&mut self.away) {
-            if let Poll::Ready(Some(msg)) = seat.inbox.poll_recv(cx) {
-                return Poll::Ready(Incoming::Msg(seat.host.clone(), msg));
+    fn poll_next_message(&mut self, cx: &mut Context<'_>) -> Poll<Incoming> {
+        for session in std::iter::once(&mut self.current).chain(&mut self.background) {
+            if let Poll::Ready(Some(msg)) = session.inbox.poll_recv(cx) {
+                return Poll::Ready(Incoming::Msg(session.host.clone(), msg));
             }
         }
-        let Some(arriving) = &mut self.arriving else { return Poll::Pending };
-        let Poll::Ready(ground) = Pin::new(&mut arriving.ground).poll(cx) else { return Poll::Pending };
-        match self.arriving.take() {
+        let Some(opening) = &mut self.opening else { return Poll::Pending };
+        let Poll::Ready(context) = Pin::new(&mut opening.context).poll(cx) else { return Poll::Pending };
+        match self.opening.take() {
             Some(OpeningSession { host, place, .. }) => {
-                Poll::Ready(Incoming::Opened(host, place, Box::new(ground.ok())))
+                Poll::Ready(Incoming::Opened(host, place, Box::new(context.ok())))
             }
             None => Poll::Pending,
         }
     }
 
     /// Returns a waiting message, if any.
-    pub fn try_heard(&mut self) -> Option<(Host, Msg)> {
-        let seats = std::iter::once(&mut self.front).chain(&mut self.away);
-        seats.into_iter().find_map(|seat| Some((seat.host.clone(), seat.inbox.try_recv().ok()?)))
+    pub fn try_next_message(&mut self) -> Option<(Host, Msg)> {
+        let sessions = std::iter::once(&mut self.current).chain(&mut self.background);
+        sessions.into_iter().find_map(|session| Some((session.host.clone(), session.inbox.try_recv().ok()?)))
     }
 
     /// Switches to `host`, at `place` or where it was left. This is immediate if the server is already open.
     fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
         // Switching again before a server has opened cancels opening it.
-        self.arriving = None;
-        if host == self.front.host {
+        self.opening = None;
+        if host == self.current.host {
             return Vec::new();
         }
-        if let Some(at) = self.away.iter().position(|seat| seat.host == host) {
-            self.way.push(self.front.host.clone());
-            return self.bring(at, |app, manner| app.enter(manner, place));
+        if let Some(at) = self.background.iter().position(|session| session.host == host) {
+            self.history.push(self.current.host.clone());
+            return self.switch_to(at, |app, ui_state| app.enter(ui_state, place));
         }
         if let Some(open) = self.shared.open.clone() {
             let name = host.clone();
-            let ground = tokio::task::spawn_blocking(move || open(&name));
-            self.arriving = Some(OpeningSession { host, place, ground });
+            let context = tokio::task::spawn_blocking(move || open(&name));
+            self.opening = Some(OpeningSession { host, place, context });
         }
         Vec::new()
     }
 
     /// Opens a new server.
-    pub fn open(&mut self, host: Host, place: Option<Place>, ground: Option<ServerContext>) -> Vec<Task> {
-        let Some(ServerContext { session, drafts, kept, warning }) = ground else {
+    pub fn open(&mut self, host: Host, place: Option<Place>, context: Option<ServerContext>) -> Vec<Task> {
+        let Some(ServerContext { session, drafts, kept, warning }) = context else {
             return self.say(Tone::Bad, format!("Could not open {}; --log FILE has the details.", host.name()));
         };
-        if self.seat(&host).is_some() {
+        if self.session(&host).is_some() {
             return self.go(host, place);
         }
-        let (app, first) = self.front.app.beside(session, kept, place);
-        let mut seat = ServerSession::new(&self.shared, host, app, drafts);
-        let mut tasks = seat.hand_over(first);
-        self.way.push(self.front.host.clone());
-        self.away.push(seat);
-        tasks.extend(self.bring(self.away.len() - 1, |app, manner| app.enter(manner, None)));
+        let (app, first) = self.current.app.beside(session, kept, place);
+        let mut opened = ServerSession::new(&self.shared, host, app, drafts);
+        let mut tasks = opened.hand_over(first);
+        self.history.push(self.current.host.clone());
+        self.background.push(opened);
+        tasks.extend(self.switch_to(self.background.len() - 1, |app, ui_state| app.enter(ui_state, None)));
         tasks.extend(warning.map(|words| self.say(Tone::Warning, words)).unwrap_or_default());
-        self.moved(tasks)
+        self.run_switches(tasks)
     }
 
     /// Returns to the previous server, where it was left.
     fn go_back(&mut self) -> Vec<Task> {
-        self.arriving = None;
-        let Some(host) = self.way.pop() else { return Vec::new() };
-        let Some(at) = self.away.iter().position(|seat| seat.host == host) else { return Vec::new() };
-        self.bring(at, |app, manner| app.come_back(manner))
+        self.opening = None;
+        let Some(host) = self.history.pop() else { return Vec::new() };
+        let Some(at) = self.background.iter().position(|session| session.host == host) else { return Vec::new() };
+        self.switch_to(at, |app, ui_state| app.come_back(ui_state))
     }
 
-    fn bring(&mut self, at: usize, enter: impl FnOnce(&mut App, UiState) -> Vec<Effect>) -> Vec<Task> {
-        let Some(next) = self.away.get_mut(at) else { return Vec::new() };
-        let manner = self.front.app.manner();
-        let (left, goes_on) = self.front.app.leave();
-        let mut tasks = self.front.hand_over(left);
-        std::mem::swap(&mut self.front, next);
-        let effects = enter(&mut self.front.app, manner);
-        tasks.extend(self.front.hand_over(effects));
-        tasks.extend(goes_on.map(|words| self.say(Tone::Info, words)).unwrap_or_default());
+    fn switch_to(&mut self, at: usize, enter: impl FnOnce(&mut App, UiState) -> Vec<Effect>) -> Vec<Task> {
+        let Some(next) = self.background.get_mut(at) else { return Vec::new() };
+        let ui_state = self.current.app.manner();
+        let (left, summary) = self.current.app.leave();
+        let mut tasks = self.current.hand_over(left);
+        std::mem::swap(&mut self.current, next);
+        let effects = enter(&mut self.current.app, ui_state);
+        tasks.extend(self.current.hand_over(effects));
+        tasks.extend(summary.map(|words| self.say(Tone::Info, words)).unwrap_or_default());
         tasks
     }
 
     /// Waits briefly until text typed in the current app is written.
     pub async fn written(&mut self) {
-        self.front.executor.written().await;
+        self.current.executor.written().await;
     }
 
     /// Waits until texts are on disk, and briefly for writes to be answered, on every server.
     pub async fn finish(&mut self) {
-        let seats = std::iter::once(&mut self.front).chain(&mut self.away);
-        join_all(seats.map(|seat| seat.executor.finish())).await;
-        self.shared.lines.finish().await;
+        let sessions = std::iter::once(&mut self.current).chain(&mut self.background);
+        join_all(sessions.map(|session| session.executor.finish())).await;
+        self.shared.connections.finish().await;
     }
 }

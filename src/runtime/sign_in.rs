@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The increase of the pause when the server is polled too often.
-const SLOWER: Duration = Duration::from_secs(5);
+const SLOW_DOWN_STEP: Duration = Duration::from_secs(5);
 
 /// Waits until the user has signed in for `code`.
 ///
@@ -24,7 +24,7 @@ pub async fn wait(client: &Client, client_id: &str, code: &DeviceCode) -> Result
         match client.poll_device(client_id, &code.device_code).await {
             Ok(Poll::Granted(grant)) => return Ok(grant),
             Ok(Poll::Pending) => {}
-            Ok(Poll::SlowDown) => pause += SLOWER,
+            Ok(Poll::SlowDown) => pause += SLOW_DOWN_STEP,
             Ok(Poll::Expired) => break,
             Ok(Poll::Denied) => return Err(refused("the sign-in was refused")),
             Err(error) if error.is_passing() => {}

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The time after which the loop is considered stuck: it may be busy, but must handle the signal by then.
-const GRACE: Duration = Duration::from_secs(5);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Signals {
     #[cfg(unix)]
     stop: Option<tokio::signal::unix::Signal>,
     /// A flag that is set when a signal to exit is received.
-    pub heard: EndHeard,
+    pub exit_flag: ExitFlag,
 }
 
 impl Signals {
@@ -50,29 +50,29 @@ impl Signals {
                 ],
                 continued: signal(SignalKind::from_raw(libc::SIGCONT))?,
                 stop: None,
-                heard: EndHeard::default(),
+                exit_flag: ExitFlag::default(),
             })
         }
         #[cfg(not(unix))]
-        Ok(Signals { heard: EndHeard::default() })
+        Ok(Signals { exit_flag: ExitFlag::default() })
     }
 
     /// Listens for `SIGTSTP`, too, which has no effect of its own from then on.
-    pub fn of_terminal(heard: EndHeard) -> io::Result<Signals> {
+    pub fn of_terminal(exit_flag: ExitFlag) -> io::Result<Signals> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
             let stop = Some(signal(SignalKind::from_raw(libc::SIGTSTP))?);
-            Ok(Signals { stop, heard, ..Signals::new()? })
+            Ok(Signals { stop, exit_flag, ..Signals::new()? })
         }
         #[cfg(not(unix))]
-        Ok(Signals { heard })
+        Ok(Signals { exit_flag })
     }
 
     /// Waits for the next signal.
     #[cfg(unix)]
     pub async fn next(&mut self) -> Signal {
-        let Signals { ends: [term, hup, quit, int], continued, stop, heard } = self;
+        let Signals { ends: [term, hup, quit, int], continued, stop, exit_flag } = self;
         let stopped = async {
             match stop {
                 Some(stop) => stop.recv().await,
@@ -88,7 +88,7 @@ impl Signals {
             _ = continued.recv() => Signal::Continued,
         };
         if signal == Signal::End {
-            heard.set();
+            exit_flag.set();
         }
         signal
     }
@@ -105,17 +105,18 @@ impl Signals {
 
 /// A shared flag that tells whether the loop has received a signal to exit.
 #[derive(Clone, Debug, Default)]
-pub struct EndHeard(Arc<AtomicBool>);
+pub struct ExitFlag(Arc<AtomicBool>);
 
-impl EndHeard {
+impl ExitFlag {
     /// Records that the loop has received the signal and will exit.
     pub fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Returns if the loop has not received the signal when `grace`, which starts after `asked`, is over: it is stuck.
-    async fn missed(&self, asked: impl Future, grace: impl AsyncFnOnce()) {
-        asked.await;
+    /// Returns if the loop has not received the signal when `grace`, which starts after `requested`, is over: it is
+    /// stuck.
+    async fn missed(&self, requested: impl Future, grace: impl AsyncFnOnce()) {
+        requested.await;
         grace().await;
         if self.0.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
@@ -123,36 +124,36 @@ impl EndHeard {
     }
 }
 
-/// Calls `end` if the process is told to exit (SIGTERM, SIGHUP) and the loop is too busy to notice. This runs on
+/// Calls `exit` if the process is told to exit (SIGTERM, SIGHUP) and the loop is too busy to notice. This runs on
 /// another thread than the loop. Texts are on disk already, because they are written by another thread, too.
-pub fn enforce_end(heard: EndHeard, end: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub fn exit_if_stuck(exit_flag: ExitFlag, exit: impl FnOnce() + Send + 'static) -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let (mut term, mut hup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
         tokio::spawn(async move {
-            let asked = async {
+            let requested = async {
                 tokio::select! { _ = term.recv() => {}, _ = hup.recv() => {} }
             };
-            heard.missed(asked, async || tokio::time::sleep(GRACE).await).await;
-            end();
+            exit_flag.missed(requested, async || tokio::time::sleep(EXIT_TIMEOUT).await).await;
+            exit();
         });
     }
     #[cfg(not(unix))]
-    let _ = (heard, end);
+    let _ = (exit_flag, exit);
     Ok(())
 }
 
 /// A guard during which the system stops the program like any other, for example together with an editor that uses its
 /// terminal.
-pub struct StopsBySystem {
+pub struct DefaultStopAction {
     #[cfg(unix)]
     before: libc::sigaction,
 }
 
-impl StopsBySystem {
+impl DefaultStopAction {
     /// Restores the default action of `SIGTSTP` until dropped.
-    pub fn begin() -> StopsBySystem {
+    pub fn begin() -> DefaultStopAction {
         #[cfg(unix)]
         // SAFETY: The structure is plain data, for which zero is valid, and the call copies it.
         unsafe {
@@ -160,15 +161,15 @@ impl StopsBySystem {
             let mut usual: libc::sigaction = std::mem::zeroed();
             usual.sa_sigaction = libc::SIG_DFL;
             libc::sigaction(libc::SIGTSTP, &raw const usual, &raw mut before);
-            StopsBySystem { before }
+            DefaultStopAction { before }
         }
         #[cfg(not(unix))]
-        StopsBySystem {}
+        DefaultStopAction {}
     }
 }
 
 #[cfg(unix)]
-impl Drop for StopsBySystem {
+impl Drop for DefaultStopAction {
     fn drop(&mut self) {
         // SAFETY: This restores the previous action unchanged.
         unsafe {
@@ -188,7 +189,7 @@ pub enum StopTarget {
 
 /// Stops the program. Returns when it is continued, or at once if no shell could continue it.
 pub fn stop(who: StopTarget) {
-    let _by_system = StopsBySystem::begin();
+    let _default_action = DefaultStopAction::begin();
     #[cfg(unix)]
     // SAFETY: Both calls only send a signal, to this thread or to its own process group.
     unsafe {
@@ -202,7 +203,7 @@ pub fn stop(who: StopTarget) {
 }
 
 /// Tells the process group of a child program to exit.
-pub fn end_group(program: Option<u32>) {
+pub fn terminate_group(program: Option<u32>) {
     #[cfg(unix)]
     if let Some(group) = program.and_then(|number| libc::pid_t::try_from(number).ok()).filter(|group| *group > 1) {
         // SAFETY: The call only sends a signal.
@@ -215,7 +216,7 @@ pub fn end_group(program: Option<u32>) {
 }
 
 /// Tells a child program that has not been waited for yet to exit.
-pub fn end(program: Option<u32>) {
+pub fn terminate(program: Option<u32>) {
     #[cfg(unix)]
     if let Some(process) = program.and_then(|number| libc::pid_t::try_from(number).ok()) {
         // SAFETY: The call only sends a signal.
@@ -252,12 +253,12 @@ mod tests {
 
     #[test]
     fn a_loop_that_does_not_hear_that_it_is_to_end_is_ended_after_the_grace() {
-        let (heard, began) = (EndHeard::default(), Cell::new(false));
-        let not_asked = heard.missed(pending::<()>(), async || began.set(true)).now_or_never();
+        let (exit_flag, began) = (ExitFlag::default(), Cell::new(false));
+        let not_asked = exit_flag.missed(pending::<()>(), async || began.set(true)).now_or_never();
         assert!(not_asked.is_none() && !began.get(), "the grace begins with the signal");
-        assert!(heard.missed(ready(()), async || pending().await).now_or_never().is_none(), "the grace runs");
-        assert!(heard.missed(ready(()), async || ()).now_or_never().is_some(), "the loop is stuck");
-        heard.set();
-        assert!(heard.missed(ready(()), async || ()).now_or_never().is_none(), "the loop ends by itself");
+        assert!(exit_flag.missed(ready(()), async || pending().await).now_or_never().is_none(), "the grace runs");
+        assert!(exit_flag.missed(ready(()), async || ()).now_or_never().is_some(), "the loop is stuck");
+        exit_flag.set();
+        assert!(exit_flag.missed(ready(()), async || ()).now_or_never().is_none(), "the loop ends by itself");
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
         // If writing fails, the texts are kept for the next attempt.
         let _ = write(folder, &account, &files).map(|()| {
             for key in keys {
-                let _ = journal::keep(folder, &key, None);
+                let _ = journal::save(folder, &key, None);
             }
         });
     }
@@ -77,7 +77,7 @@ fn write(folder: &Path, account: &str, files: &[StateFile]) -> io::Result<()> {
     let mut names = BTreeSet::new();
     for file in files {
         let key = StateFile::key(file.name(), account);
-        journal::keep(folder, &key, Some(&file.to_json()))?;
+        journal::save(folder, &key, Some(&file.to_json()))?;
         names.insert(journal::file_name(&key));
     }
     journal::sync_all(&mut names, folder)
@@ -152,7 +152,7 @@ fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
 
 #[cfg(test)]
 mod tests {
-    use super::journal::{JournalWriter, file_name, keep, load};
+    use super::journal::{JournalWriter, file_name, load, save};
     use super::*;
     use std::path::PathBuf;
 
@@ -169,13 +169,13 @@ mod tests {
     #[test]
     fn state_is_there_again_for_each_account_and_is_no_text() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let keeper = JournalWriter::start(folder.path().to_owned(), |_| true);
+        let journal = JournalWriter::start(folder.path().to_owned(), |_| true);
         for (account, path) in [("", "of/nobody"), ("ada", "of/ada")] {
             for file in pinned(path).changed_since(&State::default()) {
-                keeper.keep_state(account, file);
+                journal.save_state(account, file);
             }
         }
-        keeper.finish();
+        journal.finish();
         let kept = load(folder.path()).kept;
         assert!(kept.texts.is_empty(), "{:?}", kept.texts);
         assert_eq!((&kept.states[""], &kept.states["ada"]), (&pinned("of/nobody"), &pinned("of/ada")));
@@ -200,7 +200,7 @@ mod tests {
             ("@ada draft a/b!1 5", "typed"),
             ("account host", "ada"),
         ] {
-            keep(folder.path(), key, Some(text)).expect("kept");
+            save(folder.path(), key, Some(text)).expect("kept");
         }
         let kept = load(folder.path()).kept;
         assert_eq!(kept.account, "ada");
@@ -241,7 +241,7 @@ mod tests {
         let path = path_of(folder.path(), "ada");
         let key = StateFile::key("settings", "ada");
         let [file] = &pinned("a/b").changed_since(&State::default())[..] else { panic!("one file") };
-        keep(folder.path(), &key, Some(&file.to_json())).expect("kept");
+        save(folder.path(), &key, Some(&file.to_json())).expect("kept");
         let whole = fs::read_to_string(&path).expect("it is there");
         fs::write(&path, &whole[..whole.len() - 4]).expect("cut");
         let kept = load(folder.path());
@@ -252,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_of_a_later_version_is_read_what_can_be_and_the_rest_is_set_aside() {
+    fn a_file_of_a_later_version_is_read_partially_and_backed_up() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let (path, key) = (path_of(folder.path(), "ada"), StateFile::key("settings", "ada"));
         let later = r#"{"version":9,"pinned_projects":["a/b"],"columns":7,"themes":{}}"#;
-        keep(folder.path(), &key, Some(later)).expect("kept");
+        save(folder.path(), &key, Some(later)).expect("kept");
         let kept = load(folder.path()).kept;
         assert_eq!(kept.states["ada"], pinned("a/b"));
         assert!(fs::read_to_string(backup_of(&path)).expect("a backup").contains("themes"));

@@ -4,7 +4,7 @@ use super::open;
 use super::signals::{self, StopTarget};
 use crate::app::App;
 use crate::ui::hyperlink::{self, Hyperlink};
-use crate::ui::image::{Fitted, Placed, Protocol, Screen, TerminalPicture};
+use crate::ui::image::{Fitted, PlacedImage, Protocol, Screen, TerminalImage};
 use crate::ui::text;
 use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
@@ -83,7 +83,7 @@ const MAX_NOTIFICATION: usize = 200;
 
 /// Returns the text of a notification: truncated, with a space for each control or invisible character.
 pub(super) fn notification_text(text: &str) -> String {
-    let plain = |c: char| !c.is_control() && !crate::ui::text::hides(c);
+    let plain = |c: char| !c.is_control() && !crate::ui::text::is_invisible(c);
     text.chars().map(|c| if plain(c) { c } else { ' ' }).take(MAX_NOTIFICATION).collect()
 }
 
@@ -99,12 +99,12 @@ pub struct Terminal {
     /// report a failure. Only [`restore`] restores the terminal.
     inner: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     options: TerminalOptions,
-    /// The pictures on the screen.
-    placed: Vec<Placed>,
-    /// The pictures that kitty keeps, oldest first, with the IDs under which they were sent.
+    /// The images on the screen.
+    placed: Vec<PlacedImage>,
+    /// The images that kitty keeps, oldest first, with the IDs under which they were sent.
     sent: VecDeque<(u32, Arc<Fitted>)>,
-    /// The last used picture ID.
-    last_picture_id: u32,
+    /// The last used image ID.
+    last_image_id: u32,
     /// The hyperlinks on the screen, or `None` if the terminal is not known to ignore them safely.
     linked: Option<Vec<LinkedCells>>,
     /// The current cells at the positions of the previous frame's hyperlinks, if the links have changed.
@@ -140,14 +140,14 @@ fn cells_of(frame: &Buffer, area: Rect) -> Vec<(u16, u16, Cell)> {
     cells
 }
 
-/// Maximum number of pictures that kitty is asked to keep.
-const MAX_SENT_PICTURES: usize = 16;
+/// Maximum number of images that kitty is asked to keep.
+const MAX_SENT_IMAGES: usize = 16;
 
 /// Whether the terminal has to be restored. It is read by the panic hook and signal handlers.
 static NEEDS_RESTORE: AtomicBool = AtomicBool::new(false);
 
 /// Whether flags of kitty's keyboard protocol are set.
-static TELLS_KEYS: AtomicBool = AtomicBool::new(false);
+static KEYBOARD_FLAGS_SET: AtomicBool = AtomicBool::new(false);
 
 /// The sequence that resets the flags of kitty's keyboard protocol. Terminals without the protocol may interpret it as
 /// another command.
@@ -167,8 +167,8 @@ impl Terminal {
                 options,
                 placed: Vec::new(),
                 sent: VecDeque::new(),
-                last_picture_id: 0,
-                linked: passes_links(environment).then(Vec::new),
+                last_image_id: 0,
+                linked: supports_hyperlinks(environment).then(Vec::new),
                 unlinked: None,
             }),
             Err(error) => {
@@ -193,21 +193,21 @@ impl Terminal {
         let size = self.size();
         self.draw_cells(|area, buf| app.view(area, buf))?;
         if self.size() != size {
-            // ratatui has cleared the screen, and the pictures with it.
+            // ratatui has cleared the screen, and the images with it.
             self.placed.clear();
             self.linked.iter_mut().for_each(Vec::clear);
         }
         self.draw_links()?;
-        let placed = app.pictures.placed();
+        let placed = app.images.placed();
         if placed != self.placed {
-            let kitty = app.pictures.screen().protocol == Protocol::Kitty;
+            let kitty = app.images.screen().protocol == Protocol::Kitty;
             if !kitty && !self.placed.is_empty() {
-                // These pictures replaced cells, so ratatui's copy of the screen is wrong.
+                // These images replaced cells, so ratatui's copy of the screen is wrong.
                 self.invalidate()?;
                 self.draw_cells(|area, buf| app.view(area, buf))?;
                 self.draw_links()?;
             }
-            self.draw_pictures(&placed, kitty)?;
+            self.draw_images(&placed, kitty)?;
             self.placed = placed;
         }
         queue!(self.inner.backend_mut(), EndSynchronizedUpdate)?;
@@ -252,28 +252,28 @@ impl Terminal {
         out.write_all(b"\x1b8")
     }
 
-    /// Draws pictures over their cells; saves and restores the cursor's position.
-    fn draw_pictures(&mut self, placed: &[Placed], kitty: bool) -> io::Result<()> {
+    /// Draws images over their cells; saves and restores the cursor's position.
+    fn draw_images(&mut self, placed: &[PlacedImage], kitty: bool) -> io::Result<()> {
         if kitty {
-            // Removes the pictures from the screen; kitty keeps their data.
+            // Removes the images from the screen; kitty keeps their data.
             self.inner.backend_mut().write_all(b"\x1b_Ga=d,d=a,q=2\x1b\\")?;
         }
-        for Placed { area, picture } in placed {
-            let id = if kitty { self.send_picture(picture)? } else { 0 };
+        for PlacedImage { area, image } in placed {
+            let id = if kitty { self.send_image(image)? } else { 0 };
             let (columns, rows) = (area.width, area.height);
             let out = self.inner.backend_mut();
             write!(out, "\x1b7\x1b[{};{}H", area.y + 1, area.x + 1)?;
-            match picture.own() {
-                Some(TerminalPicture::Png(_)) if kitty => {
+            match image.native() {
+                Some(TerminalImage::Png(_)) if kitty => {
                     write!(out, "\x1b_Ga=p,i={id},p=1,c={columns},r={rows},C=1,q=2\x1b\\")?
                 }
-                Some(TerminalPicture::Png(png)) => {
+                Some(TerminalImage::Png(png)) => {
                     let data = base64::engine::general_purpose::STANDARD.encode(png);
                     let size = png.len();
                     write!(out, "\x1b]1337;File=inline=1;size={size};width={columns};height={rows};")?;
                     write!(out, "preserveAspectRatio=1;doNotMoveCursor=1:{data}\x07")?;
                 }
-                Some(TerminalPicture::Sixel(body)) => write!(out, "\x1bP0;1q{body}\x1b\\")?,
+                Some(TerminalImage::Sixel(body)) => write!(out, "\x1bP0;1q{body}\x1b\\")?,
                 None => {}
             }
             write!(out, "\x1b8")?;
@@ -281,20 +281,20 @@ impl Terminal {
         Ok(())
     }
 
-    /// Sends a picture to kitty, unless kitty has it already. Returns the ID of the picture.
-    fn send_picture(&mut self, picture: &Arc<Fitted>) -> io::Result<u32> {
-        if let Some((id, _)) = self.sent.iter().find(|(_, sent)| Arc::ptr_eq(sent, picture)) {
+    /// Sends an image to kitty, unless kitty has it already. Returns the ID of the image.
+    fn send_image(&mut self, image: &Arc<Fitted>) -> io::Result<u32> {
+        if let Some((id, _)) = self.sent.iter().find(|(_, sent)| Arc::ptr_eq(sent, image)) {
             return Ok(*id);
         }
         let out = self.inner.backend_mut();
-        if self.sent.len() >= MAX_SENT_PICTURES
+        if self.sent.len() >= MAX_SENT_IMAGES
             && let Some((old, _)) = self.sent.pop_front()
         {
             write!(out, "\x1b_Ga=d,d=I,i={old},q=2\x1b\\")?;
         }
-        self.last_picture_id += 1;
-        let id = self.last_picture_id;
-        if let Some(TerminalPicture::Png(png)) = picture.own() {
+        self.last_image_id += 1;
+        let id = self.last_image_id;
+        if let Some(TerminalImage::Png(png)) = image.native() {
             let data = base64::engine::general_purpose::STANDARD.encode(png);
             let mut pieces = data.as_bytes().chunks(4096).peekable();
             let mut first = format!("a=t,f=100,i={id},q=2,");
@@ -305,7 +305,7 @@ impl Terminal {
                 first.clear();
             }
         }
-        self.sent.push_back((id, picture.clone()));
+        self.sent.push_back((id, image.clone()));
         Ok(id)
     }
 
@@ -388,7 +388,7 @@ impl Terminal {
     }
 }
 
-/// Detects the picture protocol from the environment, and the size of a cell in pixels.
+/// Detects the image protocol from the environment, and the size of a cell in pixels.
 pub fn screen() -> Screen {
     let cell = crossterm::terminal::window_size().ok().and_then(|size| {
         let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
@@ -417,7 +417,7 @@ fn is_inside(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
 }
 
 /// Returns whether the terminal draws hyperlinks or ignores unknown sequences, as all but a few do.
-fn passes_links(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
+fn supports_hyperlinks(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     let term = variable("TERM").unwrap_or_default();
     let prints = ["linux", "vt", "dumb", "eterm", "cons", "sun", "cygwin"].iter().any(|name| term.starts_with(name));
     // These versions of VTE crash.
@@ -427,7 +427,7 @@ fn passes_links(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
 
 /// Returns whether the terminal supports kitty's keyboard protocol, which distinguishes C-i from Tab, and Esc from
 /// sequences that start with it.
-fn tells_keys(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
+fn supports_keyboard_protocol(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     !is_inside(variable)
         && (is_set(variable, "KITTY_WINDOW_ID")
             || names(variable, "TERM", &["kitty", "ghostty", "foot", "alacritty", "wezterm", "rio"])
@@ -435,7 +435,7 @@ fn tells_keys(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
 }
 
 /// Returns whether the terminal is known to support copying by OSC 52. xterm and VTE, which may not, use the same TERM.
-pub fn takes_copies(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
+pub fn supports_osc52(variable: impl Fn(&str) -> Option<String> + Copy) -> bool {
     !is_set(variable, "TMUX")
         && !is_set(variable, "STY")
         && (is_set(variable, "KITTY_WINDOW_ID")
@@ -486,9 +486,9 @@ fn set_up(options: TerminalOptions) -> io::Result<()> {
     NEEDS_RESTORE.store(true, Ordering::SeqCst);
     let mut out = io::stdout();
     execute!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, Hide, SetTitle("labscope"))?;
-    if tells_keys(environment) {
+    if supports_keyboard_protocol(environment) {
         // Each screen of the terminal has its own flags, so they are reset with the alternate screen.
-        TELLS_KEYS.store(true, Ordering::SeqCst);
+        KEYBOARD_FLAGS_SET.store(true, Ordering::SeqCst);
         let flags =
             KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES | KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS;
         execute!(out, PushKeyboardEnhancementFlags(flags))?;
@@ -548,14 +548,14 @@ pub(super) fn reset() {
         if let Some(flags) = STARTUP_FLAGS.get() {
             libc::tcsetattr(libc::STDOUT_FILENO, libc::TCSANOW, flags);
         }
-        if TELLS_KEYS.swap(false, Ordering::SeqCst) {
+        if KEYBOARD_FLAGS_SET.swap(false, Ordering::SeqCst) {
             libc::write(libc::STDOUT_FILENO, KEYS_RESET.as_ptr().cast(), KEYS_RESET.len());
         }
         libc::write(libc::STDOUT_FILENO, RESET.as_ptr().cast(), RESET.len());
     }
     #[cfg(not(unix))]
     {
-        if TELLS_KEYS.swap(false, Ordering::SeqCst) {
+        if KEYBOARD_FLAGS_SET.swap(false, Ordering::SeqCst) {
             let _ = io::stdout().write_all(KEYS_RESET);
         }
         let _ = io::stdout().write_all(RESET);
@@ -635,7 +635,7 @@ mod tests {
         for (pairs, links, keys, copies) in cases {
             let with = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
             assert_eq!(
-                (passes_links(with), tells_keys(with), takes_copies(with)),
+                (supports_hyperlinks(with), supports_keyboard_protocol(with), supports_osc52(with)),
                 (*links, *keys, *copies),
                 "{pairs:?}"
             );

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 /// Maximum number of messages per turn.
-const MESSAGES: usize = 512;
+const MAX_MESSAGES: usize = 512;
 /// The time within which another message may be started.
-const SLICE: Duration = Duration::from_millis(4);
+const TIME_LIMIT: Duration = Duration::from_millis(4);
 
 /// A turn in which a limited number of waiting messages is handled, so that a key never waits for all of them.
 pub struct Turn {
@@ -15,12 +15,12 @@ pub struct Turn {
 impl Turn {
     /// Starts a turn.
     pub fn start() -> Turn {
-        Turn { end: Instant::now() + SLICE }
+        Turn { end: Instant::now() + TIME_LIMIT }
     }
 
     /// Returns whether another message may be handled after `messages` of them.
     pub fn has_room(&self, messages: usize) -> bool {
-        messages == 0 || messages < MESSAGES && Instant::now() < self.end
+        messages == 0 || messages < MAX_MESSAGES && Instant::now() < self.end
     }
 }
 
@@ -33,6 +33,6 @@ mod tests {
         let over = Turn { end: Instant::now() };
         assert!(over.has_room(0) && !over.has_room(1));
         let long = Turn { end: Instant::now() + Duration::from_secs(3600) };
-        assert!(long.has_room(1) && !long.has_room(MESSAGES));
+        assert!(long.has_room(1) && !long.has_room(MAX_MESSAGES));
     }
 }

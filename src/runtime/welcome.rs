@@ -1,7 +1,7 @@
 //! A full-screen choice, used before there is a server and an app.
 
 use super::Input;
-use super::signals::{EndHeard, Signal, Signals, StopTarget};
+use super::signals::{ExitFlag, Signal, Signals, StopTarget};
 use super::terminal::{Terminal, TerminalOptions};
 use crate::app::keymap::Key;
 use crossterm::event::{Event, KeyCode, KeyEventKind};
@@ -28,7 +28,7 @@ pub async fn choose(
     len: usize,
     draw: impl Fn(usize, Rect, &mut Buffer) -> Option<(u16, u16)>,
 ) -> io::Result<Option<usize>> {
-    let mut signals = Signals::of_terminal(EndHeard::default())?;
+    let mut signals = Signals::of_terminal(ExitFlag::default())?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: false })?;
     let mut input = Input::open();
     let mut selected = 0;

@@ -14,13 +14,13 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
 /// Maximum number of columns parsed of a line; the rest is omitted.
-pub const COLUMNS: usize = 64 * 1024;
+pub const MAX_COLUMNS: usize = 64 * 1024;
 /// Maximum number of bytes parsed of a line.
-pub const BYTES: usize = 256 * 1024;
+pub const MAX_BYTES: usize = 256 * 1024;
 /// Maximum number of style changes within a line; the text after the last one has the default style.
-const RUNS: usize = 4096;
+const MAX_RUNS: usize = 4096;
 const TAB: usize = 8;
-const MARKS: usize = 8;
+const MAX_MARKS: usize = 8;
 
 const BOLD: u8 = 1;
 const DIM: u8 = 2;
@@ -50,7 +50,7 @@ const NAMED: [Role; 16] = [
 ];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Ink {
+enum AnsiColor {
     #[default]
     Default,
     Named(u8),
@@ -58,29 +58,29 @@ enum Ink {
     Rgb(u8, u8, u8),
 }
 
-impl Ink {
-    fn indexed(n: u16) -> Option<Ink> {
+impl AnsiColor {
+    fn indexed(n: u16) -> Option<AnsiColor> {
         match u8::try_from(n).ok()? {
-            n @ 0..=15 => Some(Ink::Named(n)),
-            n => Some(Ink::Indexed(n)),
+            n @ 0..=15 => Some(AnsiColor::Named(n)),
+            n => Some(AnsiColor::Indexed(n)),
         }
     }
 
     fn color(self, theme: &Theme) -> Option<Color> {
         match self {
-            Ink::Default => None,
-            Ink::Named(n) => NAMED.get(usize::from(n)).and_then(|role| theme.style(*role).fg),
-            Ink::Indexed(n) => theme.foreign(Color::Indexed(n)),
-            Ink::Rgb(r, g, b) => theme.foreign(Color::Rgb(r, g, b)),
+            AnsiColor::Default => None,
+            AnsiColor::Named(n) => NAMED.get(usize::from(n)).and_then(|role| theme.style(*role).fg),
+            AnsiColor::Indexed(n) => theme.convert_color(Color::Indexed(n)),
+            AnsiColor::Rgb(r, g, b) => theme.convert_color(Color::Rgb(r, g, b)),
         }
     }
 }
 
 /// The style of the text at some byte of the output, as set by the SGR sequences before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    fg: Ink,
-    bg: Ink,
+pub struct SgrState {
+    fg: AnsiColor,
+    bg: AnsiColor,
     flags: u8,
 }
 
@@ -89,7 +89,7 @@ pub struct State {
 pub struct Run {
     /// The byte range in [`Line::text`].
     pub range: Range<usize>,
-    pub look: State,
+    pub state: SgrState,
 }
 
 /// A line as a terminal would show it.
@@ -106,25 +106,25 @@ pub struct Line {
 impl Line {
     /// Returns the runs as a layer for [`crate::ui::layers::blend`].
     pub fn layer(&self, theme: &Theme) -> Vec<(Range<usize>, Style)> {
-        self.runs.iter().map(|run| (run.range.clone(), run.look.style(theme))).collect()
+        self.runs.iter().map(|run| (run.range.clone(), run.state.style(theme))).collect()
     }
 
-    fn push(&mut self, text: &str, look: State) {
+    fn push(&mut self, text: &str, state: SgrState) {
         let start = self.text.len();
         self.text.push_str(text);
-        if look == State::default() || text.is_empty() {
+        if state == SgrState::default() || text.is_empty() {
             return;
         }
-        let (end, full) = (self.text.len(), self.runs.len() == RUNS);
+        let (end, full) = (self.text.len(), self.runs.len() == MAX_RUNS);
         match self.runs.last_mut() {
-            Some(last) if last.look == look && last.range.end == start => last.range.end = end,
+            Some(last) if last.state == state && last.range.end == start => last.range.end = end,
             _ if full => {}
-            _ => self.runs.push(Run { range: start..end, look }),
+            _ => self.runs.push(Run { range: start..end, state }),
         }
     }
 }
 
-impl State {
+impl SgrState {
     /// Converts the style for drawing.
     pub fn style(self, theme: &Theme) -> Style {
         let mut style = Style::new();
@@ -167,7 +167,7 @@ impl State {
             let mut sub = part.split(|c| *c == b':').map(number);
             let code = sub.next().unwrap_or(0);
             match code {
-                0 => *self = State::default(),
+                0 => *self = SgrState::default(),
                 1 => self.flags |= BOLD,
                 2 => self.flags |= DIM,
                 3 => self.flags |= ITALIC,
@@ -180,21 +180,21 @@ impl State {
                 24 => self.flags &= !UNDERLINE,
                 27 => self.flags &= !INVERSE,
                 29 => self.flags &= !STRIKE,
-                30..=37 => self.fg = Ink::Named((code - 30) as u8),
-                90..=97 => self.fg = Ink::Named((code - 82) as u8),
-                39 => self.fg = Ink::Default,
-                40..=47 => self.bg = Ink::Named((code - 40) as u8),
-                100..=107 => self.bg = Ink::Named((code - 92) as u8),
-                49 => self.bg = Ink::Default,
+                30..=37 => self.fg = AnsiColor::Named((code - 30) as u8),
+                90..=97 => self.fg = AnsiColor::Named((code - 82) as u8),
+                39 => self.fg = AnsiColor::Default,
+                40..=47 => self.bg = AnsiColor::Named((code - 40) as u8),
+                100..=107 => self.bg = AnsiColor::Named((code - 92) as u8),
+                49 => self.bg = AnsiColor::Default,
                 38 | 48 => {
-                    let ink = if part.contains(&b':') {
+                    let color = if part.contains(&b':') {
                         color(&mut sub, true)
                     } else {
                         color(&mut parts.by_ref().map(number), false)
                     };
-                    match (code, ink) {
-                        (38, Some(ink)) => self.fg = ink,
-                        (_, Some(ink)) => self.bg = ink,
+                    match (code, color) {
+                        (38, Some(color)) => self.fg = color,
+                        (_, Some(color)) => self.bg = color,
                         (_, None) => {}
                     }
                 }
@@ -209,9 +209,9 @@ impl State {
 }
 
 /// Parses `5;n` or `2;r;g;b` after a 38 or 48. The form with colons may have a color space before the three components.
-fn color(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<Ink> {
+fn color(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<AnsiColor> {
     match numbers.next()? {
-        5 => Ink::indexed(numbers.next()?),
+        5 => AnsiColor::indexed(numbers.next()?),
         2 => {
             let (a, b, c) = (numbers.next()?, numbers.next()?, numbers.next()?);
             let (r, g, b) = match colons.then(|| numbers.next()).flatten() {
@@ -219,7 +219,7 @@ fn color(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<Ink> {
                 None => (a, b, c),
             };
             let byte = |n: u16| n.min(255) as u8;
-            Some(Ink::Rgb(byte(r), byte(g), byte(b)))
+            Some(AnsiColor::Rgb(byte(r), byte(g), byte(b)))
         }
         _ => None,
     }
@@ -292,12 +292,12 @@ pub fn is_visible(bytes: &[u8]) -> bool {
 }
 
 /// Returns whether `bytes` may contain a sequence that sets a style.
-pub fn has_looks(bytes: &[u8]) -> bool {
+pub fn has_styles(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, &[0x1b, b'[']).is_some()
 }
 
 /// Returns whether `bytes` are non-empty and consist only of escape sequences.
-pub fn is_hollow(bytes: &[u8]) -> bool {
+pub fn is_escapes_only(bytes: &[u8]) -> bool {
     let mut rest = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let some = !rest.is_empty();
     while rest.first() == Some(&0x1b) {
@@ -307,19 +307,19 @@ pub fn is_hollow(bytes: &[u8]) -> bool {
 }
 
 /// Parses one line of output (without its line feed) as finally shown by a terminal. `state` is the style at the start
-/// of the line and becomes the style at its end. Of a line longer than [`BYTES`], only the last redrawn part is parsed,
-/// or else the start of the line; the style at its end is then unknown.
-pub fn parse_line(state: &mut State, line: &[u8]) -> Line {
+/// of the line and becomes the style at its end. Of a line longer than [`MAX_BYTES`], only the last redrawn part is
+/// parsed, or else the start of the line; the style at its end is then unknown.
+pub fn parse_line(state: &mut SgrState, line: &[u8]) -> Line {
     let mut line = line;
     while let Some((b'\r', before)) = line.split_last() {
         line = before;
     }
-    let long = line.len() > BYTES;
+    let long = line.len() > MAX_BYTES;
     if long {
-        let tail = line.get(line.len() - COLUMNS..).unwrap_or_default();
+        let tail = line.get(line.len() - MAX_COLUMNS..).unwrap_or_default();
         line = match memchr::memchr(b'\r', tail) {
             Some(at) => tail.get(at + 1..).unwrap_or_default(),
-            None => line.get(..BYTES).unwrap_or_default(),
+            None => line.get(..MAX_BYTES).unwrap_or_default(),
         };
     }
     let start = *state;
@@ -335,7 +335,7 @@ pub fn parse_line(state: &mut State, line: &[u8]) -> Line {
 }
 
 /// Parses a line that only appends text, as most lines do. Returns `None` if the cursor moves back.
-fn append(state: &mut State, line: &[u8]) -> Option<Line> {
+fn append(state: &mut SgrState, line: &[u8]) -> Option<Line> {
     let mut out = Line::default();
     let mut column = 0;
     let mut marks = 0;
@@ -344,7 +344,7 @@ fn append(state: &mut State, line: &[u8]) -> Option<Line> {
         let len = match first {
             0x20..=0x7e => {
                 let len = rest.iter().position(|b| !matches!(b, 0x20..=0x7e)).unwrap_or(rest.len());
-                let fits = len.min(COLUMNS.saturating_sub(column));
+                let fits = len.min(MAX_COLUMNS.saturating_sub(column));
                 out.push(std::str::from_utf8(rest.get(..fits)?).ok()?, *state);
                 out.cut |= fits < len;
                 column += fits;
@@ -355,9 +355,9 @@ fn append(state: &mut State, line: &[u8]) -> Option<Line> {
                 let len = rest.iter().position(|b| *b < 0x80).unwrap_or(rest.len());
                 each_char(rest.get(..len)?, &mut |c, width| {
                     marks = if width == 0 { marks + 1 } else { 0 };
-                    if column + width > COLUMNS {
+                    if column + width > MAX_COLUMNS {
                         out.cut = true;
-                    } else if marks <= MARKS {
+                    } else if marks <= MAX_MARKS {
                         column += width;
                         out.push(c.encode_utf8(&mut [0; 4]), *state);
                     }
@@ -378,7 +378,7 @@ fn append(state: &mut State, line: &[u8]) -> Option<Line> {
             }
             b'\r' | 0x08 => return None,
             b'\t' => {
-                let stop = ((column / TAB + 1) * TAB).min(COLUMNS);
+                let stop = ((column / TAB + 1) * TAB).min(MAX_COLUMNS);
                 out.push("        ".get(..stop.saturating_sub(column)).unwrap_or_default(), *state);
                 column = stop;
                 1
@@ -398,7 +398,7 @@ fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
                 continue;
             }
             // Joiners are needed in emoji. Those that hide something elsewhere are made visible when the line is drawn.
-            if text::hides(c) && !matches!(c, '\u{200c}' | '\u{200d}') {
+            if text::is_invisible(c) && !matches!(c, '\u{200c}' | '\u{200d}') {
                 format!("<U+{:04X}>", u32::from(c)).chars().for_each(|c| put(c, 1));
             } else {
                 put(c, c.width().unwrap_or(1));
@@ -414,7 +414,7 @@ fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
 struct Cell {
     c: Option<char>,
     marks: String,
-    look: State,
+    state: SgrState,
 }
 
 /// A line whose cursor moves. Columns that were never written, or were erased, have no cell: erasing costs no more than
@@ -429,12 +429,12 @@ struct Cells {
 }
 
 impl Cells {
-    fn put(&mut self, c: char, width: usize, look: State) {
+    fn put(&mut self, c: char, width: usize, state: SgrState) {
         if width == 0 {
             return self.mark(c);
         }
         let end = self.column + width;
-        if end > COLUMNS {
+        if end > MAX_COLUMNS {
             self.cut = true;
             return;
         }
@@ -442,7 +442,7 @@ impl Cells {
         self.halve(end);
         for at in self.column..end {
             let c = (at == self.column).then_some(c);
-            self.written.insert(at, Cell { c, marks: String::new(), look });
+            self.written.insert(at, Cell { c, marks: String::new(), state });
         }
         self.end = self.end.max(end);
         self.column = end;
@@ -454,9 +454,9 @@ impl Cells {
         if self.is_right_half(at) {
             at = at.saturating_sub(1);
         }
-        let blank = || Cell { c: Some(' '), marks: String::new(), look: State::default() };
+        let blank = || Cell { c: Some(' '), marks: String::new(), state: SgrState::default() };
         let cell = self.written.entry(at).or_insert_with(blank);
-        if cell.marks.chars().count() < MARKS {
+        if cell.marks.chars().count() < MAX_MARKS {
             cell.marks.push(c);
         }
     }
@@ -501,20 +501,20 @@ impl Cells {
         let mut out = Line { cut: self.cut, ..Line::default() };
         let mut column = 0;
         for (at, cell) in self.written {
-            out.push(&" ".repeat(at.saturating_sub(column)), State::default());
+            out.push(&" ".repeat(at.saturating_sub(column)), SgrState::default());
             if let Some(c) = cell.c {
-                out.push(c.encode_utf8(&mut [0; 4]), cell.look);
-                out.push(&cell.marks, cell.look);
+                out.push(c.encode_utf8(&mut [0; 4]), cell.state);
+                out.push(&cell.marks, cell.state);
             }
             column = at + 1;
         }
-        out.push(&" ".repeat(self.end.saturating_sub(column)), State::default());
+        out.push(&" ".repeat(self.end.saturating_sub(column)), SgrState::default());
         out
     }
 }
 
 /// Parses a line whose cursor moves, such as a progress bar.
-fn overwrite(state: &mut State, line: &[u8]) -> Line {
+fn overwrite(state: &mut SgrState, line: &[u8]) -> Line {
     let mut cells = Cells::default();
     let mut rest = line;
     while let Some(&first) = rest.first() {
@@ -549,7 +549,7 @@ fn overwrite(state: &mut State, line: &[u8]) -> Line {
                 1
             }
             b'\t' => {
-                let stop = ((cells.column / TAB + 1) * TAB).min(COLUMNS);
+                let stop = ((cells.column / TAB + 1) * TAB).min(MAX_COLUMNS);
                 while cells.column < stop {
                     cells.put(' ', 1, *state);
                 }

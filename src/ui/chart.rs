@@ -13,10 +13,10 @@ const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'
 /// Draws values as a sparkline of at most `width` columns, scaled from 0 to the largest value. If there are more values
 /// than columns, each column shows the largest of its values.
 pub fn sparkline(values: &[f64], width: usize) -> String {
-    if glyph::words() {
+    if glyph::is_accessible() {
         return String::new();
     }
-    let levels = if glyph::ascii() { LEVELS_ASCII } else { LEVELS };
+    let levels = if glyph::is_ascii() { LEVELS_ASCII } else { LEVELS };
     let columns = values.len().min(width);
     let share = |column: usize| {
         let (from, to) = (column * values.len() / columns, (column + 1) * values.len() / columns);
@@ -35,15 +35,15 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
 
 /// Draws a bar of exactly `width` columns, filled from the left to `fraction` (0 to 1) in eighths of a column.
 pub fn bar(fraction: f64, width: usize) -> String {
-    if glyph::words() {
+    if glyph::is_accessible() {
         return " ".repeat(width);
     }
     let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
     let eighths = (fraction * width as f64 * 8.0).round() as usize;
     let (full, rest) = (eighths / 8, eighths % 8);
-    let mut out = if glyph::ascii() { "#".repeat(full) } else { "█".repeat(full) };
+    let mut out = if glyph::is_ascii() { "#".repeat(full) } else { "█".repeat(full) };
     if full < width {
-        out.push(if glyph::ascii() { ' ' } else { EIGHTHS.get(rest).copied().unwrap_or(' ') });
+        out.push(if glyph::is_ascii() { ' ' } else { EIGHTHS.get(rest).copied().unwrap_or(' ') });
         out.extend(std::iter::repeat_n(' ', width - full - 1));
     }
     out
@@ -51,12 +51,12 @@ pub fn bar(fraction: f64, width: usize) -> String {
 
 /// Draws a thin bar of exactly `width` columns, in halves of a column, so that bars in adjacent rows do not touch.
 pub fn stroke(fraction: f64, width: usize) -> String {
-    if glyph::words() {
+    if glyph::is_accessible() {
         return " ".repeat(width);
     }
     let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
     let halves = (fraction * width as f64 * 2.0).round() as usize;
-    let (whole, half) = if glyph::ascii() { ("=", "-") } else { ("━", "╸") };
+    let (whole, half) = if glyph::is_ascii() { ("=", "-") } else { ("━", "╸") };
     let end = if halves % 2 == 1 { half } else { "" };
     format!("{}{end}{}", whole.repeat(halves / 2), " ".repeat(width.saturating_sub(halves.div_ceil(2))))
 }
@@ -64,11 +64,11 @@ pub fn stroke(fraction: f64, width: usize) -> String {
 /// Draws two bars that grow from the middle to the left and to the right, each of exactly `width` columns. Their length
 /// is logarithmic, half a column more for 1, 2, 4, 8 and so on, so that small values remain visible next to large ones.
 pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
-    if glyph::words() {
+    if glyph::is_accessible() {
         return (" ".repeat(width), " ".repeat(width));
     }
     let halves = |count: usize| count.checked_ilog2().map_or(0, |log| log as usize + 1).min(width * 2);
-    let ascii = glyph::ascii();
+    let ascii = glyph::is_ascii();
     let full = if ascii { "#" } else { "█" };
     let side = |count: usize, half: &'static str| {
         let (whole, half_one) = (halves(count) / 2, halves(count) % 2 == 1);

@@ -15,14 +15,14 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
 /// Maximum length in bytes of a highlighted line. The time that the regexes take grows faster than the line.
-pub const LINE: usize = 2 * 1024;
+pub const MAX_LINE_BYTES: usize = 2 * 1024;
 /// The number of lines between two positions from which parsing can resume.
-const CHECKPOINT: usize = 64;
+const CHECKPOINT_LINES: usize = 64;
 /// The distance in lines from a checkpoint beyond which parsing starts just above the requested lines, with approximate
 /// results.
-const FAR: usize = 2000;
+const MAX_CATCH_UP_LINES: usize = 2000;
 /// The number of lines above the requested ones from which approximate parsing starts.
-const RUN_UP: usize = 100;
+const LEADING_LINES: usize = 100;
 
 pub use content::{Content, Text, is_binary};
 
@@ -46,7 +46,7 @@ impl Language {
     pub fn detect(path: &str, first_line: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
-        let first_line = first_line.get(..first_line.len().min(LINE)).unwrap_or_default();
+        let first_line = first_line.get(..first_line.len().min(MAX_LINE_BYTES)).unwrap_or_default();
         SYNTAXES
             .find_syntax_by_extension(name)
             .or_else(|| SYNTAXES.find_syntax_by_extension(ending))
@@ -82,24 +82,24 @@ pub struct Block {
 
 /// The state of the parser between two lines.
 #[derive(Clone)]
-struct Place {
+struct ParserState {
     parser: ParseState,
     stack: ScopeStack,
 }
 
 // SAFETY: The only part of a parser that is not `Send` is the match region of the regex engine. It owns its memory,
-// nothing else points to that, and it is not bound to a thread. A place is only used by one thread at a time.
-unsafe impl Send for Place {}
+// nothing else points to that, and it is not bound to a thread. A state is only used by one thread at a time.
+unsafe impl Send for ParserState {}
 
-impl Place {
-    fn new(language: Language) -> Place {
-        Place { parser: ParseState::new(language.0), stack: ScopeStack::new() }
+impl ParserState {
+    fn new(language: Language) -> ParserState {
+        ParserState { parser: ParseState::new(language.0), stack: ScopeStack::new() }
     }
 
     /// Parses one line and advances to the next.
     fn line(&mut self, line: &str, buffer: &mut String, scopes: &mut Scopes) -> Spans {
         let mut spans = Spans::new();
-        if line.len() > LINE {
+        if line.len() > MAX_LINE_BYTES {
             return spans;
         }
         buffer.clear();
@@ -136,10 +136,10 @@ fn mark(spans: &mut Spans, line: &str, range: Range<usize>, stack: &ScopeStack, 
 
 /// Highlights a few consecutive lines, such as one side of a hunk or a fenced block.
 pub fn highlight_lines<'a>(language: Language, lines: impl Iterator<Item = &'a str>) -> Vec<Spans> {
-    let mut place = Place::new(language);
+    let mut state = ParserState::new(language);
     let mut scopes = Scopes::default();
     let mut buffer = String::new();
-    lines.map(|line| place.line(line, &mut buffer, &mut scopes)).collect()
+    lines.map(|line| state.line(line, &mut buffer, &mut scopes)).collect()
 }
 
 /// A highlighter of one text, for any part of it at any time and from any thread.
@@ -147,13 +147,13 @@ pub struct Highlighter {
     text: Arc<Text>,
     path: String,
     language: OnceLock<Option<Language>>,
-    places: Mutex<BTreeMap<usize, Place>>,
+    checkpoints: Mutex<BTreeMap<usize, ParserState>>,
 }
 
 impl Highlighter {
     /// Creates a highlighter. This is cheap: nothing is parsed until requested.
     pub fn new(text: Arc<Text>, path: &str) -> Highlighter {
-        Highlighter { text, path: path.to_owned(), language: OnceLock::new(), places: Mutex::default() }
+        Highlighter { text, path: path.to_owned(), language: OnceLock::new(), checkpoints: Mutex::default() }
     }
 
     /// Returns the language, which is detected by the first highlighting.
@@ -171,18 +171,22 @@ impl Highlighter {
             block.lines = vec![Spans::new(); end - start];
             return block;
         };
-        let (mut at, mut place) = self.nearest(start).unwrap_or_else(|| (0, Place::new(language)));
-        if start - at > FAR {
-            (at, place) = (start - RUN_UP, Place::new(language));
+        let (mut at, mut state) = self.nearest(start).unwrap_or_else(|| (0, ParserState::new(language)));
+        if start - at > MAX_CATCH_UP_LINES {
+            (at, state) = (start - LEADING_LINES, ParserState::new(language));
             block.approximate = true;
         }
         let mut scopes = Scopes::default();
         let mut buffer = String::new();
         while at < end && !canceled() {
-            if at.is_multiple_of(CHECKPOINT) && !block.approximate {
-                self.places.lock().unwrap_or_else(PoisonError::into_inner).entry(at).or_insert_with(|| place.clone());
+            if at.is_multiple_of(CHECKPOINT_LINES) && !block.approximate {
+                self.checkpoints
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .entry(at)
+                    .or_insert_with(|| state.clone());
             }
-            let spans = place.line(self.text.line(at), &mut buffer, &mut scopes);
+            let spans = state.line(self.text.line(at), &mut buffer, &mut scopes);
             if at >= start {
                 block.lines.push(spans);
             }
@@ -191,9 +195,9 @@ impl Highlighter {
         block
     }
 
-    fn nearest(&self, line: usize) -> Option<(usize, Place)> {
-        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        places.range(..=line).next_back().map(|(at, place)| (*at, place.clone()))
+    fn nearest(&self, line: usize) -> Option<(usize, ParserState)> {
+        let checkpoints = self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        checkpoints.range(..=line).next_back().map(|(at, state)| (*at, state.clone()))
     }
 }
 
@@ -247,10 +251,10 @@ fn digits(number: usize) -> usize {
 
 /// Converts a line for drawing, without colors if its `spans` are not known yet.
 pub fn draw<'a>(text: &'a Text, line: usize, spans: Option<&Spans>, theme: &Theme) -> DocLine<'a> {
-    let looks = spans.map(|spans| layer(spans, theme)).unwrap_or_default();
+    let colors = spans.map(|spans| layer(spans, theme)).unwrap_or_default();
     DocLine {
         gutter: vec![(format!("{:>1$}  ", line + 1, digits(text.len())), theme.style(Role::LineNumber))],
-        spans: blend(text.line(line), theme.style(Role::Text), &[&looks]),
+        spans: blend(text.line(line), theme.style(Role::Text), &[&colors]),
         ..DocLine::default()
     }
 }

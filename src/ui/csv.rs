@@ -11,15 +11,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The number of records used to determine column widths.
-const MEASURED: usize = 2000;
+const MEASURED_RECORDS: usize = 2000;
 /// Maximum width of a column.
-const WIDEST: usize = 40;
+const MAX_COLUMN_WIDTH: usize = 40;
 /// Maximum number of columns shown of a record.
-const COLUMNS: usize = 400;
+const MAX_COLUMNS: usize = 400;
 /// Maximum number of bytes parsed of a record.
-const RECORD: usize = 256 * 1024;
+const MAX_RECORD_BYTES: usize = 256 * 1024;
 /// Number of bytes between two checks for cancellation.
-const PATIENCE: usize = 1 << 20;
+const CANCEL_CHECK_INTERVAL: usize = 1 << 20;
 
 /// A text parsed as records of values.
 pub struct Table {
@@ -60,15 +60,15 @@ impl Table {
         if !all.is_empty() {
             starts.push(0);
         }
-        let (mut quoted, mut looked) = (false, 0);
+        let (mut quoted, mut last_check) = (false, 0);
         for at in memchr::memchr2_iter(b'"', b'\n', all) {
             match all.get(at) {
                 Some(b'"') => quoted = !quoted,
                 _ if !quoted && at + 1 < all.len() => starts.push(at + 1),
                 _ => {}
             }
-            if at - looked > PATIENCE {
-                looked = at;
+            if at - last_check > CANCEL_CHECK_INTERVAL {
+                last_check = at;
                 if canceled() {
                     break;
                 }
@@ -76,9 +76,9 @@ impl Table {
         }
         let mut table = Table { text, separator, starts, widths: Vec::new(), numbers: Vec::new() };
         let (mut widths, mut numbers): (Vec<usize>, Vec<bool>) = Default::default();
-        for index in 0..table.len().min(MEASURED) {
+        for index in 0..table.len().min(MEASURED_RECORDS) {
             for (column, value) in table.record(index).iter().enumerate() {
-                let width = text::width_up_to(value, WIDEST);
+                let width = text::width_up_to(value, MAX_COLUMN_WIDTH);
                 let number = index == 0 || value.is_empty() || value.trim().parse::<f64>().is_ok();
                 match (widths.get_mut(column), numbers.get_mut(column)) {
                     (Some(widest), Some(all)) => {
@@ -116,11 +116,11 @@ impl Table {
         let Some(start) = self.starts.get(index).copied() else { return Vec::new() };
         let end = self.starts.get(index + 1).copied().unwrap_or(self.text.slices_len());
         let record = self.text.slice(start..end).trim_end_matches(['\n', '\r']);
-        values(text::start(record, RECORD), self.separator)
+        values(text::head_bytes(record, MAX_RECORD_BYTES), self.separator)
     }
 
     /// Returns a record as plain text, the same as in [`Table::line`].
-    pub fn words(&self, index: usize) -> String {
+    pub fn plain_text(&self, index: usize) -> String {
         self.cells(index).into_iter().map(|(words, _)| words).collect()
     }
 
@@ -144,7 +144,7 @@ impl Table {
             if column > 0 {
                 cells.push((format!(" {} ", glyph::divider()), Role::Faint));
             }
-            let width = self.widths.get(column).copied().unwrap_or(WIDEST).clamp(1, WIDEST);
+            let width = self.widths.get(column).copied().unwrap_or(MAX_COLUMN_WIDTH).clamp(1, MAX_COLUMN_WIDTH);
             let value = value.replace(['\n', '\r'], " ");
             let number = self.numbers.get(column).copied().unwrap_or(false);
             let words = if number { text::pad_left(&value, width) } else { text::pad(&value, width) };
@@ -173,7 +173,7 @@ fn values(record: &str, separator: u8) -> Vec<Cow<'_, str>> {
         };
         values.push(value);
         match after {
-            Some(after) if values.len() < COLUMNS => rest = after,
+            Some(after) if values.len() < MAX_COLUMNS => rest = after,
             _ => return values,
         }
     }
@@ -222,16 +222,16 @@ mod tests {
         assert_eq!(table.record(1), ["a, \"b\"", "1"]);
         assert_eq!(table.record(2), ["two\nlines", ""]);
         assert_eq!(table.record(3), ["", "x", "y"]);
-        assert!(table.words(2).starts_with("two lines"));
+        assert!(table.plain_text(2).starts_with("two lines"));
         assert_eq!(table.columns(), 3);
     }
 
     #[test]
     fn numbers_stand_right_and_columns_align() {
         let table = table("name\tsize\na\t7\nlonger\t1200\n", b'\t');
-        assert_eq!(table.words(0), "name   │ size");
-        assert_eq!(table.words(1), "a      │    7");
-        assert_eq!(table.words(2), "longer │ 1200");
+        assert_eq!(table.plain_text(0), "name   │ size");
+        assert_eq!(table.plain_text(1), "a      │    7");
+        assert_eq!(table.plain_text(2), "longer │ 1200");
     }
 
     #[test]

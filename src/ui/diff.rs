@@ -2,31 +2,31 @@
 
 mod doc;
 mod draw;
+mod expand;
 mod fold;
-mod grow;
+mod image_pair;
 mod inset;
-mod made;
+mod local_diff;
 mod moved;
 mod pairs;
 mod parse;
-mod pictures;
 mod rows;
 mod search;
-mod spaces;
 mod styles;
 mod view;
+mod whitespace;
 
-pub use doc::{DiffDoc, Layout, Place};
-pub use grow::More;
+pub use doc::{DiffDoc, Layout, RowContent};
+pub use expand::Expansion;
+pub use image_pair::{ImagePair, draw_image_pair};
 pub use inset::{At, Inset, Side};
-pub use made::between;
+pub use local_diff::compute;
 pub use moved::{Moved, moved};
 pub use parse::parse;
-pub use pictures::{DrawnPictures, pictures};
 pub use search::{Found, search};
-pub use spaces::without_spaces;
 pub use styles::{HunkStyles, highlight_hunk};
 pub use view::{DiffOptions, draw, gutter};
+pub use whitespace::without_whitespace_changes;
 
 use crate::ui::code::Text;
 use pairs::Pair;
@@ -117,7 +117,7 @@ pub struct Hunk {
     /// The indexes in the file's pairs of its rows in the side-by-side layout.
     pairs: Range<usize>,
     /// Whether this stands for the rest of the file, whose length is unknown.
-    rest: bool,
+    is_rest: bool,
     /// The number of lines between the previous hunk, or the start of the file, and this one. `None` if the header is
     /// inconsistent.
     pub hidden: Option<u32>,
@@ -126,7 +126,7 @@ pub struct Hunk {
     /// The ranges of the header, `@@ -1,2 +3,4 @@`, and of the section name that follows it. Empty for text that is not
     /// a diff.
     header: Range<usize>,
-    within: Range<usize>,
+    section: Range<usize>,
 }
 
 /// A parsed diff of one file.
@@ -144,12 +144,12 @@ pub struct FileDiff {
     /// A counter that increases when the content changes, such as by expanding lines.
     pub revision: u32,
     /// Whether only whitespace changed, and such changes are hidden.
-    pub only_spaces: bool,
+    pub only_whitespace: bool,
     /// The old and the new size in bytes of a binary file, once requested; 0 if the file does not exist in that
     /// version.
     pub sizes: Option<(u64, u64)>,
     /// Whether the diff was computed locally from both versions, because the server did not send it.
-    pub made_here: bool,
+    pub is_local: bool,
     pairs: Vec<Pair>,
     /// The new version of the file, once lines of it were expanded.
     blob: Option<Arc<Text>>,
@@ -194,13 +194,13 @@ impl FileDiff {
                     format!("Binary file: {} {} {}", size(before), crate::ui::glyph::arrow(), size(now)).into(),
                 );
             }
-            (None, ()) if self.only_spaces => "Only whitespace changed",
-            (None, ()) if self.made_here => "Both versions are identical",
+            (None, ()) if self.only_whitespace => "Only whitespace changed",
+            (None, ()) if self.is_local => "Both versions are identical",
             (None, ()) if source.too_large => "Too large: the server does not send this diff. x compares both versions",
             (None, ()) if source.collapsed => {
                 "Collapsed by the server: the whole diff is too large. x compares both versions"
             }
-            (None, ()) if source.is_renamed && !self.is_opaque() => "Renamed without changes",
+            (None, ()) if source.is_renamed && !self.may_be_binary() => "Renamed without changes",
             (None, ()) if source.is_new => "New, empty or binary. x shows its size",
             (None, ()) if source.is_deleted => "Deleted, empty or binary. x shows its size",
             (None, ()) if source.old_mode != source.new_mode => "Only the file mode changed",
@@ -210,11 +210,11 @@ impl FileDiff {
     }
 
     /// Returns whether the change may be binary.
-    pub fn is_opaque(&self) -> bool {
+    pub fn may_be_binary(&self) -> bool {
         let source = &self.source;
         let says_binary = source.diff.starts_with("Binary files ");
-        let unsaid = source.diff.is_empty() && !source.is_renamed && !self.made_here;
-        self.lines.is_empty() && !self.is_withheld() && !self.only_spaces && (says_binary || unsaid)
+        let unsaid = source.diff.is_empty() && !source.is_renamed && !self.is_local;
+        self.lines.is_empty() && !self.is_withheld() && !self.only_whitespace && (says_binary || unsaid)
     }
 
     /// Returns a copy with the old and the new size.
@@ -228,22 +228,22 @@ impl FileDiff {
     }
 
     /// Returns the section of a hunk as sent by the server, such as the head of a function.
-    pub fn within(&self, hunk: usize) -> &str {
-        self.hunks.get(hunk).and_then(|hunk| self.source.diff.get(hunk.within.clone())).unwrap_or_default()
+    pub fn section(&self, hunk: usize) -> &str {
+        self.hunks.get(hunk).and_then(|hunk| self.source.diff.get(hunk.section.clone())).unwrap_or_default()
     }
 
     /// Returns the text of the bar before a hunk. It is empty if the hunk directly follows the lines above, and then
     /// has no bar.
     pub(super) fn bar(&self, hunk: usize) -> String {
         let Some(at) = self.hunks.get(hunk) else { return String::new() };
-        let within = self.within(hunk);
+        let section = self.section(hunk);
         match at.hidden {
-            None if at.rest => "expand to end of file".to_owned(),
+            None if at.is_rest => "expand to end of file".to_owned(),
             Some(0) => String::new(),
-            Some(1) => format!("expand 1 line  {within}"),
-            Some(hidden) => format!("expand {} lines  {within}", crate::ui::text::count(hidden.into())),
+            Some(1) => format!("expand 1 line  {section}"),
+            Some(hidden) => format!("expand {} lines  {section}", crate::ui::text::count(hidden.into())),
             None if at.header.is_empty() => "not a diff: shown as received".to_owned(),
-            None => format!("{}  {within}", self.source.diff.get(at.header.clone()).unwrap_or_default()),
+            None => format!("{}  {section}", self.source.diff.get(at.header.clone()).unwrap_or_default()),
         }
     }
 

@@ -3,7 +3,7 @@
 mod wrap;
 
 use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{glyph, hyperlink, line, spot, table, text};
+use crate::ui::{cursor_hint, glyph, hyperlink, line, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub use wrap::Wrapping;
 
 /// The number of columns of one step of horizontal scrolling.
-pub const SIDEWAYS: usize = 8;
+pub const SCROLL_COLUMNS: usize = 8;
 
 /// A line of a document. Its text is sanitized when drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -102,7 +102,7 @@ impl DocState {
 
     /// Returns whether the cursor's line is distinguishable from the others. In accessible mode it always is.
     pub(super) fn shows_cursor(&self) -> bool {
-        self.cursor_line || glyph::words()
+        self.cursor_line || glyph::is_accessible()
     }
 
     /// Returns the line under the cursor in a document of `len` lines.
@@ -262,14 +262,14 @@ pub fn draw<'a>(
             gutter: gutter_width,
             left: state.left,
             right: None,
-            here: state.shows_cursor() && i == state.at(len),
+            has_cursor: state.shows_cursor() && i == state.at(len),
             first: true,
             wrapped: false,
         };
-        if place.here && focused {
-            spot::select(area.x, y);
+        if place.has_cursor && focused {
+            cursor_hint::set_selected(area.x, y);
         }
-        row_line(buf, theme, focused, &place, &line(i), Spot::default());
+        row_line(buf, theme, focused, &place, &line(i), WalkStart::default());
     }
     table::thumb(buf, area, theme, top, len);
 }
@@ -283,7 +283,7 @@ struct Row {
     /// The column at which the next row starts.
     right: Option<usize>,
     /// Whether the cursor is on this row.
-    here: bool,
+    has_cursor: bool,
     /// Whether the line starts on this row.
     first: bool,
     /// Whether the line continues on the next row instead of beyond the edge.
@@ -292,19 +292,26 @@ struct Row {
 
 /// A position in a line from which its symbols can be walked: the byte offset in all spans, and the column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Spot {
+struct WalkStart {
     byte: usize,
     column: usize,
 }
 
 /// Draws a row, walking its line from `from` on. Returns the start and the end of the drawn part.
-fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: &DocLine, from: Spot) -> (Spot, Spot) {
+fn row_line(
+    buf: &mut Buffer,
+    theme: &Theme,
+    focused: bool,
+    place: &Row,
+    built: &DocLine,
+    from: WalkStart,
+) -> (WalkStart, WalkStart) {
     let row = place.area;
     if let Some(fill) = built.fill {
         buf.set_style(row, fill);
     }
     let selected = theme.style(if focused { Role::Selected } else { Role::SelectedDim });
-    if place.here {
+    if place.has_cursor {
         buf.set_style(row, selected);
         let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
         line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
@@ -318,7 +325,7 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
         area.width = area.width.min(u16::try_from(right.saturating_sub(place.left)).unwrap_or(u16::MAX));
     }
     let drawn = text_from(buf, area, theme, (place.left, place.wrapped), built, from);
-    if place.here && theme::covers(selected) {
+    if place.has_cursor && theme::overrides_colors(selected) {
         buf.set_style(Rect { x: row.x.saturating_add(1), width: row.width.saturating_sub(1), ..row }, selected);
     }
     drawn
@@ -327,7 +334,7 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
 /// Draws the columns of a line from `left` on. If more text follows to the right and is not wrapped, the last column
 /// shows `…`.
 pub(super) fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, wrapped: bool, built: &DocLine) {
-    text_from(buf, area, theme, (left, wrapped), built, Spot::default());
+    text_from(buf, area, theme, (left, wrapped), built, WalkStart::default());
 }
 
 /// Draws like [`text_line`], walking the line from `from`, which is not to the right of `left`. Returns the start and
@@ -338,8 +345,8 @@ fn text_from(
     theme: &Theme,
     (left, wrapped): (usize, bool),
     built: &DocLine,
-    from: Spot,
-) -> (Spot, Spot) {
+    from: WalkStart,
+) -> (WalkStart, WalkStart) {
     let room = usize::from(area.width);
     let (mut begin, mut here) = (None, from);
     if room == 0 {
@@ -358,8 +365,8 @@ fn text_from(
         let mut walk = text::cells_at(rest, column);
         walk.skip_to(left);
         loop {
-            if let Some((at, column)) = walk.place() {
-                here = Spot { byte: byte + at, column };
+            if let Some((at, column)) = walk.position() {
+                here = WalkStart { byte: byte + at, column };
             }
             let Some(piece) = walk.next() else { break };
             let end = piece.column + piece.width;

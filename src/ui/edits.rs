@@ -27,23 +27,23 @@ impl From<DiffOp> for Edit {
 }
 
 /// Lists the parts of two sequences in order. Together they cover both sequences. If comparing takes longer than
-/// `patience`, there are fewer and larger parts than necessary.
+/// `time_limit`, there are fewer and larger parts than necessary.
 pub fn edits<T: Eq + Hash>(
     old: impl IntoIterator<Item = T>,
     new: impl IntoIterator<Item = T>,
-    patience: Duration,
+    time_limit: Duration,
 ) -> Vec<Edit> {
     let (old, new) = number(old, new);
-    compare(&old, &new, patience).into_iter().map(Edit::from).collect()
+    compare(&old, &new, time_limit).into_iter().map(Edit::from).collect()
 }
 
-/// Returns the hunks of the changes between two texts as git prints them. If comparing takes longer than `patience`,
+/// Returns the hunks of the changes between two texts as git prints them. If comparing takes longer than `time_limit`,
 /// they are larger than necessary.
-pub fn unified_diff(old: &str, new: &str, patience: Duration) -> String {
+pub fn unified_diff(old: &str, new: &str, time_limit: Duration) -> String {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let (old_numbers, new_numbers) = number(&old, &new);
     let mut out = String::new();
-    for hunk in group_diff_ops(compare(&old_numbers, &new_numbers, patience), CONTEXT) {
+    for hunk in group_diff_ops(compare(&old_numbers, &new_numbers, time_limit), CONTEXT) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
         let old_lines = span(first.old_range().start..last.old_range().end);
         let new_lines = span(first.new_range().start..last.new_range().end);
@@ -71,8 +71,8 @@ fn number<T: Eq + Hash>(old: impl IntoIterator<Item = T>, new: impl IntoIterator
     (old.into_iter().map(&mut number).collect(), new.into_iter().map(&mut number).collect())
 }
 
-fn compare(old: &[u32], new: &[u32], patience: Duration) -> Vec<DiffOp> {
-    let deadline = Instant::now().checked_add(patience);
+fn compare(old: &[u32], new: &[u32], time_limit: Duration) -> Vec<DiffOp> {
+    let deadline = Instant::now().checked_add(time_limit);
     let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
     let Ok(()) = myers::diff_deadline(&mut hook, old, 0..old.len(), new, 0..new.len(), deadline);
     hook.into_inner().into_inner().into_ops()
@@ -102,16 +102,16 @@ fn add(out: &mut String, sign: char, lines: Option<&[&str]>) {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const TIME_LIMIT: Duration = Duration::from_secs(60);
 
     #[test]
     fn edits_cover_both_sequences_in_order() {
         let edit = |old, new, is_equal| Edit { old, new, is_equal };
-        let found = edits(["a", "b", "c", "d"], ["a", "x", "c", "d", "e"], PATIENCE);
+        let found = edits(["a", "b", "c", "d"], ["a", "x", "c", "d", "e"], TIME_LIMIT);
         let expected =
             [edit(0..1, 0..1, true), edit(1..2, 1..2, false), edit(2..4, 2..4, true), edit(4..4, 4..5, false)];
         assert_eq!(found, expected);
-        assert_eq!(edits([0; 0], [0; 0], PATIENCE), []);
+        assert_eq!(edits([0; 0], [0; 0], TIME_LIMIT), []);
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_unified_diff_is_what_git_prints() {
-        let diff = |old, new| unified_diff(old, new, PATIENCE);
+        let diff = |old, new| unified_diff(old, new, TIME_LIMIT);
         assert_eq!(diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
         assert_eq!(diff("", "a\n"), "@@ -0,0 +1 @@\n+a\n");
         assert_eq!(diff("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");

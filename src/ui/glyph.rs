@@ -57,22 +57,22 @@ fn alphabet() -> Alphabet {
 }
 
 /// Returns whether ASCII or words are drawn instead of Unicode symbols.
-pub fn ascii() -> bool {
+pub fn is_ascii() -> bool {
     alphabet() != Alphabet::Unicode
 }
 
 /// Returns whether words are drawn, as in accessible mode.
-pub fn words() -> bool {
+pub fn is_accessible() -> bool {
     alphabet() == Alphabet::Words
 }
 
 /// Returns `glyph`, or `word` in accessible mode, for a glyph that means something different elsewhere.
 pub fn or_word<'a>(glyph: &'a str, word: &'a str) -> &'a str {
-    if words() { word } else { glyph }
+    if is_accessible() { word } else { glyph }
 }
 
 /// Returns the separator of two facts on one line, including the spaces around it.
-pub fn between() -> &'static str {
+pub fn separator() -> &'static str {
     pick(alphabet(), " · ", " . ", ", ")
 }
 
@@ -83,7 +83,7 @@ pub fn status(word: &str) -> (&'static str, Role) {
 }
 
 /// Returns the glyph of a status for use next to its word, and the role. The glyph is empty where words are drawn.
-pub fn sign(word: &str) -> (&'static str, Role) {
+pub fn status_glyph(word: &str) -> (&'static str, Role) {
     let (sign, role) = status(word);
     (or_word(sign, ""), role)
 }
@@ -92,11 +92,11 @@ pub fn sign(word: &str) -> (&'static str, Role) {
 pub fn labeled(word: &str) -> (String, Role) {
     let (sign, role) = status(word);
     let word = word.replace('_', " ");
-    (if words() { word } else { format!("{sign} {word}") }, role)
+    (if is_accessible() { word } else { format!("{sign} {word}") }, role)
 }
 
 fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role) {
-    let (glyph, twin, name, role) = match word {
+    let (glyph, ascii, name, role) = match word {
         "success" => ("✓", "+", "success", Role::Success),
         "merged" => ("✓", "+", "merged", Role::Success),
         "passed" => ("✓", "+", "passed", Role::Success),
@@ -125,20 +125,20 @@ fn status_in(word: &str, alphabet: Alphabet) -> (&'static str, Role) {
         "stale" => ("○", "o", "stale", Role::Canceled),
         _ => ("·", ".", "", Role::Dim),
     };
-    (pick(alphabet, glyph, twin, name), role)
+    (pick(alphabet, glyph, ascii, name), role)
 }
 
-fn pick(alphabet: Alphabet, glyph: &'static str, twin: &'static str, word: &'static str) -> &'static str {
+fn pick(alphabet: Alphabet, glyph: &'static str, ascii: &'static str, word: &'static str) -> &'static str {
     match alphabet {
         Alphabet::Unicode => glyph,
-        Alphabet::Ascii => twin,
+        Alphabet::Ascii => ascii,
         Alphabet::Words => word,
     }
 }
 
 macro_rules! glyphs {
-    ($($(#[$doc:meta])* $name:ident = $glyph:literal, $twin:literal, $word:literal;)*) => {
-        $($(#[$doc])* pub fn $name() -> &'static str { pick(alphabet(), $glyph, $twin, $word) })*
+    ($($(#[$doc:meta])* $name:ident = $glyph:literal, $ascii:literal, $word:literal;)*) => {
+        $($(#[$doc])* pub fn $name() -> &'static str { pick(alphabet(), $glyph, $ascii, $word) })*
     };
 }
 
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::ui::text;
 
-    const WORDS: &[&str] = &[
+    const STATUSES: &[&str] = &[
         "success",
         "failed",
         "running",
@@ -225,10 +225,10 @@ mod tests {
 
     #[test]
     fn every_status_is_one_column_wide_in_both_alphabets() {
-        for word in WORDS {
+        for word in STATUSES {
             assert_eq!(text::width(status_in(word, Alphabet::Unicode).0), 1, "{word}");
-            let twin = status_in(word, Alphabet::Ascii).0;
-            assert!(twin.is_ascii() && twin.len() == 1, "{word}");
+            let ascii = status_in(word, Alphabet::Ascii).0;
+            assert!(ascii.is_ascii() && ascii.len() == 1, "{word}");
         }
     }
 

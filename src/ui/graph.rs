@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The number of lanes that a row stores. To the right of them, a row only stores whether there are any.
-pub const KEPT: usize = 32;
+pub const STORED_LANES: usize = 32;
 /// The maximum number of lanes. In a history with more, the rest is cut, and later commits start new lanes.
-const FOLLOWED: usize = 1024;
+const MAX_LANES: usize = 1024;
 /// The number of recent commits remembered. With wrong clocks a parent can come before its child; no lane waits for it
 /// then.
-const REMEMBERED: usize = 256;
+const REMEMBERED_COMMITS: usize = 256;
 
 const COLORS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, Role::Lane5, Role::Lane6];
 
@@ -23,7 +23,7 @@ const COLORS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, R
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Lane {
     /// The commit that the lane waits for, or `None` if the lane is free.
-    awaits: Option<u64>,
+    waits_for: Option<u64>,
     /// The number of the line, which determines its color.
     line: u8,
 }
@@ -33,13 +33,13 @@ struct Lane {
 pub struct Lanes {
     lanes: Vec<Lane>,
     seen: VecDeque<u64>,
-    begun: u8,
+    lines_started: u8,
 }
 
 /// A row of the graph: the lane of its commit, and the lanes that enter from above, continue below, and connect to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
-    /// The lane of the commit, or [`KEPT`] if it is beyond the stored lanes.
+    /// The lane of the commit, or [`STORED_LANES`] if it is beyond the stored lanes.
     lane: u8,
     merge: bool,
     /// The lanes with a line from above, as a bit set.
@@ -53,7 +53,7 @@ pub struct Row {
     /// Whether a line from beyond the stored lanes connects to the commit.
     meets_beyond: bool,
     /// The colors of the lanes, two per byte.
-    colors: [u8; KEPT / 2],
+    colors: [u8; STORED_LANES / 2],
 }
 
 /// The rows of a page of commits, and the lanes at its end.
@@ -98,7 +98,7 @@ pub fn lay_out<'a>(
     Page { rows, end: lanes }
 }
 
-fn name(id: &str) -> u64 {
+fn hash_id(id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);
     hasher.finish()
@@ -111,29 +111,29 @@ fn bit(lane: usize) -> u32 {
 impl Lanes {
     /// Adds the next commit.
     fn push(&mut self, id: &str, parents: &[String]) -> Row {
-        let id = name(id);
-        let awaits = |lane: &Lane| lane.awaits == Some(id);
-        let found = self.lanes.iter().position(awaits);
+        let id = hash_id(id);
+        let waits_for = |lane: &Lane| lane.waits_for == Some(id);
+        let found = self.lanes.iter().position(waits_for);
         let mut row = Row { merge: parents.len() > 1, ..Row::default() };
-        for (index, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.awaits.is_some()) {
+        for (index, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.waits_for.is_some()) {
             row.above |= bit(index);
-            row.beyond |= index >= KEPT;
-            if awaits(lane) && Some(index) != found {
+            row.beyond |= index >= STORED_LANES;
+            if waits_for(lane) && Some(index) != found {
                 row.meet(index);
             }
         }
-        let Some(own) = found.or_else(|| self.begin(id, 0)) else {
+        let Some(own) = found.or_else(|| self.allocate(id, 0)) else {
             // No lane is left: the commit is drawn beyond the lanes, without lines.
             self.remember(id);
-            return Row { lane: KEPT as u8, beyond: true, ..row };
+            return Row { lane: STORED_LANES as u8, beyond: true, ..row };
         };
-        row.lane = own.min(KEPT) as u8;
-        let mut parents = parents.iter().map(|parent| name(parent)).filter(|parent| !self.seen.contains(parent));
+        row.lane = own.min(STORED_LANES) as u8;
+        let mut parents = parents.iter().map(|parent| hash_id(parent)).filter(|parent| !self.seen.contains(parent));
         let first = parents.next();
         let others: Vec<u64> = parents.filter(|parent| Some(*parent) != first).collect();
         for parent in others {
-            let met = self.lanes.iter().enumerate().position(|(i, lane)| i != own && lane.awaits == Some(parent));
-            if let Some(index) = met.or_else(|| self.begin(parent, own + 1)) {
+            let met = self.lanes.iter().enumerate().position(|(i, lane)| i != own && lane.waits_for == Some(parent));
+            if let Some(index) = met.or_else(|| self.allocate(parent, own + 1)) {
                 row.meet(index);
             }
         }
@@ -141,17 +141,17 @@ impl Lanes {
         // Lanes that end in this row are freed only now, so that no other line starts in the same row.
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             if index == own {
-                lane.awaits = first;
-            } else if lane.awaits == Some(id) {
-                lane.awaits = None;
+                lane.waits_for = first;
+            } else if lane.waits_for == Some(id) {
+                lane.waits_for = None;
             }
         }
-        while self.lanes.last().is_some_and(|lane| lane.awaits.is_none()) {
+        while self.lanes.last().is_some_and(|lane| lane.waits_for.is_none()) {
             self.lanes.pop();
         }
-        for (index, _) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.awaits.is_some()) {
+        for (index, _) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.waits_for.is_some()) {
             row.below |= bit(index);
-            row.beyond |= index >= KEPT;
+            row.beyond |= index >= STORED_LANES;
         }
         self.remember(id);
         row
@@ -159,29 +159,29 @@ impl Lanes {
 
     /// Allocates a free lane for `id`, if possible at `from` or to the right of it. Returns `None` if too many are in
     /// use.
-    fn begin(&mut self, id: u64, from: usize) -> Option<usize> {
-        let free = |(index, lane): (usize, &Lane)| lane.awaits.is_none().then_some(index);
+    fn allocate(&mut self, id: u64, from: usize) -> Option<usize> {
+        let free = |(index, lane): (usize, &Lane)| lane.waits_for.is_none().then_some(index);
         let right = self.lanes.iter().enumerate().skip(from).find_map(free);
         let index = right.unwrap_or(self.lanes.len());
-        let lane = Lane { awaits: Some(id), line: self.begun };
+        let lane = Lane { waits_for: Some(id), line: self.lines_started };
         match self.lanes.get_mut(index) {
             Some(place) => *place = lane,
-            None if index < FOLLOWED => self.lanes.push(lane),
+            None if index < MAX_LANES => self.lanes.push(lane),
             None => return None,
         }
-        self.begun = (self.begun + 1) % COLORS.len() as u8;
+        self.lines_started = (self.lines_started + 1) % COLORS.len() as u8;
         Some(index)
     }
 
     fn remember(&mut self, id: u64) {
-        if self.seen.len() == REMEMBERED {
+        if self.seen.len() == REMEMBERED_COMMITS {
             self.seen.pop_front();
         }
         self.seen.push_back(id);
     }
 
-    fn colors(&self) -> [u8; KEPT / 2] {
-        let mut packed = [0; KEPT / 2];
+    fn colors(&self) -> [u8; STORED_LANES / 2] {
+        let mut packed = [0; STORED_LANES / 2];
         for (pair, lanes) in packed.iter_mut().zip(self.lanes.chunks(2)) {
             *pair = lanes.iter().enumerate().fold(0, |pair, (side, lane)| pair | lane.line << (4 * side));
         }
@@ -195,7 +195,7 @@ pub type Pieces = Vec<(String, Role)>;
 impl Row {
     fn meet(&mut self, lane: usize) {
         self.meets |= bit(lane);
-        self.meets_beyond |= lane >= KEPT;
+        self.meets_beyond |= lane >= STORED_LANES;
     }
 
     fn color(&self, lane: usize) -> Role {
@@ -206,7 +206,7 @@ impl Row {
 
     /// Draws the row in at most `limit` lanes of two columns each, plus one column with `…` if there are more.
     pub fn draw(&self, limit: usize) -> Pieces {
-        let limit = limit.min(KEPT);
+        let limit = limit.min(STORED_LANES);
         let all = self.above | self.below | self.meets;
         // Everything at or beyond the limit is combined in one column.
         let fold = |lanes: u32, beyond: bool| {
@@ -223,7 +223,7 @@ impl Row {
         let rightmost = (node..=last).rev().find(|lane| met(*lane)).unwrap_or(node);
 
         let mut pieces = TextWriter::default();
-        if glyph::words() {
+        if glyph::is_accessible() {
             return pieces.0;
         }
         for lane in 0..=last {
@@ -281,7 +281,7 @@ impl TextWriter {
 
 /// Returns the symbol where a lane meets the horizontal line of a row.
 fn corner(above: bool, below: bool, left: bool, right: bool) -> &'static str {
-    let (line, twin) = match (above, below, left, right) {
+    let (line, ascii) = match (above, below, left, right) {
         (true, true, true, false) => ("┤", "+"),
         (true, true, false, true) => ("├", "+"),
         (true, true, ..) => ("┼", "+"),
@@ -293,7 +293,7 @@ fn corner(above: bool, below: bool, left: bool, right: bool) -> &'static str {
         (false, true, ..) => ("┬", "+"),
         (false, false, ..) => ("─", "-"),
     };
-    if glyph::ascii() { twin } else { line }
+    if glyph::is_ascii() { ascii } else { line }
 }
 
 #[cfg(test)]
@@ -362,7 +362,7 @@ mod tests {
         let rows = drawn(3, &tips);
         assert_eq!(rows[0..5], ["●", "│ ●", "│ │ ●", "│ │ │ ●", "│ │ │ ●"]);
         assert_eq!(rows[40], "●─┴─┴─…");
-        assert!(drawn(KEPT, &tips).iter().all(|row| row.chars().count() <= KEPT * 2 + 1));
+        assert!(drawn(STORED_LANES, &tips).iter().all(|row| row.chars().count() <= STORED_LANES * 2 + 1));
         for limit in 0..5 {
             assert!(drawn(limit, &tips).iter().all(|row| row.chars().count() <= limit * 2 + 1), "{limit}");
         }
@@ -379,7 +379,7 @@ mod tests {
         let same = vec!["p".to_owned(); 500];
         let commits = [("a", many.as_slice()), ("b", &same), ("a", &many), ("a", &["a".to_owned()])];
         let page = lay_out(&Lanes::default(), commits.into_iter(), &|| false);
-        assert!(page.end.lanes.len() <= FOLLOWED);
+        assert!(page.end.lanes.len() <= MAX_LANES);
         assert!(page.rows.iter().all(|row| !row.draw(8).is_empty()));
     }
 }

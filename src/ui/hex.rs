@@ -6,21 +6,21 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 
 /// The number of bytes in a row.
-pub const ROW: usize = 16;
+pub const ROW_BYTES: usize = 16;
 /// The width of the gutter in columns, which shows the offset.
 pub const GUTTER: u16 = 10;
 
 /// Returns the number of rows that `len` bytes take.
 pub fn rows(len: usize) -> usize {
-    len.div_ceil(ROW)
+    len.div_ceil(ROW_BYTES)
 }
 
 /// Formats one row: sixteen bytes as numbers and as text, with their offset. Zeros are faint, printable bytes stand
 /// out.
 pub fn line(bytes: &[u8], row: usize, theme: &Theme) -> DocLine<'static> {
-    let start = row.saturating_mul(ROW);
-    let part = bytes.get(start..bytes.len().min(start.saturating_add(ROW))).unwrap_or_default();
-    let look = |byte: u8| match byte {
+    let start = row.saturating_mul(ROW_BYTES);
+    let part = bytes.get(start..bytes.len().min(start.saturating_add(ROW_BYTES))).unwrap_or_default();
+    let style_of = |byte: u8| match byte {
         0 => theme.style(Role::Faint),
         0x20..=0x7e => theme.style(Role::SyntaxString),
         0x09 | 0x0a | 0x0d => theme.style(Role::SyntaxKeyword),
@@ -32,19 +32,19 @@ pub fn line(bytes: &[u8], row: usize, theme: &Theme) -> DocLine<'static> {
         Some((run, last)) if *last == style => run.to_mut().push_str(words),
         _ => spans.push((words.to_owned().into(), style)),
     };
-    for at in 0..ROW {
+    for at in 0..ROW_BYTES {
         match part.get(at) {
-            Some(byte) => put(&format!("{byte:02x} "), look(*byte)),
+            Some(byte) => put(&format!("{byte:02x} "), style_of(*byte)),
             None => put("   ", Style::new()),
         }
-        if at == ROW / 2 - 1 {
+        if at == ROW_BYTES / 2 - 1 {
             put(" ", Style::new());
         }
     }
     put(" ", Style::new());
     for byte in part {
         let printable = if (0x20..0x7f).contains(byte) { char::from(*byte) } else { '.' };
-        put(printable.encode_utf8(&mut [0; 4]), look(*byte));
+        put(printable.encode_utf8(&mut [0; 4]), style_of(*byte));
     }
     DocLine { gutter: vec![(format!("{start:08x}  "), theme.style(Role::LineNumber))], spans, ..DocLine::default() }
 }

@@ -1,6 +1,5 @@
 //! Images: decoded within limits, scaled to an area, and drawn as half blocks in any terminal, or by the terminal
 //! itself if it reports support.
-//! where it says that it can draw them.
 //! Decoding and scaling run on worker threads. The cost of drawing is proportional to the cells it fills.
 
 mod sixel;
@@ -19,15 +18,15 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 /// Maximum number of pixels. Larger images are refused before any pixels are decoded.
-const MOST_PIXELS: u64 = 50_000_000;
+const MAX_PIXELS: u64 = 50_000_000;
 /// Maximum memory for decoding an image, in bytes.
-const MOST_MEMORY: u64 = 512 * 1024 * 1024;
+const MAX_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
 /// Maximum length of the longer side of a decoded image: no terminal shows more.
-const KEPT: u32 = 2400;
+const MAX_SIDE_PIXELS: u32 = 2400;
 /// Maximum factor by which a small image is enlarged, if the terminal itself draws it.
-const BLOW_UP: f64 = 2.0;
+const MAX_UPSCALE: f64 = 2.0;
 /// The alpha value below which a pixel is transparent.
-const OPAQUE: u8 = 96;
+const MIN_OPAQUE_ALPHA: u8 = 96;
 
 /// The protocol by which the terminal draws images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,7 +90,7 @@ impl Format {
 
 /// The reason why bytes cannot be drawn as an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ImageError {
     /// The format is not supported.
     Unknown,
     /// The image has too many pixels, or decoding it would need too much memory.
@@ -100,15 +99,15 @@ pub enum Refusal {
     Broken(Format, String),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Unknown => f.write_str("unsupported image format"),
-            Refusal::TooLarge(format, width, height) => {
+            ImageError::Unknown => f.write_str("unsupported image format"),
+            ImageError::TooLarge(format, width, height) => {
                 let (width, height) = (text::count((*width).into()), text::count((*height).into()));
                 write!(f, "this {} is {width} × {height} pixels, too large to draw", format.name())
             }
-            Refusal::Broken(format, why) => write!(f, "this {} is damaged: {why}", format.name()),
+            ImageError::Broken(format, why) => write!(f, "this {} is damaged: {why}", format.name()),
         }
     }
 }
@@ -122,7 +121,7 @@ pub struct Image {
     pub width: u32,
     /// The height of the original in pixels.
     pub height: u32,
-    /// The pixels, at most [`KEPT`] on the longer side.
+    /// The pixels, at most [`MAX_SIDE_PIXELS`] on the longer side.
     pixels: RgbaImage,
 }
 
@@ -142,25 +141,25 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// Returns a [`Refusal`] if the format is unknown, the file is damaged, or the image is too large.
-    pub fn read(bytes: &[u8]) -> Result<Image, Refusal> {
-        let format = Format::of(bytes).ok_or(Refusal::Unknown)?;
-        let broken = |e: image::ImageError| Refusal::Broken(format, e.to_string());
+    /// Returns an [`ImageError`] if the format is unknown, the file is damaged, or the image is too large.
+    pub fn read(bytes: &[u8]) -> Result<Image, ImageError> {
+        let format = Format::of(bytes).ok_or(ImageError::Unknown)?;
+        let broken = |e: image::ImageError| ImageError::Broken(format, e.to_string());
         let reader = || ImageReader::with_format(Cursor::new(bytes), format.codec());
         let (width, height) = reader().into_dimensions().map_err(broken)?;
-        if u64::from(width) * u64::from(height) > MOST_PIXELS {
-            return Err(Refusal::TooLarge(format, width, height));
+        if u64::from(width) * u64::from(height) > MAX_PIXELS {
+            return Err(ImageError::TooLarge(format, width, height));
         }
         let mut reader = reader();
         let mut limits = Limits::default();
-        limits.max_alloc = Some(MOST_MEMORY);
+        limits.max_alloc = Some(MAX_MEMORY_BYTES);
         reader.limits(limits);
         let read = reader.decode().map_err(|e| match e {
-            image::ImageError::Limits(_) => Refusal::TooLarge(format, width, height),
+            image::ImageError::Limits(_) => ImageError::TooLarge(format, width, height),
             other => broken(other),
         })?;
         let longer = width.max(height);
-        let read = if longer > KEPT { read.thumbnail(KEPT, KEPT) } else { read };
+        let read = if longer > MAX_SIDE_PIXELS { read.thumbnail(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS) } else { read };
         Ok(Image { format, width, height, pixels: read.to_rgba8() })
     }
 
@@ -170,24 +169,24 @@ impl Image {
         // A cell of blocks shows two pixels, one above the other.
         let cell = if screen.protocol == Protocol::Blocks { (1, 2) } else { screen.cell };
         let (cell_width, cell_height) = (f64::from(cell.0.max(1)), f64::from(cell.1.max(1)));
-        let most = if screen.protocol == Protocol::Blocks { 1.0 } else { BLOW_UP };
+        let limit = if screen.protocol == Protocol::Blocks { 1.0 } else { MAX_UPSCALE };
         let scale =
-            (f64::from(columns) * cell_width / width).min(f64::from(rows) * cell_height / height).min(most).max(0.0);
-        let span = |pixels: f64, cell: f64, most: u16| ((pixels * scale / cell).ceil() as u16).clamp(1, most.max(1));
+            (f64::from(columns) * cell_width / width).min(f64::from(rows) * cell_height / height).min(limit).max(0.0);
+        let span = |pixels: f64, cell: f64, limit: u16| ((pixels * scale / cell).ceil() as u16).clamp(1, limit.max(1));
         let (columns, rows) = (span(width, cell_width, columns), span(height, cell_height, rows));
         let blocks = self.sized(columns.into(), u32::from(rows) * 2);
-        let own = match screen.protocol {
+        let native = match screen.protocol {
             Protocol::Blocks => None,
             protocol => {
                 let size = |pixels: f64| (pixels * scale).round().max(1.0) as u32;
                 let exact = self.sized(size(width), size(height));
                 match protocol {
-                    Protocol::Sixel => Some(TerminalPicture::Sixel(sixel::encode(&exact))),
-                    _ => png(&exact).map(TerminalPicture::Png),
+                    Protocol::Sixel => Some(TerminalImage::Sixel(sixel::encode(&exact))),
+                    _ => png(&exact).map(TerminalImage::Png),
                 }
             }
         };
-        Fitted { columns, rows, blocks, own }
+        Fitted { columns, rows, blocks, native }
     }
 
     fn sized(&self, width: u32, height: u32) -> RgbaImage {
@@ -206,7 +205,7 @@ fn png(pixels: &RgbaImage) -> Option<Vec<u8>> {
 
 /// The data of an image for the terminal itself.
 #[derive(Clone, PartialEq)]
-pub enum TerminalPicture {
+pub enum TerminalImage {
     /// A PNG that is encoded locally, so that data from a server never reaches the terminal's decoder.
     Png(Vec<u8>),
     /// The body of a sixel image.
@@ -221,13 +220,13 @@ pub struct Fitted {
     /// The height in cells.
     pub rows: u16,
     blocks: RgbaImage,
-    own: Option<TerminalPicture>,
+    native: Option<TerminalImage>,
 }
 
 impl Fitted {
     /// Returns the data for drawing by the terminal itself, if supported.
-    pub fn own(&self) -> Option<&TerminalPicture> {
-        self.own.as_ref()
+    pub fn native(&self) -> Option<&TerminalImage> {
+        self.native.as_ref()
     }
 }
 
@@ -248,29 +247,29 @@ impl Default for Screen {
 
 /// The images of a frame and their positions, for drawing by the terminal itself.
 #[derive(Default)]
-pub struct Pictures {
+pub struct Images {
     screen: Cell<Screen>,
-    placed: RefCell<Vec<Placed>>,
+    placed: RefCell<Vec<PlacedImage>>,
     /// Whether an overlay covers the images: those drawn by the terminal would hide it.
     covered: Cell<bool>,
 }
 
 /// An image and its position.
 #[derive(Clone)]
-pub struct Placed {
+pub struct PlacedImage {
     /// The cells of the image.
     pub area: Rect,
     /// The scaled image.
-    pub picture: Arc<Fitted>,
+    pub image: Arc<Fitted>,
 }
 
-impl PartialEq for Placed {
-    fn eq(&self, other: &Placed) -> bool {
-        self.area == other.area && Arc::ptr_eq(&self.picture, &other.picture)
+impl PartialEq for PlacedImage {
+    fn eq(&self, other: &PlacedImage) -> bool {
+        self.area == other.area && Arc::ptr_eq(&self.image, &other.image)
     }
 }
 
-impl Pictures {
+impl Images {
     /// Returns the way images are drawn, which is part of the cache key of scaled images.
     pub fn screen(&self) -> Screen {
         self.screen.get()
@@ -282,14 +281,14 @@ impl Pictures {
     }
 
     /// Draws an image at the top left of `area`. The terminal itself draws it if the whole image is visible.
-    pub fn show(&self, buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Arc<Fitted>) {
-        let whole = picture.columns <= area.width && picture.rows <= area.height;
-        if picture.own.is_none() || !whole || self.covered.get() {
-            return draw(buf, area, theme, picture);
+    pub fn show(&self, buf: &mut Buffer, area: Rect, theme: &Theme, image: &Arc<Fitted>) {
+        let whole = image.columns <= area.width && image.rows <= area.height;
+        if image.native.is_none() || !whole || self.covered.get() {
+            return draw(buf, area, theme, image);
         }
         // The cells stay empty, since they are visible where the image is transparent.
-        let area = Rect { width: picture.columns, height: picture.rows, ..area };
-        self.placed.borrow_mut().push(Placed { area, picture: picture.clone() });
+        let area = Rect { width: image.columns, height: image.rows, ..area };
+        self.placed.borrow_mut().push(PlacedImage { area, image: image.clone() });
     }
 
     /// Begins a frame; `covered` if an overlay will cover parts of it.
@@ -299,20 +298,20 @@ impl Pictures {
     }
 
     /// Returns the images placed since the frame began.
-    pub fn placed(&self) -> Vec<Placed> {
+    pub fn placed(&self) -> Vec<PlacedImage> {
         self.placed.borrow().clone()
     }
 }
 
 /// Draws an image as blocks at the top left of `area`.
-pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Fitted) {
+pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, image: &Fitted) {
     let area = area.intersection(buf.area);
-    for row in 0..picture.rows.min(area.height) {
-        for column in 0..picture.columns.min(area.width) {
+    for row in 0..image.rows.min(area.height) {
+        for column in 0..image.columns.min(area.width) {
             let pixel = |half: u32| {
-                let pixel = picture.blocks.get_pixel_checked(column.into(), u32::from(row) * 2 + half)?;
+                let pixel = image.blocks.get_pixel_checked(column.into(), u32::from(row) * 2 + half)?;
                 let [r, g, b, alpha] = pixel.0;
-                (alpha >= OPAQUE).then_some([r, g, b])
+                (alpha >= MIN_OPAQUE_ALPHA).then_some([r, g, b])
             };
             let (symbol, style) = block(theme, pixel(0), pixel(1));
             line::set(buf, area.x + column, area.y + row, symbol, 1, style);
@@ -323,16 +322,16 @@ pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Fitted) {
 /// Returns the symbol and style of a cell with one pixel above the other. The background shows through transparent
 /// pixels.
 fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'static str, Style) {
-    if crate::ui::glyph::words() {
+    if crate::ui::glyph::is_accessible() {
         return (" ", Style::new());
     }
-    if matches!(theme.depth(), Depth::None) || crate::ui::glyph::ascii() {
+    if matches!(theme.depth(), Depth::None) || crate::ui::glyph::is_ascii() {
         // Without colors, the symbol shows the mean brightness of both pixels.
         let light = |pixel: Option<[u8; 3]>| {
             pixel.map_or(0, |[r, g, b]| (u32::from(r) * 30 + u32::from(g) * 59 + u32::from(b) * 11) / 100)
         };
         let shades =
-            if crate::ui::glyph::ascii() { [" ", ".", "+", "%", "#"] } else { [" ", "░", "▒", "▓", "█"] };
+            if crate::ui::glyph::is_ascii() { [" ", ".", "+", "%", "#"] } else { [" ", "░", "▒", "▓", "█"] };
         let shade = ((light(upper) + light(lower)) / 2 * 5 / 256) as usize;
         return (shades.get(shade).copied().unwrap_or(" "), Style::new());
     }
@@ -356,7 +355,7 @@ mod tests {
     use crate::ui::theme::Background;
     use image::Rgba;
 
-    fn picture(width: u32, height: u32) -> Vec<u8> {
+    fn encoded(width: u32, height: u32) -> Vec<u8> {
         let pixels = RgbaImage::from_fn(width, height, |x, y| {
             if x < width / 2 { Rgba([200, 30, 30, 255]) } else { Rgba([0, 0, 0, if y < height / 2 { 0 } else { 255 }]) }
         });
@@ -365,7 +364,7 @@ mod tests {
 
     #[test]
     fn formats_are_told_by_their_first_bytes() {
-        assert_eq!(Format::of(&picture(2, 2)), Some(Format::Png));
+        assert_eq!(Format::of(&encoded(2, 2)), Some(Format::Png));
         assert_eq!(Format::of(b"\xff\xd8\xff\xe0"), Some(Format::Jpeg));
         assert_eq!(Format::of(b"RIFF\0\0\0\0WEBPVP8 "), Some(Format::WebP));
         assert_eq!(Format::of(b"BMW is a car"), None);
@@ -374,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_drawn_two_pixels_a_cell_and_lets_the_background_through() {
-        let image = Image::read(&picture(4, 4)).unwrap();
+        let image = Image::read(&encoded(4, 4)).unwrap();
         assert_eq!((image.width, image.height), (4, 4));
         let fitted = image.fit(20, 20, Screen::default());
         assert_eq!((fitted.columns, fitted.rows), (4, 2));
@@ -390,53 +389,53 @@ mod tests {
 
     #[test]
     fn a_picture_fits_its_area_and_keeps_its_shape() {
-        let image = Image::read(&picture(400, 100)).unwrap();
+        let image = Image::read(&encoded(400, 100)).unwrap();
         let fitted = image.fit(80, 24, Screen::default());
         assert_eq!((fitted.columns, fitted.rows), (80, 10));
         let kitty = Screen { protocol: Protocol::Kitty, cell: (10, 20) };
         let fitted = image.fit(80, 24, kitty);
         assert_eq!((fitted.columns, fitted.rows), (80, 10));
-        assert!(matches!(fitted.own(), Some(TerminalPicture::Png(bytes)) if Format::of(bytes) == Some(Format::Png)));
+        assert!(matches!(fitted.native(), Some(TerminalImage::Png(bytes)) if Format::of(bytes) == Some(Format::Png)));
         let fitted = image.fit(0, 0, Screen { protocol: Protocol::Sixel, cell: (0, 0) });
         assert_eq!((fitted.columns, fitted.rows), (1, 1));
-        assert!(matches!(fitted.own(), Some(TerminalPicture::Sixel(_))));
+        assert!(matches!(fitted.native(), Some(TerminalImage::Sixel(_))));
     }
 
     #[test]
     fn the_terminal_draws_what_nothing_covers() {
         let screen = Screen { protocol: Protocol::Kitty, cell: (10, 20) };
-        let fitted = Arc::new(Image::read(&picture(40, 40)).unwrap().fit(4, 2, screen));
-        let (pictures, area, theme) = (Pictures::default(), Rect::new(0, 0, 9, 9), Theme::plain());
+        let fitted = Arc::new(Image::read(&encoded(40, 40)).unwrap().fit(4, 2, screen));
+        let (images, area, theme) = (Images::default(), Rect::new(0, 0, 9, 9), Theme::plain());
         let mut buf = Buffer::empty(area);
-        pictures.begin(false);
-        pictures.show(&mut buf, area, &theme, &fitted);
-        assert_eq!(pictures.placed().len(), 1);
+        images.begin(false);
+        images.show(&mut buf, area, &theme, &fitted);
+        assert_eq!(images.placed().len(), 1);
         assert_eq!(buf[(0, 0)].symbol(), " ");
-        pictures.show(&mut buf, Rect::new(0, 0, 1, 1), &theme, &fitted);
-        assert_eq!(pictures.placed().len(), 1, "a part of it is drawn as blocks");
-        pictures.begin(true);
-        pictures.show(&mut buf, area, &theme, &fitted);
-        assert!(pictures.placed().is_empty());
+        images.show(&mut buf, Rect::new(0, 0, 1, 1), &theme, &fitted);
+        assert_eq!(images.placed().len(), 1, "a part of it is drawn as blocks");
+        images.begin(true);
+        images.show(&mut buf, area, &theme, &fitted);
+        assert!(images.placed().is_empty());
         assert_ne!(buf[(0, 0)].symbol(), " ");
     }
 
     #[test]
     fn a_bomb_is_refused_and_named() {
-        let mut bomb = picture(1, 1);
+        let mut bomb = encoded(1, 1);
         // Only the header claims the size; its checksum is adjusted to match.
         bomb[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
         let sum = crc(&bomb[12..29]);
         bomb[29..33].copy_from_slice(&sum.to_be_bytes());
         let refused = Image::read(&bomb).unwrap_err();
-        assert_eq!(refused, Refusal::TooLarge(Format::Png, 65536, 65536));
+        assert_eq!(refused, ImageError::TooLarge(Format::Png, 65536, 65536));
         assert!(refused.to_string().contains("65,536 × 65,536 pixels"), "{refused}");
     }
 
     #[test]
     fn a_broken_picture_says_so() {
-        let whole = picture(30, 30);
-        assert!(matches!(Image::read(&whole[..40]), Err(Refusal::Broken(Format::Png, _))));
-        assert_eq!(Image::read(b"text").unwrap_err(), Refusal::Unknown);
+        let whole = encoded(30, 30);
+        assert!(matches!(Image::read(&whole[..40]), Err(ImageError::Broken(Format::Png, _))));
+        assert_eq!(Image::read(b"text").unwrap_err(), ImageError::Unknown);
         for cut in 0..whole.len() {
             let _ = Image::read(&whole[..cut]);
         }

@@ -21,19 +21,19 @@ use std::sync::{Arc, LazyLock};
 use table::Table;
 
 /// Maximum number of bytes rendered. The rest is replaced by a line that says so.
-const BYTES: usize = 1 << 20;
-/// Limits on the number of lines and spans of a rendered text: `FEW_PARTS` plus two for each byte, but at most
-/// `MOST_PARTS`.
-const FEW_PARTS: usize = 4096;
-const MOST_PARTS: usize = 400_000;
+const MAX_BYTES: usize = 1 << 20;
+/// Limits on the number of lines and spans of a rendered text: `MIN_BUDGET` plus two for each byte, but at most
+/// `MAX_BUDGET`.
+const MIN_BUDGET: usize = 4096;
+const MAX_BUDGET: usize = 400_000;
 /// Minimum number of columns for text in a list or a quote.
-const LEAST: usize = 6;
+const MIN_TEXT_WIDTH: usize = 6;
 /// Maximum width of the name of a footnote in columns.
-const FOOTNOTE: usize = 24;
+const MAX_FOOTNOTE_WIDTH: usize = 24;
 /// Maximum number of bytes of code highlighted in one text.
-const CODE: usize = 16 * 1024;
+const MAX_CODE_BYTES: usize = 16 * 1024;
 /// Maximum nesting depth of lists and quotes up to which text is indented.
-const DEPTH: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// References to other items (`!12`, `group/project#3`, `@user`) and bare addresses.
 static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -49,12 +49,12 @@ pub struct Rendered {
 
 /// Renders `markdown` to a width of `width` columns.
 pub fn render(markdown: &str, width: usize, theme: &Theme) -> Rendered {
-    render_start(markdown, BYTES, width, theme)
+    render_start(markdown, MAX_BYTES, width, theme)
 }
 
 /// Renders at most `bytes` bytes of `markdown` to a width of `width` columns.
 pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -> Rendered {
-    let read = text::start(markdown, bytes.min(BYTES));
+    let read = text::head_bytes(markdown, bytes.min(MAX_BYTES));
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
@@ -63,16 +63,16 @@ pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let parser = Parser::new_ext(read, options);
     let mut renderer = Renderer::new(width.max(1), theme);
-    renderer.left = (FEW_PARTS + 2 * read.len()).min(MOST_PARTS);
+    renderer.budget = (MIN_BUDGET + 2 * read.len()).min(MAX_BUDGET);
     for event in TextMergeStream::new(parser) {
         renderer.event(event);
-        if renderer.left == 0 {
+        if renderer.budget == 0 {
             break;
         }
     }
     renderer.flush();
-    if renderer.left == 0 || read.len() < markdown.len() {
-        renderer = Renderer { out: renderer.out, gap: true, left: FEW_PARTS, ..Renderer::new(width.max(1), theme) };
+    if renderer.budget == 0 || read.len() < markdown.len() {
+        renderer = Renderer { out: renderer.out, gap: true, budget: MIN_BUDGET, ..Renderer::new(width.max(1), theme) };
         renderer.block();
         renderer.word(&format!("{} the rest is left out", glyph::cut()), theme.style(Role::Dim));
         renderer.flush();
@@ -89,7 +89,7 @@ enum Container {
         columns: usize,
     },
     /// A container that is nested too deeply to be shown.
-    Flat,
+    TooDeep,
 }
 
 struct Renderer<'t> {
@@ -109,10 +109,10 @@ struct Renderer<'t> {
     /// Whether a block has ended, so that a blank line precedes the next one.
     gap: bool,
     code: Option<(Option<String>, String)>,
-    code_left: usize,
+    code_budget: usize,
     table: Option<Table>,
     /// The number of lines and spans that may still be written.
-    left: usize,
+    budget: usize,
 }
 
 impl<'t> Renderer<'t> {
@@ -129,9 +129,9 @@ impl<'t> Renderer<'t> {
             pieces: Vec::new(),
             gap: false,
             code: None,
-            code_left: CODE,
+            code_budget: MAX_CODE_BYTES,
             table: None,
-            left: 0,
+            budget: 0,
         }
     }
 
@@ -172,7 +172,7 @@ impl<'t> Renderer<'t> {
                 self.gap = true;
             }
             Event::TaskListMarker(done) => {
-                let mark = match (done, glyph::ascii()) {
+                let mark = match (done, glyph::is_ascii()) {
                     (true, false) => "☑ ",
                     (false, false) => "☐ ",
                     (true, true) => "[x] ",
@@ -242,14 +242,17 @@ impl<'t> Renderer<'t> {
                         *number = number.saturating_add(1);
                         mark
                     }
-                    _ if glyph::ascii() => "- ".into(),
+                    _ if glyph::is_ascii() => "- ".into(),
                     _ => "• ".into(),
                 };
                 self.enter(Container::Item { columns: text::width(&mark), mark: Some(mark) });
             }
             Tag::FootnoteDefinition(name) => {
                 self.block();
-                self.enter(Container::Item { mark: Some(format!("[^{}] ", text::fit(&name, FOOTNOTE))), columns: 4 });
+                self.enter(Container::Item {
+                    mark: Some(format!("[^{}] ", text::fit(&name, MAX_FOOTNOTE_WIDTH))),
+                    columns: 4,
+                });
             }
             Tag::Table(alignments) => {
                 self.block();
@@ -327,7 +330,7 @@ impl<'t> Renderer<'t> {
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
                     for words in table.lines(self.room(), self.theme) {
-                        if self.left == 0 {
+                        if self.budget == 0 {
                             break;
                         }
                         self.words(words);
@@ -367,8 +370,8 @@ impl<'t> Renderer<'t> {
     }
 
     fn enter(&mut self, container: Container) {
-        let deep = self.containers.len() >= DEPTH || self.room() < container.columns() + LEAST;
-        self.containers.push(if deep { Container::Flat } else { container });
+        let deep = self.containers.len() >= MAX_DEPTH || self.room() < container.columns() + MIN_TEXT_WIDTH;
+        self.containers.push(if deep { Container::TooDeep } else { container });
     }
 
     /// Adds text as is.
@@ -405,7 +408,7 @@ impl<'t> Renderer<'t> {
 
     /// Returns the width left by the containers.
     fn room(&self) -> usize {
-        let taken: usize = self.containers.iter().take(DEPTH + 1).map(Container::columns).sum();
+        let taken: usize = self.containers.iter().take(MAX_DEPTH + 1).map(Container::columns).sum();
         self.width.saturating_sub(taken).max(1)
     }
 
@@ -419,14 +422,14 @@ impl<'t> Renderer<'t> {
 
     fn blank(&mut self) {
         // The marker of an item that starts here belongs to the next line.
-        let quotes = self.containers.iter().take(DEPTH + 1).filter(|c| matches!(c, Container::Quote)).count();
+        let quotes = self.containers.iter().take(MAX_DEPTH + 1).filter(|c| matches!(c, Container::Quote)).count();
         let bar = format!("{} ", glyph::divider()).repeat(quotes);
         let mut line = DocLine::default();
         if quotes > 0 {
             line.spans.push((bar.trim_end().to_owned().into(), self.theme.style(Role::Faint)));
         }
-        if !self.out.lines.is_empty() && self.left > 0 {
-            self.left -= 1;
+        if !self.out.lines.is_empty() && self.budget > 0 {
+            self.budget -= 1;
             self.out.lines.push(line);
         }
     }
@@ -435,7 +438,7 @@ impl<'t> Renderer<'t> {
     fn flush(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         for words in flow::lines(&pieces, self.room()) {
-            if self.left == 0 {
+            if self.budget == 0 {
                 break;
             }
             self.words(words);
@@ -466,7 +469,7 @@ impl<'t> Renderer<'t> {
     /// Adds a line after the prefixes of its containers.
     fn line(&mut self, spans: Vec<(Cow<'static, str>, Style)>, links: &[(Range<usize>, usize)]) {
         let mut line = DocLine::default();
-        for container in self.containers.iter_mut().take(DEPTH + 1) {
+        for container in self.containers.iter_mut().take(MAX_DEPTH + 1) {
             match container {
                 Container::Quote => {
                     line.spans.push((format!("{} ", glyph::divider()).into(), self.theme.style(Role::Faint)));
@@ -475,7 +478,7 @@ impl<'t> Renderer<'t> {
                     Some(mark) => line.spans.push((mark.into(), self.theme.style(Role::Accent))),
                     None => line.spans.push((" ".repeat(*columns).into(), Style::new())),
                 },
-                Container::Flat => {}
+                Container::TooDeep => {}
             }
         }
         let shift: usize = line.spans.iter().map(|(text, _)| text.len()).sum();
@@ -485,7 +488,7 @@ impl<'t> Renderer<'t> {
             line.links.push((range, target.clone()));
         }
         line.spans.extend(spans);
-        self.left = self.left.saturating_sub(1 + line.spans.len() + links.len());
+        self.budget = self.budget.saturating_sub(1 + line.spans.len() + links.len());
         self.out.lines.push(line);
     }
 
@@ -497,16 +500,17 @@ impl<'t> Renderer<'t> {
             let name = if name.starts_with("suggestion:") { "suggestion" } else { name };
             self.line(vec![bar.clone(), (text::sanitize(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
         }
-        let language = name.filter(|_| code.len() <= self.code_left).and_then(Language::named);
-        let looks = language.map(|language| {
-            self.code_left -= code.len();
+        let language = name.filter(|_| code.len() <= self.code_budget).and_then(Language::named);
+        let highlighted = language.map(|language| {
+            self.code_budget -= code.len();
             highlight_lines(language, code.lines())
         });
         for (at, source) in code.lines().enumerate() {
-            if self.left == 0 {
+            if self.budget == 0 {
                 break;
             }
-            let spans = looks.as_ref().and_then(|looks| looks.get(at)).map(|spans| layer(spans, self.theme));
+            let spans =
+                highlighted.as_ref().and_then(|highlighted| highlighted.get(at)).map(|spans| layer(spans, self.theme));
             let mut line = vec![bar.clone()];
             for (part, style) in blend(source, self.theme.style(Role::Text), &[&spans.unwrap_or_default()]) {
                 line.push((Cow::Owned(text::sanitize(&part).into_owned()), style));
@@ -521,7 +525,7 @@ impl Container {
         match self {
             Container::Quote => 2,
             Container::Item { columns, .. } => *columns,
-            Container::Flat => 0,
+            Container::TooDeep => 0,
         }
     }
 }

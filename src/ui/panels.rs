@@ -7,9 +7,9 @@ use ratatui::layout::Rect;
 use std::cell::RefCell;
 
 /// Minimum number of columns to show two panels side by side.
-pub const TWO: u16 = 100;
+pub const TWO_PANELS_WIDTH: u16 = 100;
 /// Minimum number of columns to show three panels side by side.
-pub const THREE: u16 = 150;
+pub const THREE_PANELS_WIDTH: u16 = 150;
 
 /// The width requirements of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ struct Divider {
     x: u16,
     from: u16,
     to: u16,
-    whole: u16,
+    total_width: u16,
 }
 
 /// The panels of one page.
@@ -39,7 +39,7 @@ pub struct Panels {
     zoom: bool,
     /// The share of the width given to each panel by dragging the divider after it, if any.
     shares: Vec<Option<f32>>,
-    held: Option<usize>,
+    dragged: Option<usize>,
     dividers: RefCell<Vec<Divider>>,
     area: RefCell<Rect>,
 }
@@ -86,44 +86,45 @@ impl Panels {
     }
 
     /// Returns the area of each panel for drawing, or `None` for panels that are hidden. The focused panel is always
-    /// visible. The dividers drawn by [`rules`](Self::rules) and dragged with the mouse are those of the last call.
-    pub fn layout(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
-        let (places, dividers) = self.arranged(area, asks);
+    /// visible. The dividers drawn by [`draw_dividers`](Self::draw_dividers) and dragged with the mouse are those of
+    /// the last call.
+    pub fn layout(&self, area: Rect, requests: &[PanelRequest]) -> Vec<Option<Rect>> {
+        let (areas, dividers) = self.arrange(area, requests);
         *self.dividers.borrow_mut() = dividers;
         *self.area.borrow_mut() = area;
-        places
+        areas
     }
 
     /// Returns the area that each panel would get, for callers that need to know before drawing.
-    pub fn places(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
-        self.arranged(area, asks).0
+    pub fn areas(&self, area: Rect, requests: &[PanelRequest]) -> Vec<Option<Rect>> {
+        self.arrange(area, requests).0
     }
 
-    fn arranged(&self, area: Rect, asks: &[PanelRequest]) -> (Vec<Option<Rect>>, Vec<Divider>) {
+    fn arrange(&self, area: Rect, requests: &[PanelRequest]) -> (Vec<Option<Rect>>, Vec<Divider>) {
         let mut dividers = Vec::new();
         let mut out = vec![None; self.count];
         let fit = match area.width {
-            _ if self.zoom || glyph::words() => 1,
-            ..TWO => 1,
-            TWO..THREE => 2,
-            THREE.. => 3,
+            _ if self.zoom || glyph::is_accessible() => 1,
+            ..TWO_PANELS_WIDTH => 1,
+            TWO_PANELS_WIDTH..THREE_PANELS_WIDTH => 2,
+            THREE_PANELS_WIDTH.. => 3,
         };
         let shown = fit.min(self.count);
         // The window of visible panels contains the focused one and starts as far left as possible.
         let first = (self.focus + 1).saturating_sub(shown);
-        let ask = |i: usize| asks.get(i).copied().unwrap_or(PanelRequest { min: 20, weight: 1 });
+        let request = |i: usize| requests.get(i).copied().unwrap_or(PanelRequest { min: 20, weight: 1 });
         let mut left = area;
         for i in first..first + shown {
-            let after: Vec<PanelRequest> = (i + 1..first + shown).map(ask).collect();
+            let after: Vec<PanelRequest> = (i + 1..first + shown).map(request).collect();
             if after.is_empty() {
                 if let Some(slot) = out.get_mut(i) {
                     *slot = Some(left);
                 }
                 break;
             }
-            let (mine, rules) = (ask(i), after.len() as u16);
+            let (mine, gaps) = (request(i), after.len() as u16);
             let weights = u32::from(mine.weight) + after.iter().map(|a| u32::from(a.weight)).sum::<u32>();
-            let free = left.width.saturating_sub(rules);
+            let free = left.width.saturating_sub(gaps);
             let want = match self.shares.get(i).copied().flatten() {
                 Some(share) => (share * f32::from(area.width)).round() as u16,
                 None => (u32::from(free) * u32::from(mine.weight) / weights.max(1)) as u16,
@@ -134,18 +135,18 @@ impl Panels {
                 *slot = Some(Rect { width, ..left });
             }
             let x = left.x + width;
-            let to = left.right().saturating_sub(least_after + rules);
-            dividers.push(Divider { before: i, x, from: left.x, to, whole: area.width });
+            let to = left.right().saturating_sub(least_after + gaps);
+            dividers.push(Divider { before: i, x, from: left.x, to, total_width: area.width });
             left = Rect { x: x + 1, width: left.width.saturating_sub(width + 1), ..left };
         }
         (out, dividers)
     }
 
     /// Draws the vertical dividers of the last layout.
-    pub fn rules(&self, buf: &mut Buffer, theme: &Theme) {
+    pub fn draw_dividers(&self, buf: &mut Buffer, theme: &Theme) {
         let area = self.area.borrow().intersection(buf.area);
         for divider in self.dividers.borrow().iter() {
-            let role = if self.held == Some(divider.before) { Role::Accent } else { Role::Faint };
+            let role = if self.dragged == Some(divider.before) { Role::Accent } else { Role::Faint };
             for y in area.y..area.bottom() {
                 line::set(buf, divider.x, y, glyph::divider(), 1, theme.style(role));
             }
@@ -154,28 +155,28 @@ impl Panels {
 
     /// Starts dragging the divider at column `x`, and returns whether there is one.
     pub fn grab(&mut self, x: u16) -> bool {
-        self.held = self.dividers.borrow().iter().find(|d| d.x == x).map(|d| d.before);
-        self.held.is_some()
+        self.dragged = self.dividers.borrow().iter().find(|d| d.x == x).map(|d| d.before);
+        self.dragged.is_some()
     }
 
     /// Moves the dragged divider to column `x`, within the limits of the panels.
     pub fn drag(&mut self, x: u16) {
-        let held = self.dividers.borrow().iter().find(|d| Some(d.before) == self.held).copied();
-        let Some(divider) = held else { return };
+        let dragged = self.dividers.borrow().iter().find(|d| Some(d.before) == self.dragged).copied();
+        let Some(divider) = dragged else { return };
         let x = x.clamp(divider.from.min(divider.to), divider.to);
         if let Some(share) = self.shares.get_mut(divider.before) {
-            *share = Some(f32::from(x - divider.from.min(x)) / f32::from(divider.whole.max(1)));
+            *share = Some(f32::from(x - divider.from.min(x)) / f32::from(divider.total_width.max(1)));
         }
     }
 
     /// Stops dragging.
     pub fn release(&mut self) {
-        self.held = None;
+        self.dragged = None;
     }
 
     /// Returns whether a divider is being dragged.
     pub fn dragging(&self) -> bool {
-        self.held.is_some()
+        self.dragged.is_some()
     }
 }
 
@@ -213,14 +214,14 @@ pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &
 mod tests {
     use super::*;
 
-    const ASKS: &[PanelRequest] = &[
+    const REQUESTS: &[PanelRequest] = &[
         PanelRequest { min: 20, weight: 1 },
         PanelRequest { min: 40, weight: 3 },
         PanelRequest { min: 30, weight: 1 },
     ];
 
     fn widths(panels: &Panels, width: u16) -> Vec<Option<u16>> {
-        panels.layout(Rect::new(0, 1, width, 20), ASKS).into_iter().map(|r| r.map(|r| r.width)).collect()
+        panels.layout(Rect::new(0, 1, width, 20), REQUESTS).into_iter().map(|r| r.map(|r| r.width)).collect()
     }
 
     #[test]
@@ -279,9 +280,9 @@ mod tests {
             let mut panels = Panels::new(count);
             for width in [0, 1, 20, 100, 101, 150, u16::MAX] {
                 panels.next();
-                let rects = panels.layout(Rect::new(0, 0, width, 5), ASKS);
+                let rects = panels.layout(Rect::new(0, 0, width, 5), REQUESTS);
                 assert!(count == 0 || rects.get(panels.focus()).is_some_and(Option::is_some));
-                panels.rules(&mut Buffer::empty(Rect::new(0, 0, 30, 5)), &Theme::plain());
+                panels.draw_dividers(&mut Buffer::empty(Rect::new(0, 0, 30, 5)), &Theme::plain());
                 panels.grab(20);
                 panels.drag(u16::MAX);
             }

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 /// middle, and never larger than `screen`. In accessible mode, an overlay takes all lines except the first and the
 /// last, so that those lines have no other content.
 pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
-    if glyph::words() && screen.height > 4 {
+    if glyph::is_accessible() && screen.height > 4 {
         return Rect { y: screen.y + 1, height: screen.height - 2, ..screen };
     }
     let width = width.saturating_add(4).min(screen.width);
@@ -32,9 +32,9 @@ pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u
         return outer;
     }
     let border = theme.style(Role::Border);
-    let [top_left, top_right, bottom_left, bottom_right] = if glyph::words() {
+    let [top_left, top_right, bottom_left, bottom_right] = if glyph::is_accessible() {
         [" "; 4]
-    } else if glyph::ascii() {
+    } else if glyph::is_ascii() {
         ["+"; 4]
     } else {
         ["╭", "╮", "╰", "╯"]

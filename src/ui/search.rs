@@ -1,16 +1,16 @@
 //! Searching in viewers: parsing the query and collecting a limited number of matches.
 
-mod across;
+mod multiline;
 
-pub use across::Across;
+pub use multiline::MultilineRegex;
 
 use regex::{Regex, RegexBuilder};
 use std::ops::Range;
 
 /// Maximum number of matches that a search returns.
-pub const MATCHES: usize = 10_000;
+pub const MAX_MATCHES: usize = 10_000;
 /// Number of lines between two checks for cancellation.
-const PATIENCE: usize = 256;
+const CANCEL_CHECK_INTERVAL: usize = 256;
 
 /// A match of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ fn case_matters(query: &str) -> bool {
     query.chars().any(char::is_uppercase)
 }
 
-/// Searches numbered lines until they end, [`MATCHES`] is reached, or `canceled` returns true.
+/// Searches numbered lines until they end, [`MAX_MATCHES`] is reached, or `canceled` returns true.
 pub fn lines<T: AsRef<str>>(
     lines: impl Iterator<Item = (usize, T)>,
     pattern: &Regex,
@@ -51,11 +51,11 @@ pub fn lines<T: AsRef<str>>(
 ) -> Found {
     let mut found = Found::default();
     for (done, (line, text)) in lines.enumerate() {
-        if done % PATIENCE == 0 && canceled() {
+        if done % CANCEL_CHECK_INTERVAL == 0 && canceled() {
             break;
         }
         for hit in pattern.find_iter(text.as_ref()).filter(|hit| !hit.is_empty()) {
-            if found.matches.len() == MATCHES {
+            if found.matches.len() == MAX_MATCHES {
                 found.capped = true;
                 return found;
             }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_search_is_bounded_and_says_so() {
         let found = lines((0..9000).map(|i| (i, "aa")), &pattern("a").unwrap(), &|| false);
-        assert_eq!(found.matches.len(), MATCHES);
+        assert_eq!(found.matches.len(), MAX_MATCHES);
         assert!(found.capped);
         assert_eq!(found.on(3).len(), 2);
         assert!(lines([(0, "a")].into_iter(), &pattern("a").unwrap(), &|| true).matches.is_empty());

@@ -1,7 +1,7 @@
 //! Placeholders for content that is loading, empty or failed.
 
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, spot, text};
+use crate::ui::{cursor_hint, glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -12,8 +12,8 @@ const MAX_TEXT_WIDTH: u16 = 72;
 /// Draws rows of faint dots for content that has not loaded yet.
 pub fn skeleton(buf: &mut Buffer, area: Rect, theme: &Theme) {
     let style = theme.style(Role::Faint);
-    spot::suggest(area.x, area.y);
-    if glyph::words() {
+    cursor_hint::set_fallback(area.x, area.y);
+    if glyph::is_accessible() {
         line::draw(buf, area, &[("Loading", theme.style(Role::Dim))]);
         return;
     }
@@ -83,7 +83,7 @@ fn draw_paragraphs(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>
     let spaced = height(&paragraphs) + gaps <= room;
     let used = height(&paragraphs) + if spaced { gaps } else { 0 };
     let mut y = area.y + ((room - used) / 3).min(4) as u16;
-    spot::suggest(area.x, y);
+    cursor_hint::set_fallback(area.x, y);
     for (lines, style) in &paragraphs {
         for words in lines {
             line::draw(buf, Rect::new(area.x + indent, y, width, 1), &[(words.as_str(), *style)]);

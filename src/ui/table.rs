@@ -2,7 +2,7 @@
 //! built.
 
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, spot, text};
+use crate::ui::{cursor_hint, glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -56,8 +56,8 @@ impl Column {
     /// Returns the width. A column for a glyph is widened where words are drawn.
     fn size(&self) -> Size {
         match self.size {
-            Size::Fixed(1 | 2) if glyph::words() => Size::Fit { min: 1, max: 16 },
-            Size::Fit { min, max } if glyph::words() => Size::Fit { min, max: max.max(16) },
+            Size::Fixed(1 | 2) if glyph::is_accessible() => Size::Fit { min: 1, max: 16 },
+            Size::Fit { min, max } if glyph::is_accessible() => Size::Fit { min, max: max.max(16) },
             size => size,
         }
     }
@@ -65,7 +65,7 @@ impl Column {
     /// Returns the header text.
     fn head(&self) -> Cow<'static, str> {
         match self.sorted {
-            Some(down) if !self.title.is_empty() && !glyph::words() => {
+            Some(down) if !self.title.is_empty() && !glyph::is_accessible() => {
                 format!("{}{}", self.title, if down { glyph::down() } else { glyph::up() }).into()
             }
             _ => self.title.into(),
@@ -157,9 +157,9 @@ impl Row {
     }
 
     /// Adds a word in accessible mode if the row is marked, which otherwise only a tint shows.
-    fn in_words(mut self) -> Row {
+    fn with_mark_text(mut self) -> Row {
         if self.marked
-            && glyph::words()
+            && glyph::is_accessible()
             && let Some(cell) = self.cells.iter_mut().find(|cell| cell.spans.iter().any(|(text, _)| text.len() > 2))
         {
             cell.spans.insert(0, ("marked ".into(), Role::Warning));
@@ -186,7 +186,7 @@ pub struct ListState {
     header: Shared<usize>,
     len: Shared<usize>,
     /// The areas of the column titles, with their column indexes.
-    heads: RefCell<Vec<(usize, Rect)>>,
+    header_areas: RefCell<Vec<(usize, Rect)>>,
     /// The natural widths seen so far, so that columns do not jump while scrolling.
     widths: RefCell<(u16, Vec<u16>)>,
 }
@@ -271,12 +271,12 @@ impl ListState {
     /// nothing changed; otherwise it searches outwards from the old position. If the item is gone, the selected index
     /// stays the same.
     pub fn sync(&mut self, len: usize, key_of: impl Fn(usize) -> String) {
-        self.sync_while(len, true, key_of);
+        self.sync_loading(len, true, key_of);
     }
 
     /// Keeps the selection like [`ListState::sync`], for a list that may still be loading page by page: an item that is
-    /// not found is given up only if the list is `whole`. Returns whether it was given up.
-    pub fn sync_while(&mut self, len: usize, whole: bool, key_of: impl Fn(usize) -> String) -> bool {
+    /// not found is given up only if `is_complete`. Returns whether it was given up.
+    pub fn sync_loading(&mut self, len: usize, is_complete: bool, key_of: impl Fn(usize) -> String) -> bool {
         if len == 0 {
             // The key is kept: a list is empty for a while when it is loaded again.
             return false;
@@ -291,10 +291,10 @@ impl ListState {
         };
         let Some(found) = found else {
             self.selected = at;
-            if whole {
+            if is_complete {
                 self.key = Some(key_of(at));
             }
-            return whole;
+            return is_complete;
         };
         // New rows above push the list down; scroll so that the selected row stays in place on the screen.
         let top = self.top.get();
@@ -314,14 +314,14 @@ impl ListState {
     }
 
     /// Returns to the first row because the rows were replaced. Marks are kept.
-    pub fn rewind(&mut self) {
+    pub fn reset_to_top(&mut self) {
         self.selected = 0;
         self.key = None;
         self.top.set(0);
     }
 
     /// Selects the item with `key` at the next [`ListState::sync`], such as a link target or a new item.
-    pub fn want(&mut self, key: impl Into<String>) {
+    pub fn select_key(&mut self, key: impl Into<String>) {
         self.key = Some(key.into());
     }
 
@@ -349,8 +349,8 @@ impl ListState {
 
     /// Returns the areas of the column titles at the last draw with their column indexes. An area includes the gap
     /// after the column.
-    pub fn heads(&self) -> Vec<(usize, Rect)> {
-        self.heads.borrow().clone()
+    pub fn header_areas(&self) -> Vec<(usize, Rect)> {
+        self.header_areas.borrow().clone()
     }
 
     /// Toggles the mark of the item with `key`.
@@ -402,7 +402,7 @@ fn margin(height: usize) -> usize {
 /// The number of screen columns between two columns of the table.
 const GAP: u16 = 2;
 /// The width of the selection marker and a space.
-const LEAD: u16 = 2;
+const MARKER_WIDTH: u16 = 2;
 
 /// Draws the visible rows of a list of `len` rows. `row` is called only for those. The last column of the area is
 /// reserved for the scroll thumb, the first for the selection marker.
@@ -422,21 +422,21 @@ pub fn draw(
     let enough = usize::from(area.height) > len.clamp(1, 3);
     let header = u16::from(enough && columns.iter().any(|c| !c.title.is_empty()));
     state.header.set(usize::from(header));
-    state.heads.borrow_mut().clear();
+    state.header_areas.borrow_mut().clear();
     let body = Rect { y: area.y + header, height: area.height - header, ..area };
     let top = state.window(len, usize::from(body.height));
     if area.is_empty() {
         return;
     }
-    let rows: Vec<Row> = (top..len).take(usize::from(body.height)).map(row).map(Row::in_words).collect();
-    let room = area.width.saturating_sub(LEAD + 1);
+    let rows: Vec<Row> = (top..len).take(usize::from(body.height)).map(row).map(Row::with_mark_text).collect();
+    let room = area.width.saturating_sub(MARKER_WIDTH + 1);
     let widths = arrange(columns, &natural(state, area.width, columns, &rows), room);
 
     if header > 0 {
         let style = theme.style(Role::Dim);
         let bright = theme.style(Role::TitleDim);
         let titles = columns.iter().map(|c| vec![(c.head(), if c.sorted.is_some() { bright } else { style })]);
-        *state.heads.borrow_mut() = heads(area, &widths);
+        *state.header_areas.borrow_mut() = header_areas(area, &widths);
         cells(buf, Rect { height: 1, ..area }, columns, &widths, titles);
     }
     for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
@@ -459,7 +459,7 @@ pub fn draw(
             let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
             line::set(buf, area.x, y, glyph::mark(), 1, mark);
             if focused {
-                spot::select(area.x, y);
+                cursor_hint::set_selected(area.x, y);
             }
         }
     }
@@ -470,7 +470,8 @@ pub fn draw(
 fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
     let spans: Vec<(&str, Style)> =
         row.cells.iter().flat_map(|c| &c.spans).map(|(t, role)| (t.as_ref(), theme.style(*role))).collect();
-    let place = Rect { x: area.x.saturating_add(LEAD), width: area.width.saturating_sub(LEAD + 1), ..area };
+    let place =
+        Rect { x: area.x.saturating_add(MARKER_WIDTH), width: area.width.saturating_sub(MARKER_WIDTH + 1), ..area };
     let used = line::draw(buf, place, &spans);
     for x in (place.x + used + 1..place.right()).skip(usize::from(used == 0)) {
         line::set(buf, x, area.y, glyph::rule(), 1, theme.style(Role::Faint));
@@ -478,16 +479,16 @@ fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
 }
 
 /// Returns the areas of the titles of visible columns, each including the gap after it.
-fn heads(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, Rect)> {
-    let mut x = area.x.saturating_add(LEAD);
-    let mut heads = Vec::new();
+fn header_areas(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, Rect)> {
+    let mut x = area.x.saturating_add(MARKER_WIDTH);
+    let mut header_areas = Vec::new();
     for (index, width) in widths.iter().enumerate() {
         let Some(width) = width else { continue };
         let head = Rect { x, y: area.y, width: width + GAP, height: 1 };
-        heads.push((index, head.intersection(area)));
+        header_areas.push((index, head.intersection(area)));
         x = x.saturating_add(width + GAP);
     }
-    heads
+    header_areas
 }
 
 fn cells(
@@ -499,14 +500,14 @@ fn cells(
 ) {
     let texts: Vec<_> = texts.collect();
     let end = area.right().saturating_sub(1);
-    let mut x = area.x.saturating_add(LEAD);
+    let mut x = area.x.saturating_add(MARKER_WIDTH);
     for (index, ((column, width), spans)) in columns.iter().zip(widths).zip(&texts).enumerate() {
         let Some(width) = *width else { continue };
         let width = width.min(end.saturating_sub(x));
         if width == 0 {
             continue;
         }
-        let more = if column.right { 0 } else { beyond(index, columns, widths, &texts) };
+        let more = if column.right { 0 } else { overflow_width(index, columns, widths, &texts) };
         let reach = width.saturating_add(more).min(end.saturating_sub(x));
         let taken = if column.right { line::width(spans).min(usize::from(width)) as u16 } else { reach };
         let place = Rect { x: if column.right { x + width - taken } else { x }, width: taken, ..area };
@@ -517,7 +518,12 @@ fn cells(
 
 /// Returns the extra width that a cell may use to its right. The last cell of a row may use all of the rest, a filling
 /// one the width of the empty cells after it.
-fn beyond(index: usize, columns: &[Column], widths: &[Option<u16>], texts: &[Vec<(Cow<'static, str>, Style)>]) -> u16 {
+fn overflow_width(
+    index: usize,
+    columns: &[Column],
+    widths: &[Option<u16>],
+    texts: &[Vec<(Cow<'static, str>, Style)>],
+) -> u16 {
     let behind = index + 1;
     if behind == texts.len() {
         return if behind < columns.len() { u16::MAX } else { 0 };
@@ -655,8 +661,9 @@ mod tests {
 
     #[test]
     fn a_row_with_fewer_cells_runs_on_to_the_edge() {
-        let said = || Row::new(vec![("✗", Role::Failed).into(), ("git.example.org did not answer", Role::Dim).into()]);
-        let lines = screen(40, 4, &ListState::new(), 3, |i| if i == 2 { said() } else { two(i) });
+        let failed =
+            || Row::new(vec![("✗", Role::Failed).into(), ("git.example.org did not answer", Role::Dim).into()]);
+        let lines = screen(40, 4, &ListState::new(), 3, |i| if i == 2 { failed() } else { two(i) });
         assert_eq!(lines[3], "  ✗  git.example.org did not answer");
     }
 
@@ -724,13 +731,13 @@ mod tests {
         let without = ["a"];
         state.sync(1, |i| without[i].into());
         assert_eq!(state.selected(), 0);
-        state.want("c");
+        state.select_key("c");
         state.sync(3, |i| before[i].into());
         assert_eq!(state.selected(), 2);
     }
 
     #[test]
-    fn what_is_looked_at_stays_where_it_is_when_rows_come_in_above() {
+    fn the_viewport_stays_when_rows_are_inserted_above() {
         let mut state = ListState::new();
         state.select(50, 100);
         state.sync(100, |i| i.to_string());

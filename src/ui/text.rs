@@ -14,10 +14,10 @@ pub const TAB: usize = 4;
 
 /// Maximum number of combining marks on one character. Further marks are shown as codes; otherwise a hostile line could
 /// pile them over neighboring lines.
-const MARKS: u8 = 8;
+const MAX_MARKS: u8 = 8;
 
 /// Maximum number of bytes treated as one symbol. A longer grapheme is just a pile of combining marks and is split.
-const SYMBOL: usize = 64;
+const MAX_SYMBOL_BYTES: usize = 64;
 
 /// The way a character is drawn.
 enum CharClass {
@@ -35,8 +35,8 @@ struct Sanitizer {
 }
 
 impl Sanitizer {
-    fn see(&mut self, c: char) -> CharClass {
-        let sight = match c {
+    fn classify(&mut self, c: char) -> CharClass {
+        let class = match c {
             ' '..='~' => {
                 self.marks = 0;
                 CharClass::Plain
@@ -46,13 +46,13 @@ impl Sanitizer {
             '\u{7f}' => CharClass::Picture('\u{2421}'),
             // Joiners are needed in emoji and in scripts from Hebrew onward; in Latin text they can only hide
             // something.
-            '\u{200c}' | '\u{200d}' if self.marks < MARKS && self.previous.is_some_and(|p| p >= '\u{590}') => {
+            '\u{200c}' | '\u{200d}' if self.marks < MAX_MARKS && self.previous.is_some_and(|p| p >= '\u{590}') => {
                 self.marks += 1;
                 CharClass::Plain
             }
-            _ if hides(c) => CharClass::Code,
+            _ if is_invisible(c) => CharClass::Code,
             _ if c.width() == Some(0) => {
-                if self.previous.is_none() || self.marks >= MARKS {
+                if self.previous.is_none() || self.marks >= MAX_MARKS {
                     CharClass::Code
                 } else {
                     self.marks += 1;
@@ -64,28 +64,28 @@ impl Sanitizer {
                 CharClass::Plain
             }
         };
-        match sight {
+        match class {
             CharClass::Plain => self.previous = Some(c),
             _ => *self = Sanitizer::default(),
         }
-        sight
+        class
     }
 }
 
 /// Returns whether a character is invisible, reorders the text around it, or ends a line.
-pub fn hides(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
         | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-fn clean(text: &str) -> bool {
+fn is_clean(text: &str) -> bool {
     if is_printable(text.as_bytes()) {
         return true;
     }
-    let mut eye = Sanitizer::default();
-    text.chars().all(|c| matches!(eye.see(c), CharClass::Plain))
+    let mut sanitizer = Sanitizer::default();
+    text.chars().all(|c| matches!(sanitizer.classify(c), CharClass::Plain))
 }
 
 fn is_printable(bytes: &[u8]) -> bool {
@@ -95,7 +95,7 @@ fn is_printable(bytes: &[u8]) -> bool {
 /// Makes everything in `text` visible that a terminal would interpret, reorder or hide: control characters become
 /// pictures (`␛`), other characters codes like `<U+202E>`, tabs spaces. Sanitizing twice changes nothing.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
-    if clean(text) { Cow::Borrowed(text) } else { Cow::Owned(cells(text).map(|piece| piece.symbol).collect()) }
+    if is_clean(text) { Cow::Borrowed(text) } else { Cow::Owned(cells(text).map(|piece| piece.symbol).collect()) }
 }
 
 /// A symbol of a line as drawn, one or two cells wide.
@@ -140,7 +140,7 @@ impl Cells<'_> {
 
     /// Returns the byte and the column of the next symbol, or `None` inside the replacement of a character, where no
     /// walk can start.
-    pub fn place(&self) -> Option<(usize, usize)> {
+    pub fn position(&self) -> Option<(usize, usize)> {
         self.expanded.is_empty().then_some((self.at, self.column))
     }
 
@@ -201,17 +201,17 @@ impl<'a> Iterator for Cells<'a> {
                 self.column += 1;
                 return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
             }
-            if frame_line(bytes.get(self.at..)?) {
+            if is_box_drawing(bytes.get(self.at..)?) {
                 let at = self.at..self.at + 3;
                 self.at = at.end;
                 let column = self.column;
                 self.column += 1;
                 return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
             }
-            let grapheme = start(text.get(self.at..)?, SYMBOL).graphemes(true).next()?;
+            let grapheme = head_bytes(text.get(self.at..)?, MAX_SYMBOL_BYTES).graphemes(true).next()?;
             let at = self.at..self.at + grapheme.len();
             self.at = at.end;
-            if clean(grapheme) {
+            if is_clean(grapheme) {
                 let (at, column, width) = self.step(at, Cow::Borrowed(grapheme));
                 if width > 0 {
                     return Some(Piece { at, symbol: Cow::Borrowed(grapheme), column, width });
@@ -219,9 +219,9 @@ impl<'a> Iterator for Cells<'a> {
                 continue;
             }
             self.expanded_from = at;
-            let mut eye = Sanitizer::default();
+            let mut sanitizer = Sanitizer::default();
             for c in grapheme.chars() {
-                match eye.see(c) {
+                match sanitizer.classify(c) {
                     CharClass::Plain => self.expanded.push(c),
                     CharClass::Picture(picture) => self.expanded.push(picture),
                     CharClass::Tab => self.expanded.extend(std::iter::repeat_n(' ', TAB - self.column % TAB)),
@@ -237,7 +237,7 @@ impl<'a> Iterator for Cells<'a> {
 /// Returns whether `bytes` start with a single box-drawing character (U+2500 to U+257F) without combining marks. These
 /// are most of the non-ASCII characters on a screen full of comments and tables, and finding grapheme boundaries is
 /// expensive.
-fn frame_line(bytes: &[u8]) -> bool {
+fn is_box_drawing(bytes: &[u8]) -> bool {
     let is_line = |bytes: &[u8]| matches!(bytes, [0xe2, 0x94 | 0x95, _, ..]);
     is_line(bytes) && bytes.get(3..).is_none_or(|rest| rest.first().is_none_or(u8::is_ascii) || is_line(rest))
 }
@@ -294,7 +294,7 @@ pub fn head(text: &str, width: usize) -> String {
 }
 
 /// Returns at most `bytes` bytes of the start of `text`, cut at a character boundary.
-pub fn start(text: &str, bytes: usize) -> &str {
+pub fn head_bytes(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
 }
@@ -359,9 +359,9 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
         return lines;
     }
     // Text after the last line is not examined.
-    let most = limit.saturating_add(1).saturating_mul(width).saturating_mul(SYMBOL);
+    let max_bytes = limit.saturating_add(1).saturating_mul(width).saturating_mul(MAX_SYMBOL_BYTES);
     'lines: for source in text.lines() {
-        let source = start(source, most);
+        let source = head_bytes(source, max_bytes);
         let mut line = String::new();
         let mut used = 0;
         for word in unbroken(source) {
@@ -479,7 +479,7 @@ pub fn bytes(size: u64) -> String {
 }
 
 /// Formats a number with a noun: `1 note`, `1,024 notes`. `noun` is singular and forms its plural with an s.
-pub fn things(number: u64, noun: &str) -> String {
+pub fn count_noun(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
@@ -548,7 +548,7 @@ mod tests {
             let Some(c) = char::from_u32(code) else { continue };
             let text = format!("a{c}b");
             let out = sanitize(&text);
-            assert!(!out.chars().any(|c| c.is_control() || hides(c)), "U+{code:04X}");
+            assert!(!out.chars().any(|c| c.is_control() || is_invisible(c)), "U+{code:04X}");
             assert!(sanitize(&out) == out, "U+{code:04X} twice");
         }
     }
@@ -595,7 +595,7 @@ mod tests {
             let graphemes: Vec<String> =
                 text.graphemes(true).flat_map(|g| cells(g).map(|p| p.symbol.into_owned())).collect();
             assert_eq!(walked.concat().replace(' ', ""), graphemes.concat().replace(' ', ""), "{text:?}");
-            let plain = text.graphemes(true).all(clean);
+            let plain = text.graphemes(true).all(is_clean);
             assert!(!plain || walked.iter().map(String::as_str).eq(text.graphemes(true)), "{text:?}");
         }
     }

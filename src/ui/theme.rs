@@ -170,7 +170,7 @@ pub struct Theme {
     /// The terminal background that the theme is made for.
     pub background: Background,
     /// The theme's own background, `bg` of the palette, or `None` to keep the terminal's.
-    ground: Option<Color>,
+    background_color: Option<Color>,
     /// The color depth of the terminal, for colors that are not part of the theme.
     depth: Depth,
     styles: Vec<Style>,
@@ -295,11 +295,11 @@ impl Theme {
         if let Some(unknown) = file.styles.keys().find(|k| !Role::ALL.iter().any(|r| r.key() == k.as_str())) {
             return Err(ThemeError(format!("styles: \"{unknown}\" is not a role")));
         }
-        let ground = match file.palette.get("bg") {
+        let background_color = match file.palette.get("bg") {
             Some(_) => Some(color("bg", "bg")?).filter(|color| *color != Color::Reset),
             None => None,
         };
-        Ok(Theme { name: file.name, background: file.background, ground, depth: Depth::True, styles })
+        Ok(Theme { name: file.name, background: file.background, background_color, depth: Depth::True, styles })
     }
 
     /// Returns a built-in theme by name, or `None` if there is none of that name.
@@ -321,7 +321,7 @@ impl Theme {
     pub fn plain() -> Theme {
         let styles = vec![Style::new(); Role::ALL.len()];
         let (name, background) = ("plain".into(), Background::Dark);
-        Theme { name, background, ground: None, depth: Depth::True, styles }.with_depth(Depth::None)
+        Theme { name, background, background_color: None, depth: Depth::True, styles }.with_depth(Depth::None)
     }
 
     /// Returns the style of a role.
@@ -332,27 +332,27 @@ impl Theme {
     /// Returns the style of an empty screen.
     pub fn blank(&self) -> Style {
         let text = self.style(Role::Text);
-        self.ground.map_or(text, |ground| text.bg(ground))
+        self.background_color.map_or(text, |background_color| text.bg(background_color))
     }
 
     /// Adapts the theme to a terminal background. A theme that is made for the other background and keeps the
     /// terminal's would be unreadable, so it gets the background of its overlays; with sixteen colors, it gets colors
     /// that are readable on the background.
-    pub fn on(mut self, background: Background) -> Theme {
+    pub fn adapted_to(mut self, background: Background) -> Theme {
         // A theme may use the terminal's own colors at any depth.
-        self = self.suited(background);
+        self = self.readable_on(background);
         if self.depth == Depth::Sixteen {
             return self;
         }
         let own = self.style(Role::Overlay).bg.filter(|color| matches!(color, Color::Rgb(..) | Color::Indexed(_)));
         if self.background != background && self.depth != Depth::None {
-            self.ground = self.ground.or(own);
+            self.background_color = self.background_color.or(own);
         }
         self
     }
 
     /// Converts a color of the displayed text itself, as in a job trace, to what the terminal supports.
-    pub fn foreign(&self, color: Color) -> Option<Color> {
+    pub fn convert_color(&self, color: Color) -> Option<Color> {
         match self.depth {
             Depth::True => Some(color),
             Depth::Indexed => Some(to_indexed(color)),
@@ -363,7 +363,7 @@ impl Theme {
 
     /// Converts the color of an image's pixel (red, green and blue) to what the terminal supports.
     pub fn pixel(&self, [r, g, b]: [u8; 3]) -> Option<Color> {
-        self.foreign(Color::Rgb(r, g, b))
+        self.convert_color(Color::Rgb(r, g, b))
     }
 
     /// Returns the color depth that the theme is converted for.
@@ -374,10 +374,10 @@ impl Theme {
     /// Converts the theme for a terminal with fewer colors.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
         self.depth = depth;
-        let ground = self.ground;
-        self.ground = match depth {
-            Depth::True => self.ground,
-            Depth::Indexed => self.ground.map(to_indexed),
+        let background_color = self.background_color;
+        self.background_color = match depth {
+            Depth::True => self.background_color,
+            Depth::Indexed => self.background_color.map(to_indexed),
             Depth::Sixteen | Depth::None => None,
         };
         for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
@@ -387,7 +387,7 @@ impl Theme {
                     style.fg = style.fg.map(to_indexed);
                     style.bg = style.bg.map(|color| match role {
                         Role::AddedLine | Role::RemovedLine | Role::MovedLine | Role::AddedWord | Role::RemovedWord => {
-                            tint_of_hue(color, ground, self.background)
+                            tint_of_hue(color, background_color, self.background)
                         }
                         _ => to_indexed(color),
                     });
@@ -403,22 +403,22 @@ impl Theme {
                     style.fg = style.fg.map(nearest);
                     // Sixteen colors have no tints: the selection is reversed instead, other tints are dropped.
                     style.bg = None;
-                    attribute_twin(*role, style);
+                    tint_as_attribute(*role, style);
                 }
                 Depth::None => {
                     style.fg = None;
                     style.bg = None;
-                    attribute_twin(*role, style);
+                    tint_as_attribute(*role, style);
                 }
             }
         }
         let background = self.background;
-        if depth == Depth::Sixteen { self.suited(background) } else { self }
+        if depth == Depth::Sixteen { self.readable_on(background) } else { self }
     }
 
     /// Replaces colors of a sixteen-color theme that are unreadable on a background. Red and green are reserved for
     /// diffs.
-    fn suited(mut self, background: Background) -> Theme {
+    fn readable_on(mut self, background: Background) -> Theme {
         for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
             let code = role.key().starts_with("syntax.") && *role != Role::SyntaxInvalid;
             style.fg = style.fg.map(|color| match (color, role) {
@@ -430,7 +430,7 @@ impl Theme {
                 }
                 (Color::Red | Color::LightRed, _) if code => Color::Magenta,
                 (Color::Green | Color::LightGreen, _) if code => Color::Cyan,
-                _ => suited(color, background),
+                _ => readable_on(color, background),
             });
         }
         self
@@ -439,7 +439,7 @@ impl Theme {
 
 /// Returns a readable color of the same hue on a background. Terminals agree on sixteen names, but not on the colors:
 /// blue and red are dark in most terminals, and gray is close to a light background.
-fn suited(color: Color, background: Background) -> Color {
+fn readable_on(color: Color, background: Background) -> Color {
     match (color, background) {
         (Color::Blue | Color::LightBlue, Background::Dark) => Color::LightBlue,
         (Color::Blue | Color::LightBlue, Background::Light) => Color::Blue,
@@ -453,7 +453,7 @@ fn suited(color: Color, background: Background) -> Color {
 }
 
 /// Replaces the tint of a role by an attribute, for terminals without tints.
-fn attribute_twin(role: Role, style: &mut Style) {
+fn tint_as_attribute(role: Role, style: &mut Style) {
     match role {
         // The whole row gets one color: when reversed, words in other colors would become colored blocks.
         Role::Selected | Role::MatchCurrent => *style = style.fg(Color::Reset).add_modifier(Modifier::REVERSED),
@@ -515,14 +515,14 @@ const TINTS_BY_HUE: [(i32, u8, u8); 7] =
 
 /// Returns the tint of 256 colors with the hue of `color` relative to the background. Choosing the nearest color
 /// instead would map most tints to the same gray.
-fn tint_of_hue(color: Color, ground: Option<Color>, background: Background) -> Color {
+fn tint_of_hue(color: Color, background_color: Option<Color>, background: Background) -> Color {
     let (Color::Rgb(r, g, b), is_dark) = (color, background == Background::Dark) else { return color };
-    let (x, y, z) = match ground {
+    let (x, y, z) = match background_color {
         Some(Color::Rgb(x, y, z)) => (x, y, z),
         _ if is_dark => (0, 0, 0),
         _ => (255, 255, 255),
     };
-    let from = |v: u8, ground: u8| i32::from(v) - i32::from(ground);
+    let from = |v: u8, background_color: u8| i32::from(v) - i32::from(background_color);
     let found = hue(from(r, x), from(g, y), from(b, z));
     let tint = found.and_then(|hue| TINTS_BY_HUE.iter().find(|(upto, ..)| hue <= *upto));
     tint.map_or(to_indexed(color), |(_, dark, light)| Color::Indexed(if is_dark { *dark } else { *light }))
@@ -582,7 +582,7 @@ fn to_sixteen(color: Color) -> Color {
 
 /// Returns whether the style of a row overrides the colors of its words: when reversed, they would become colored
 /// blocks.
-pub fn covers(style: Style) -> bool {
+pub fn overrides_colors(style: Style) -> bool {
     style.add_modifier.contains(Modifier::REVERSED)
 }
 
@@ -592,17 +592,21 @@ mod tests {
 
     #[test]
     fn a_theme_for_the_other_background_brings_its_own() {
-        let ground = |name: &str, background| Theme::built_in(name).expect("a theme").on(background).blank().bg;
-        assert_eq!((ground("light", Background::Light), ground("dark", Background::Dark)), (None, None));
+        let background_color =
+            |name: &str, background| Theme::built_in(name).expect("a theme").adapted_to(background).blank().bg;
+        assert_eq!(
+            (background_color("light", Background::Light), background_color("dark", Background::Dark)),
+            (None, None)
+        );
         for (name, other) in [("light", Background::Dark), ("dark", Background::Light)] {
             let theme = Theme::built_in(name).expect("a theme");
             assert!(theme.style(Role::Overlay).bg.is_some());
-            assert_eq!(ground(name, other), theme.style(Role::Overlay).bg, "{name}");
-            assert_eq!(theme.with_depth(Depth::Sixteen).on(other).blank().bg, None, "{name}");
+            assert_eq!(background_color(name, other), theme.style(Role::Overlay).bg, "{name}");
+            assert_eq!(theme.with_depth(Depth::Sixteen).adapted_to(other).blank().bg, None, "{name}");
         }
         // A theme with its own background keeps it, and the theme of the terminal's colors has none.
-        assert_eq!(ground("nord", Background::Light), Theme::built_in("nord").expect("a theme").blank().bg);
-        assert_eq!(ground("terminal", Background::Light), None);
+        assert_eq!(background_color("nord", Background::Light), Theme::built_in("nord").expect("a theme").blank().bg);
+        assert_eq!(background_color("terminal", Background::Light), None);
     }
 
     #[test]
@@ -614,7 +618,7 @@ mod tests {
         for (name, _) in BUILT_IN {
             let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
             for background in [Background::Dark, Background::Light] {
-                let theme = theme.clone().on(background);
+                let theme = theme.clone().adapted_to(background);
                 let own = [Role::AnsiYellow, Role::AnsiBrightYellow];
                 for role in Role::ALL.iter().filter(|role| !own.contains(role)) {
                     let color = theme.style(*role).fg;
@@ -630,7 +634,7 @@ mod tests {
         for (name, _) in BUILT_IN {
             let theme = Theme::built_in(name).expect("a theme").with_depth(Depth::Sixteen);
             for background in [Background::Dark, Background::Light] {
-                let theme = theme.clone().on(background);
+                let theme = theme.clone().adapted_to(background);
                 let code = |role: &&Role| role.key().starts_with("syntax.") && **role != Role::SyntaxInvalid;
                 for role in Role::ALL.iter().filter(code) {
                     let color = theme.style(*role).fg;
@@ -707,8 +711,8 @@ mod tests {
 
     /// Returns the backgrounds behind the text: the theme's own, or common ones of terminals.
     fn backgrounds(theme: &Theme) -> [(&'static str, Color); 2] {
-        match (theme.ground, theme.background) {
-            (Some(ground), _) => [("its background", ground); 2],
+        match (theme.background_color, theme.background) {
+            (Some(background_color), _) => [("its background", background_color); 2],
             (None, Background::Dark) => [("black", Color::Rgb(0, 0, 0)), ("ink", Color::Rgb(0x10, 0x13, 0x18))],
             (None, Background::Light) => {
                 [("white", Color::Rgb(255, 255, 255)), ("paper", Color::Rgb(0xfa, 0xfa, 0xfa))]

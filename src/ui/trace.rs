@@ -3,22 +3,22 @@
 
 mod blocks;
 mod folds;
-mod look;
 mod marker;
 mod page;
 pub mod refs;
 mod row;
+mod scan;
 mod sections;
 
 pub use blocks::{OpenSpillStore, SpillStore};
 pub use folds::Folds;
-pub use look::{FILTERED, Pattern, Patterns};
 pub use row::{Heading, Layout, Row};
+pub use scan::{MAX_FILTERED_LINES, Pattern, Patterns};
 pub use sections::Section;
 
-use crate::ui::ansi::{self, State};
+use crate::ui::ansi::{self, SgrState};
 use blocks::{Block, SharedBlocks, Slot};
-use marker::{STAMP, Stamp};
+use marker::{STAMP_BYTES, Stamp};
 use sections::Sections;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,21 +26,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The size in bytes at which a block is closed. Closed blocks are never copied again.
-const BLOCK: usize = 1 << 20;
+const BLOCK_BYTES: usize = 1 << 20;
 /// The number of bytes processed at once, so that a long chunk is split into several blocks.
-const PIECE: usize = 1 << 18;
+const PIECE_BYTES: usize = 1 << 18;
 /// The style is saved at least once in this many lines, and once in this many bytes.
 const CHECKPOINT_LINES: u32 = 256;
 const CHECKPOINT_BYTES: usize = 1 << 18;
 /// The number of bytes kept of the start and the end of an overlong line, more than is ever shown.
-const HEAD: usize = 1 << 20;
-const END: usize = 1 << 18;
+const MAX_HEAD_BYTES: usize = 1 << 20;
+const MAX_END_BYTES: usize = 1 << 18;
 
 /// A complete line of at least this many bytes is parsed once instead of for every frame.
-const LONG: usize = 4096;
+const LONG_LINE_BYTES: usize = 4096;
 
 /// The number of last bytes kept as received, to verify that further output continues them.
-const LAST: usize = 512;
+const LAST_BYTES: usize = 512;
 
 /// The known output of a job. Copies are cheap: they share everything but the newest bytes.
 #[derive(Clone, Debug, Default)]
@@ -51,19 +51,19 @@ pub struct Trace {
     /// The start of the incomplete last line in the open block.
     tail: usize,
     /// The style at `tail`, and at the start of the last complete line.
-    state: State,
-    last_state: State,
+    state: SgrState,
+    last_state: SgrState,
     /// Whether the last complete line consists only of escape sequences, as at the end of a trace. It counts as a line
     /// only once more output follows.
-    hollow: bool,
+    escapes_only: bool,
     /// Whether the incomplete last line is shown as a line of its own.
     tail_shown: bool,
     /// The number of bytes since a style was last saved.
-    unmarked: usize,
+    bytes_since_checkpoint: usize,
     /// Whether lines start with timestamps; known from the first line.
     stamped: Option<bool>,
     sections: Arc<Sections>,
-    stock: Arc<SharedBlocks>,
+    shared: Arc<SharedBlocks>,
     last: Vec<u8>,
     /// The number of times the server rewrote the trace.
     resets: u32,
@@ -94,11 +94,11 @@ struct Parts<'a> {
 impl Trace {
     /// Returns the number of lines, including the one being written.
     pub fn len_lines(&self) -> usize {
-        if self.tail_shown { self.ended() + 1 } else { self.ended().saturating_sub(self.hollow.into()) }
+        if self.tail_shown { self.ended() + 1 } else { self.ended().saturating_sub(self.escapes_only.into()) }
     }
 
     /// Returns the number of lines that cannot change any more.
-    pub fn settled_lines(&self) -> usize {
+    pub fn final_lines(&self) -> usize {
         self.ended().saturating_sub(1)
     }
 
@@ -141,9 +141,9 @@ impl Trace {
 
     /// Appends bytes, which may end anywhere.
     pub fn push(&mut self, chunk: &[u8]) {
-        self.last.extend_from_slice(chunk.get(chunk.len().saturating_sub(LAST)..).unwrap_or_default());
-        self.last.drain(..self.last.len().saturating_sub(LAST));
-        for piece in chunk.chunks(PIECE) {
+        self.last.extend_from_slice(chunk.get(chunk.len().saturating_sub(LAST_BYTES)..).unwrap_or_default());
+        self.last.drain(..self.last.len().saturating_sub(LAST_BYTES));
+        for piece in chunk.chunks(PIECE_BYTES) {
             self.bytes += piece.len() as u64;
             let block = Arc::make_mut(&mut self.open);
             let mut from = block.bytes.len();
@@ -168,33 +168,33 @@ impl Trace {
     fn shorten(&mut self, end: Option<usize>) -> Option<usize> {
         let last = end.unwrap_or(self.open.bytes.len());
         // An unfinished line may grow further; its end is known only when it is complete.
-        let most = HEAD + if end.is_some() { END } else { 4 * END };
+        let most = MAX_HEAD_BYTES + if end.is_some() { MAX_END_BYTES } else { 4 * MAX_END_BYTES };
         let too_long = last.checked_sub(self.tail).is_some_and(|len| len > most);
         if !too_long {
             return end;
         }
-        let (from, to) = (self.tail + HEAD, last - END);
+        let (from, to) = (self.tail + MAX_HEAD_BYTES, last - MAX_END_BYTES);
         Arc::make_mut(&mut self.open).bytes.drain(from..to);
         end.map(|end| end - (to - from))
     }
 
     /// Starts a new block with the last line (which may still continue) if the open block is full.
     fn close_block(&mut self) {
-        if self.open.start(self.open.starts.len().saturating_sub(1)).is_none_or(|cut| cut < BLOCK) {
+        if self.open.start(self.open.starts.len().saturating_sub(1)).is_none_or(|cut| cut < BLOCK_BYTES) {
             return;
         }
         let block = Arc::make_mut(&mut self.open);
         let Some(cut) = block.starts.pop().map(|cut| cut as usize) else { return };
         let bytes = block.bytes.split_off(cut);
         let lines = block.starts.len();
-        block.looks.retain(|(line, _)| (*line as usize) < lines);
+        block.styles.retain(|(line, _)| (*line as usize) < lines);
         block.bytes.shrink_to_fit();
         block.starts.shrink_to_fit();
         self.tail = self.tail.saturating_sub(cut);
-        self.unmarked = 0;
-        let next = Block { first: block.first + lines, bytes, starts: vec![0], looks: vec![(0, self.last_state)] };
+        self.bytes_since_checkpoint = 0;
+        let next = Block { first: block.first + lines, bytes, starts: vec![0], styles: vec![(0, self.last_state)] };
         let full = std::mem::replace(&mut self.open, Arc::new(next));
-        self.closed.push(Arc::new(Slot::new(full, &self.stock)));
+        self.closed.push(Arc::new(Slot::new(full, &self.shared)));
     }
 
     /// Registers the bytes from `tail` to the line feed at `end`: as a line, as a continuation of the previous line, as
@@ -207,11 +207,12 @@ impl Trace {
         let stamped = *self.stamped.get_or_insert(stamp.is_some());
         let stamp = stamp.filter(|_| stamped);
         // Without this limit, continuation lines alone would never start a line and would stay in one block forever.
-        let crowded = base - block.starts.last().map_or(0, |start| *start as usize).min(base) > HEAD;
-        let mut goes_on = !crowded && stamp.is_some_and(|s| s.goes_on) && block.first + block.starts.len() > 0;
+        let crowded = base - block.starts.last().map_or(0, |start| *start as usize).min(base) > MAX_HEAD_BYTES;
+        let mut is_continuation =
+            !crowded && stamp.is_some_and(|s| s.is_continuation) && block.first + block.starts.len() > 0;
         let markers = marker::all(raw);
         let mut start = base;
-        let mut at = base + if stamp.is_some() { STAMP } else { 0 };
+        let mut at = base + if stamp.is_some() { STAMP_BYTES } else { 0 };
         let mut state = self.state;
         // A new section needs a line for its heading, even an empty one.
         let mut heading = false;
@@ -220,9 +221,9 @@ impl Trace {
             let visible = ansi::is_visible(text);
             self.state.advance(text);
             if heading || visible {
-                if !std::mem::take(&mut goes_on) {
-                    block.begin_line(start, state, &mut self.unmarked);
-                    (self.last_state, self.hollow) = (state, false);
+                if !std::mem::take(&mut is_continuation) {
+                    block.begin_line(start, state, &mut self.bytes_since_checkpoint);
+                    (self.last_state, self.escapes_only) = (state, false);
                 }
                 heading = false;
                 start = base + marker.start;
@@ -232,7 +233,7 @@ impl Trace {
             if marker.begins {
                 Arc::make_mut(&mut self.sections).begin(marker, line);
                 heading = true;
-                goes_on = false;
+                is_continuation = false;
             } else {
                 Arc::make_mut(&mut self.sections).end(marker, line);
             }
@@ -242,13 +243,13 @@ impl Trace {
         let keep = markers.is_empty() || heading || crowded || ansi::is_visible(text);
         self.state.advance(text);
         if keep {
-            self.hollow = !goes_on && !heading && ansi::is_hollow(text);
+            self.escapes_only = !is_continuation && !heading && ansi::is_escapes_only(text);
         }
-        if keep && !goes_on {
-            block.begin_line(start, state, &mut self.unmarked);
+        if keep && !is_continuation {
+            block.begin_line(start, state, &mut self.bytes_since_checkpoint);
             self.last_state = state;
         }
-        self.unmarked += end - base;
+        self.bytes_since_checkpoint += end - base;
     }
 
     /// Returns the number of complete lines.
@@ -258,7 +259,7 @@ impl Trace {
 
     fn tail_bytes(&self) -> &[u8] {
         let bytes = self.open.bytes.get(self.tail..).unwrap_or_default();
-        bytes.get(..bytes.len().min(ansi::BYTES)).unwrap_or_default()
+        bytes.get(..bytes.len().min(ansi::MAX_BYTES)).unwrap_or_default()
     }
 
     /// Returns whether the line being written is shown as a line of its own.
@@ -266,9 +267,9 @@ impl Trace {
         let tail = self.tail_bytes();
         if self.stamped == Some(true) {
             match Stamp::read(tail) {
-                Some(stamp) if stamp.goes_on && self.ended() > 0 => return false,
+                Some(stamp) if stamp.is_continuation && self.ended() > 0 => return false,
                 Some(_) => {}
-                None if tail.len() < STAMP => return false,
+                None if tail.len() < STAMP_BYTES => return false,
                 None => {}
             }
         }
@@ -280,7 +281,7 @@ impl Trace {
         if line >= self.open.first {
             return Some((self.open.clone(), true));
         }
-        Some((self.slot_of(line)?.at_hand()?, false))
+        Some((self.slot_of(line)?.in_memory()?, false))
     }
 
     fn slot_of(&self, line: usize) -> Option<&Arc<Slot>> {
@@ -315,12 +316,12 @@ impl Trace {
         let mut text = Cow::Borrowed(first.get(content).unwrap_or_default());
         if stamped {
             for raw in raws {
-                if text.len() > ansi::BYTES {
+                if text.len() > ansi::MAX_BYTES {
                     break;
                 }
-                if Stamp::read(raw).is_some_and(|s| s.goes_on) {
+                if Stamp::read(raw).is_some_and(|s| s.is_continuation) {
                     let more = raw.get(marker::content(raw, true)).unwrap_or_default();
-                    text.to_mut().extend_from_slice(more.get(..more.len().min(ansi::BYTES)).unwrap_or_default());
+                    text.to_mut().extend_from_slice(more.get(..more.len().min(ansi::MAX_BYTES)).unwrap_or_default());
                 }
             }
         }
@@ -328,13 +329,15 @@ impl Trace {
     }
 
     /// Returns the style at the start of a line, computed from the nearest line with a saved style.
-    fn state_at(&self, block: &Block, line: usize) -> State {
+    fn state_at(&self, block: &Block, line: usize) -> SgrState {
         if line >= self.ended() {
             return self.state;
         }
         let local = line.saturating_sub(block.first);
-        let near = block.looks.partition_point(|(at, _)| *at as usize <= local).checked_sub(1);
-        let Some((from, mut state)) = near.and_then(|at| block.looks.get(at)).copied() else { return State::default() };
+        let near = block.styles.partition_point(|(at, _)| *at as usize <= local).checked_sub(1);
+        let Some((from, mut state)) = near.and_then(|at| block.styles.get(at)).copied() else {
+            return SgrState::default();
+        };
         let start = block.start(from as usize).unwrap_or_default();
         let end = block.start(local).unwrap_or(start);
         state.advance(block.bytes.get(start..end).unwrap_or_default());
@@ -350,11 +353,11 @@ impl Trace {
     /// Returns the given lines that exist. Only these lines are parsed; those of spilled blocks are placeholders.
     pub fn view_lines(&self, lines: impl Iterator<Item = usize>, folds: &Folds) -> Vec<Row> {
         let mut out = Vec::new();
-        let mut known: Option<(usize, State)> = None;
+        let mut known: Option<(usize, SgrState)> = None;
         for line in lines.take_while(|line| *line < self.len_lines()) {
             let heading = self.heading(line, folds);
             let Some((block, open)) = self.block_of(line) else {
-                out.push(Row { line, time: None, text: ansi::Line::default(), heading, away: true });
+                out.push(Row { line, time: None, text: ansi::Line::default(), heading, is_spilled: true });
                 continue;
             };
             let Some(parts) = self.parts(&block, open, line) else { break };
@@ -362,69 +365,69 @@ impl Trace {
                 Some((next, state)) if next == line => state,
                 _ => self.state_at(&block, line),
             };
-            let mut look = state;
-            look.advance(parts.before);
-            let mut parse = || ansi::parse_line(&mut look, &parts.text);
-            let text = if parts.text.len() < LONG || line >= self.settled_lines() {
+            let mut text_state = state;
+            text_state.advance(parts.before);
+            let mut parse = || ansi::parse_line(&mut text_state, &parts.text);
+            let text = if parts.text.len() < LONG_LINE_BYTES || line >= self.final_lines() {
                 parse()
             } else {
-                self.stock.parsed((line, parts.region.len()), parse)
+                self.shared.parsed((line, parts.region.len()), parse)
             };
-            known = (parts.region.len() <= ansi::BYTES).then(|| {
+            known = (parts.region.len() <= ansi::MAX_BYTES).then(|| {
                 let mut state = state;
                 state.advance(parts.region);
                 (line + 1, state)
             });
-            out.push(Row { line, time: parts.time, text: self.titled(line, text), heading, away: false });
+            out.push(Row { line, time: parts.time, text: self.titled(line, text), heading, is_spilled: false });
         }
         out
     }
 
     /// Returns the indexes of the blocks of `lines` that are spilled and not in memory, in order.
-    pub fn away(&self, lines: impl Iterator<Item = usize>) -> Vec<usize> {
-        let mut away: Vec<usize> = Vec::new();
+    pub fn spilled_blocks(&self, lines: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut spilled: Vec<usize> = Vec::new();
         for line in lines.take_while(|line| *line < self.open.first) {
             let Some(at) = self.closed.partition_point(|slot| slot.first <= line).checked_sub(1) else { continue };
-            if !away.contains(&at) && self.closed.get(at).is_some_and(|slot| slot.at_hand().is_none()) {
-                away.push(at);
+            if !spilled.contains(&at) && self.closed.get(at).is_some_and(|slot| slot.in_memory().is_none()) {
+                spilled.push(at);
             }
         }
-        away
+        spilled
     }
 
     /// Reads blocks back into memory for a while. This reads from the disk.
-    pub fn bring(&self, blocks: &[usize]) {
-        self.stock.bring(blocks.iter().filter_map(|at| self.closed.get(*at).cloned()));
+    pub fn read_back(&self, blocks: &[usize]) {
+        self.shared.read_back(blocks.iter().filter_map(|at| self.closed.get(*at).cloned()));
     }
 
     /// Returns a number that changes whenever blocks are spilled or read back.
-    pub fn turn(&self) -> u64 {
-        self.stock.turn()
+    pub fn spill_revision(&self) -> u64 {
+        self.shared.revision()
     }
 
     /// Returns the approximate number of bytes in memory.
     pub fn bytes_in_memory(&self) -> u64 {
-        self.stock.held() + self.open.bytes.len() as u64
+        self.shared.bytes_in_memory() + self.open.bytes.len() as u64
     }
 
     /// Returns whether more than `keep` bytes are in memory that could be spilled.
     pub fn exceeds(&self, keep: u64) -> bool {
-        self.stock.held() > keep && self.stock.trouble().is_none()
+        self.shared.bytes_in_memory() > keep && self.shared.disk_error().is_none()
     }
 
     /// Returns whether output arrives faster than it is spilled.
     pub fn is_full(&self) -> bool {
-        self.stock.is_full()
+        self.shared.is_full()
     }
 
     /// Spills the oldest blocks until at most `keep` bytes are in memory. This writes to the disk.
-    pub fn put_away(&self, keep: u64, make: OpenSpillStore) {
-        self.stock.put_away(&self.closed, keep, make);
+    pub fn spill(&self, keep: u64, open: OpenSpillStore) {
+        self.shared.spill(&self.closed, keep, open);
     }
 
     /// Returns the last disk error.
-    pub fn trouble(&self) -> Option<String> {
-        self.stock.trouble()
+    pub fn disk_error(&self) -> Option<String> {
+        self.shared.disk_error()
     }
 
     fn section_at(&self, line: usize) -> Option<&Section> {
@@ -456,12 +459,12 @@ impl Trace {
 }
 
 impl Block {
-    fn begin_line(&mut self, at: usize, state: State, unmarked: &mut usize) {
+    fn begin_line(&mut self, at: usize, state: SgrState, bytes_since_checkpoint: &mut usize) {
         let line = self.starts.len() as u32;
-        let far = self.looks.last().is_none_or(|(marked, _)| line - marked >= CHECKPOINT_LINES);
-        if far || *unmarked >= CHECKPOINT_BYTES {
-            self.looks.push((line, state));
-            *unmarked = 0;
+        let far = self.styles.last().is_none_or(|(marked, _)| line - marked >= CHECKPOINT_LINES);
+        if far || *bytes_since_checkpoint >= CHECKPOINT_BYTES {
+            self.styles.push((line, state));
+            *bytes_since_checkpoint = 0;
         }
         // A block is closed, and a line shortened, long before this overflows.
         self.starts.push(u32::try_from(at).unwrap_or(u32::MAX));

@@ -24,7 +24,7 @@ use labscope::ui::doc::{self, DocLine, DocState};
 use labscope::ui::image::Image;
 use labscope::ui::theme::{Background, Theme};
 use labscope::ui::trace::{Folds, Trace};
-use labscope::ui::{csv, markdown, search, text, words};
+use labscope::ui::{csv, markdown, search, text, word_diff};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use reqwest::header::{HeaderMap, HeaderValue, LINK};
@@ -52,7 +52,7 @@ static THEME: LazyLock<Theme> = LazyLock::new(|| Theme::for_background(Backgroun
 
 /// Checks that a text neither controls the terminal nor hides or reorders other text.
 pub fn calm(shown: &str) -> Check {
-    match shown.chars().find(|c| c.is_control() || text::hides(*c) && !matches!(c, '\u{200c}' | '\u{200d}')) {
+    match shown.chars().find(|c| c.is_control() || text::is_invisible(*c) && !matches!(c, '\u{200c}' | '\u{200d}')) {
         Some(c) => Err(format!("{c:?} would reach the terminal, in {shown:?}")),
         None => Ok(()),
     }
@@ -120,7 +120,7 @@ pub const READERS: &[Reader] = &[
         words: &["\r", "\x1b[K", "\x1b[0K", "\x1b[38;5;", "\x1b[48;2;1;2;3m", "\x1b[10G", "\x1b[A", "\x08", "\t", ";"],
         cost: 400,
         read: |bytes| {
-            let mut state = ansi::State::default();
+            let mut state = ansi::SgrState::default();
             for line in bytes.split(|byte| *byte == b'\n') {
                 let mut also = state;
                 let parsed = ansi::parse_line(&mut state, line);
@@ -192,7 +192,7 @@ pub const READERS: &[Reader] = &[
                 let mut state = DocState::new();
                 let look = DiffOptions { theme: &THEME, focused: true, wrap, marks: &|_| Vec::new(), marked: None };
                 for row in [0, doc.len() / 2, doc.len().saturating_sub(1)] {
-                    must(doc.place(row).is_none_or(|place| doc.row(place) == Some(row)), || {
+                    must(doc.content(row).is_none_or(|place| doc.row(place) == Some(row)), || {
                         format!("row {row} is elsewhere")
                     })?;
                     state.goto(row, doc.len());
@@ -273,7 +273,7 @@ pub const READERS: &[Reader] = &[
         read: |bytes| {
             let text = lossy(bytes);
             let (old, new) = text.split_once('\n').unwrap_or((&text, ""));
-            let Some((left, right)) = words::changed(old, new) else { return Ok(()) };
+            let Some((left, right)) = word_diff::changed(old, new) else { return Ok(()) };
             let usual =
                 |ranges: &[Range<u32>]| ranges.iter().map(|r| r.start as usize..r.end as usize).collect::<Vec<_>>();
             ranges_fit(usual(&left).iter(), old)?;

@@ -153,7 +153,7 @@ impl Overlay for Batch {
                 Outcome::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
                 Outcome::Waiting => (glyph::open(), Role::Dim, String::new()),
                 Outcome::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),
-                Outcome::Done => (glyph::sign("success").0, Role::Success, "done".to_owned()),
+                Outcome::Done => (glyph::status_glyph("success").0, Role::Success, "done".to_owned()),
                 Outcome::Failed(error) => (glyph::wrong(), Role::Failed, error.message()),
             };
             Row::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])

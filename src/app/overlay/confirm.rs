@@ -7,7 +7,7 @@ use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, spot, text};
+use crate::ui::{cursor_hint, glyph, line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -104,8 +104,8 @@ impl Confirm {
 impl Overlay for Confirm {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let width = if glyph::words() { screen.width } else { 60.min(screen.width) };
-        let keys = if glyph::words() && self.typed.is_none() { " y: yes, n: no." } else { "" };
+        let width = if glyph::is_accessible() { screen.width } else { 60.min(screen.width) };
+        let keys = if glyph::is_accessible() && self.typed.is_none() { " y: yes, n: no." } else { "" };
         let lines = text::wrap(&format!("{}{keys}", self.question), width.saturating_sub(4).into(), 8);
         let rest = usize::from(screen.height).saturating_sub(lines.len() + 7);
         let room = self.things.len().min(rest);
@@ -117,7 +117,7 @@ impl Overlay for Confirm {
             let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
             line::draw(buf, at, &[(words.as_str(), theme.style(Role::Text))]);
         }
-        spot::select(inner.x, inner.y);
+        cursor_hint::set_selected(inner.x, inner.y);
         let below = inner.y + lines.len() as u16 + 1;
         for (row, thing) in self.things.iter().skip(self.top).take(room).enumerate() {
             let at = Rect { y: below + row as u16, height: 1, ..inner };

@@ -343,10 +343,10 @@ impl Overlay for Editor {
         let mut right = Vec::new();
         if let State::Here(sheet) = &self.state {
             if sheet.is_modified() {
-                left.push((format!("{}modified", glyph::between()), theme.style(Role::Warning)));
+                left.push((format!("{}modified", glyph::separator()), theme.style(Role::Warning)));
             }
             if sheet.was_found_again {
-                left.push((format!("{}as you left it", glyph::between()), theme.style(Role::Dim)));
+                left.push((format!("{}as you left it", glyph::separator()), theme.style(Role::Dim)));
             }
             right.push((format!("{} ", sheet.facts()), theme.style(Role::Dim)));
         }

@@ -18,7 +18,7 @@ use crate::app::keymap::Key;
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::store::{Value as Answer, Want, Write};
-use crate::ui::form::Drawn;
+use crate::ui::form::FormLayout;
 use current::Current;
 pub use field::{Field, NoValue, Widget};
 use ratatui::buffer::Buffer;
@@ -130,7 +130,7 @@ pub struct Form {
     outside: Option<(usize, String)>,
     replaced: ReplacedText,
     state: State,
-    drawn: RefCell<Drawn>,
+    drawn: RefCell<FormLayout>,
     kept: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use crate::app::custom::Started;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup, spot, text};
+use crate::ui::{cursor_hint, glyph, line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -54,7 +54,7 @@ impl Overlay for Output {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let run = self.run(view)?;
         let theme = view.theme;
-        let half = if screen.width >= BESIDE && !glyph::words() { screen.width / 2 } else { 0 };
+        let half = if screen.width >= BESIDE && !glyph::is_accessible() { screen.width / 2 } else { 0 };
         // The first and the last line of the screen stay visible.
         let height = screen.height.saturating_sub(2);
         let beside = Rect { x: screen.x + half, y: screen.y + 1, width: screen.width - half, height };
@@ -62,7 +62,7 @@ impl Overlay for Output {
         let inner = popup::draw(buf, beside, theme, &title, beside.width, beside.height);
         let (mark, role, words) = match &run.ended {
             None => (glyph::alive(), Role::Running, "running".to_owned()),
-            Some(Ok(())) => (glyph::sign("success").0, Role::Success, "done".to_owned()),
+            Some(Ok(())) => (glyph::status_glyph("success").0, Role::Success, "done".to_owned()),
             Some(Err(why)) => (glyph::wrong(), Role::Failed, text::sanitize(why).into_owned()),
         };
         // The reason of a failure is shown in full, above the keys.
@@ -71,7 +71,7 @@ impl Overlay for Output {
         let body = Rect { height: inner.height - below, ..inner };
         self.height.set(usize::from(body.height).max(1));
         let top = self.top.unwrap_or_else(|| self.end(run));
-        spot::select(body.x, body.y);
+        cursor_hint::set_selected(body.x, body.y);
         for (words, y) in run.lines.iter().skip(top).zip(body.y..body.bottom()) {
             let row = Rect { y, height: 1, ..body };
             line::draw(buf, row, &[(text::sanitize(words), theme.style(Role::Text))]);

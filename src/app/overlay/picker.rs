@@ -265,7 +265,9 @@ impl Picker {
     /// Moves the selection off headings, which can be selected only in accessible mode.
     fn settle(&mut self, down: bool) {
         let lines = &self.lines;
-        self.list.settle(lines.len(), down, |row| glyph::words() || !matches!(lines.get(row), Some(Line::Heading(_))));
+        self.list.settle(lines.len(), down, |row| {
+            glyph::is_accessible() || !matches!(lines.get(row), Some(Line::Heading(_)))
+        });
     }
 
     fn move_by(&mut self, rows: isize) {
@@ -400,7 +402,7 @@ impl Overlay for Picker {
                     if self.free.is_some() { "Enter opens it as a target" } else { "" },
                 );
             }
-            return cursor.filter(|_| !glyph::words());
+            return cursor.filter(|_| !glyph::is_accessible());
         }
         let label = table::Column::new("", table::Size::Fill { min: 20, weight: 1 });
         let columns = if self.of_keys {
@@ -445,7 +447,7 @@ impl Overlay for Picker {
             line::pair(buf, at, &[("", theme.style(Role::Dim))], &[(count, theme.style(Role::Dim))]);
         }
         // In accessible mode, the selected row is read aloud, not the input line.
-        cursor.filter(|_| !glyph::words())
+        cursor.filter(|_| !glyph::is_accessible())
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {

@@ -6,7 +6,7 @@ use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
 use crate::store::Want;
-use crate::ui::form::{self, Offer};
+use crate::ui::form::{self, Suggestion};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{line, popup, text};
@@ -250,7 +250,7 @@ impl Overlay for Prompt {
         let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
         match self.refused.as_ref().filter(|_| row.y > screen.y) {
             Some(why) => {
-                at = form::tell_error(buf, at, theme, why, text::width(self.input.text()));
+                at = form::draw_inline_error(buf, at, theme, why, text::width(self.input.text()));
                 let above = Rect { y: row.y - 1, ..row };
                 popup::clear(buf, above, theme);
                 line::draw(buf, above, &[(format!(" {why}"), theme.style(Role::Failed))]);
@@ -259,8 +259,8 @@ impl Overlay for Prompt {
         }
         let cursor = self.input.draw(buf, at, theme, true, "");
         if let (Some(cursor), Some(completion)) = (cursor, self.offered()) {
-            let offers: Vec<Offer> = completion.texts.iter().map(|value| Offer { value, note: "" }).collect();
-            form::tell_offer(buf, row, theme, cursor, &offers, completion.chosen.unwrap_or(0));
+            let offers: Vec<Suggestion> = completion.texts.iter().map(|value| Suggestion { value, note: "" }).collect();
+            form::draw_inline_suggestion(buf, row, theme, cursor, &offers, completion.chosen.unwrap_or(0));
         }
         cursor
     }

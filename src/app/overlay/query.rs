@@ -8,7 +8,7 @@ use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::app::query::{Grammar, QueryError};
 use crate::store::Want;
-use crate::ui::form::{self, Offer};
+use crate::ui::form::{self, Suggestion};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{line, popup, text};
@@ -93,7 +93,7 @@ impl Overlay for QueryLine {
         let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
         let mut at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
         if let Some(mistake) = &self.mistake {
-            at = form::tell_error(buf, at, theme, &mistake.to_string(), text::width(self.input.text()));
+            at = form::draw_inline_error(buf, at, theme, &mistake.to_string(), text::width(self.input.text()));
         }
         let cursor = self.input.draw(buf, at, theme, true, "");
         let mut anchor = Rect { width: 1, height: 1, ..at };
@@ -111,10 +111,11 @@ impl Overlay for QueryLine {
         let word = head.rfind(char::is_whitespace).map_or(0, |end| end + 1);
         let column = text::width(head.get(..word).unwrap_or_default()) as u16;
         anchor.x += column.min(at.width.saturating_sub(1));
-        let offers: Vec<Offer> = self.offers.iter().map(|o| Offer { value: &o.value, note: &o.note }).collect();
-        self.area.set(form::offers(buf, screen, theme, anchor, &offers, self.chosen));
+        let offers: Vec<Suggestion> =
+            self.offers.iter().map(|o| Suggestion { value: &o.value, note: &o.note }).collect();
+        self.area.set(form::draw_suggestions(buf, screen, theme, anchor, &offers, self.chosen));
         if let Some(cursor) = cursor {
-            form::tell_offer(buf, screen, theme, cursor, &offers, self.chosen);
+            form::draw_inline_suggestion(buf, screen, theme, cursor, &offers, self.chosen);
         }
         cursor
     }

@@ -176,10 +176,10 @@ fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
 fn facts(archive: &Archive) -> String {
     let files = archive.tree.files();
     let files = match archive.list.left_out {
-        0 => text::things(files, "file"),
+        0 => text::count_noun(files, "file"),
         _ => format!("{}+ files", text::count(files)),
     };
-    format!("{files}{}{}", glyph::between(), text::bytes(archive.tree.size()))
+    format!("{files}{}{}", glyph::separator(), text::bytes(archive.tree.size()))
 }
 
 /// Returns a warning about the archive as a whole: it is damaged, has unlisted files, or has a suspicious compression

@@ -497,7 +497,7 @@ impl Pane for Artifacts {
         if let Some(area) = places.get(FILE).copied().flatten() {
             self.draw_file(view, area, buf);
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

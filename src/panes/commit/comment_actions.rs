@@ -109,7 +109,7 @@ impl CommitPane {
             let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
             let when = list::beside(age(view, comment.created_at.as_ref()));
             let mut heading: Pieces =
-                vec![(author.to_owned(), Role::User), (format!("{}{when}", glyph::between()), Role::Dim)];
+                vec![(author.to_owned(), Role::User), (format!("{}{when}", glyph::separator()), Role::Dim)];
             heading.extend(spot.map(|spot| (format!("  {}", spot.label()), Role::Link)));
             lines.extend([Vec::new(), heading]);
             lines.extend(body.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));

@@ -243,7 +243,7 @@ impl Finder {
         if rows.more && rows.len() >= MOST {
             words.push_str(&format!(", the first {} entries only", text::count(MOST as u64)));
         } else if rows.error.is_none() && (rows.more || !rows.known) {
-            words.push_str(&format!("{}the tree is still loading", glyph::between()));
+            words.push_str(&format!("{}the tree is still loading", glyph::separator()));
         }
         words
     }

@@ -460,7 +460,7 @@ impl Pane for Files {
         if let Some(area) = places.get(BLOB).copied().flatten() {
             self.draw_blob(view, area, buf);
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

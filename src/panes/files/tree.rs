@@ -348,7 +348,7 @@ impl Tree {
             folder = name;
         }
         if let Some(key) = nearest {
-            self.list.want(key);
+            self.list.select_key(key);
         }
         if self.missing.is_none() && self.nodes.iter().any(|n| n.path == path && n.is_folder()) {
             self.set_open(&path, true);

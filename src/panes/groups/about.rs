@@ -30,10 +30,10 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", path)));
     let mut seen = vec![(group.visibility.to_string(), Role::Text)];
     if group.archived == Some(true) {
-        seen.push((format!("{}archived", glyph::between()), Role::Warning));
+        seen.push((format!("{}archived", glyph::separator()), Role::Warning));
     }
     if let Some(day) = &group.marked_for_deletion_on {
-        seen.push((format!("{}to be deleted, marked on {day}", glyph::between()), Role::Failed));
+        seen.push((format!("{}to be deleted, marked on {day}", glyph::separator()), Role::Failed));
     }
     facts.field("visibility", seen, None);
     let about = text::wrap(group.description.as_deref().unwrap_or_default(), 52, 6);

@@ -365,7 +365,7 @@ impl Pane for Groups {
             (None, Some(path)) => wants.push(Load::one(&Self::query(path)).into()),
             (None, None) => {}
         }
-        let beside = view.size.0 >= panels::TWO || self.panels.focus() == FACTS;
+        let beside = view.size.0 >= panels::TWO_PANELS_WIDTH || self.panels.focus() == FACTS;
         if let Some(node) = self.tree.current().filter(|node| node.is_group() && beside && self.named.is_none()) {
             wants.push(Load::one(&Self::query(&node.path)).after(PAUSE).into());
         }
@@ -382,7 +382,7 @@ impl Pane for Groups {
         if let Some(place) = places.get(FACTS).copied().flatten() {
             self.draw_facts(view, place, buf);
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

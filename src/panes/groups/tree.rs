@@ -287,7 +287,7 @@ impl Tree {
     fn look(&mut self, all: &Rows<'_, Group>) {
         let Some(path) = self.filter_text.clone() else { return };
         if let Some(at) = self.nodes.iter().position(|node| node.is_thing() && node.path == path) {
-            self.list.want(self.nodes.get(at).map(Node::key).unwrap_or_default());
+            self.list.select_key(self.nodes.get(at).map(Node::key).unwrap_or_default());
             self.filter_text = None;
             return;
         }
@@ -297,7 +297,7 @@ impl Tree {
         }
         let on_the_way = |node: &&Node| node.is_group() && path.starts_with(&format!("{}/", node.path));
         if let Some(node) = self.nodes.iter().filter(on_the_way).max_by_key(|node| node.path.len()) {
-            self.list.want(node.key());
+            self.list.select_key(node.key());
         }
         self.filter_text = None;
     }

@@ -213,7 +213,7 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
         details.threads(),
         match news {
             Some(news) => Cell::from((format!("{} {}", glyph::alive(), news.words()), Role::Accent)),
-            None => Cell::from((notes.map(|n| text::things(n, "note")).unwrap_or_default(), Role::Dim)),
+            None => Cell::from((notes.map(|n| text::count_noun(n, "note")).unwrap_or_default(), Role::Dim)),
         },
         details.pipeline(),
         Cell::from((age(&clock(view, at), request.updated_at.as_ref()), Role::Dim)),

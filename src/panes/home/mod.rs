@@ -65,7 +65,7 @@ impl Home {
     /// out, too.
     fn is_stop(&self, index: usize) -> bool {
         match self.lines.get(index) {
-            Some(_) if glyph::words() => true,
+            Some(_) if glyph::is_accessible() => true,
             None | Some(Line::Heading(..) | Line::Silent(..)) => false,
             // A custom section can be opened and removed even if it is empty.
             Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
@@ -288,7 +288,7 @@ impl Pane for Home {
         let places = self.panels.layout(area, ASKS);
         self.draw(view, places.first().copied().flatten().unwrap_or(area), buf);
         self.draw_preview(view, beside, buf);
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -77,7 +77,7 @@ impl Home {
 
     /// Returns the area of the preview; `None` if the screen is too narrow.
     pub(super) fn place_beside(&self, area: Rect) -> Option<Rect> {
-        let places = self.panels.places(area, ASKS);
+        let places = self.panels.areas(area, ASKS);
         places.get(1).copied().flatten().filter(|_| area.width >= WIDE)
     }
 
@@ -94,7 +94,7 @@ impl Home {
         if rendered_markdown::made(view, &preview.identity, width).is_some() {
             return None;
         }
-        let text = crate::ui::text::start(&preview.text, LONGEST);
+        let text = crate::ui::text::head_bytes(&preview.text, LONGEST);
         rendered_markdown::work(view, &preview.identity, text, width).map(Want::from)
     }
 

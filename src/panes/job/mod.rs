@@ -301,7 +301,7 @@ impl Pane for JobTrace {
         let (sign, role) = ci::sign(job);
         let took = ci::took(job, view.now);
         breadcrumbs.push(match self.trace.lost(view) {
-            Some(word) => Breadcrumb::new(format!("{} {word}", glyph::sign("failed").0), Role::Failed),
+            Some(word) => Breadcrumb::new(format!("{} {word}", glyph::status_glyph("failed").0), Role::Failed),
             None => {
                 let (sign, word) = (glyph::or_word(sign, ""), ci::status_word(&job.status));
                 Breadcrumb::new(format!("{sign} {word} {took}").trim_end(), role)
@@ -362,7 +362,7 @@ impl Pane for JobTrace {
             let body = panels::title(buf, area, view.theme, focus == DETAILS, "Details", "");
             self.draw_facts(view, body, buf, focus == DETAILS);
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -123,7 +123,7 @@ impl Lines {
 
     /// Returns whether the cursor stops at a line. In accessible mode it also stops at headings.
     pub fn is_stop(&self, index: usize) -> bool {
-        self.get(index).is_some_and(|line| matches!(line, Line::Job(..)) || glyph::words())
+        self.get(index).is_some_and(|line| matches!(line, Line::Job(..)) || glyph::is_accessible())
     }
 }
 

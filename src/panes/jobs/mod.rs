@@ -248,7 +248,7 @@ impl Jobs {
             if let Some(id) = self.board.cursor().filter(|id| self.led != Some(*id)) {
                 self.led = Some(id);
                 if self.lines.row_of(id).is_some() {
-                    self.list.want(id.to_string());
+                    self.list.select_key(id.to_string());
                 }
             }
         } else if let Some(job) = self.current(view)
@@ -301,7 +301,10 @@ impl Jobs {
                     (false, false) => String::new(),
                 };
                 Row::new(vec![
-                    Cell::from((if first || glyph::words() { job.stage.clone() } else { String::new() }, Role::Dim)),
+                    Cell::from((
+                        if first || glyph::is_accessible() { job.stage.clone() } else { String::new() },
+                        Role::Dim,
+                    )),
                     ci::status_cell(job),
                     match pipelines::downstream_words(job) {
                         Some((words, role)) => {
@@ -601,7 +604,7 @@ impl Pane for Jobs {
         if let Some(area) = slots.get(BOARD).copied().flatten() {
             self.board.draw(view, area, buf, &self.project, self.board_focused());
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -702,7 +705,7 @@ impl Pane for Jobs {
             // Each typed character changes the matching jobs, so the first one is selected. When the filter is cleared,
             // the cursor stays.
             if !text.is_empty() {
-                self.list.rewind();
+                self.list.reset_to_top();
                 self.led = None;
             }
             self.looked = looked;

@@ -103,7 +103,7 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u
         }
         let mut spans = Vec::new();
         for (index, (words, role)) in facts.into_iter().enumerate() {
-            let gap = if index == 0 { " " } else { glyph::between() };
+            let gap = if index == 0 { " " } else { glyph::separator() };
             spans.push((gap.to_owned(), theme.style(Role::Dim)));
             spans.push((text::sanitize(&words).into_owned(), theme.style(role)));
         }

@@ -75,7 +75,7 @@ impl LicensePane {
             }
             Some(days) => {
                 let role = if days < SOON { Role::Warning } else { Role::Dim };
-                until.push((format!("  {} left", text::things(days.unsigned_abs(), "day")), role));
+                until.push((format!("  {} left", text::count_noun(days.unsigned_abs(), "day")), role));
             }
             None if license.expired == Some(true) => until.push(("  it has ended".into(), Role::Failed)),
             None => {}
@@ -86,12 +86,14 @@ impl LicensePane {
             Some(limit) => {
                 let share = active as f64 / limit as f64;
                 let role = if active > limit { Role::Failed } else { Role::Chart };
-                let words = format!(" {} of {}", text::count(active), text::things(limit, "user"));
+                let words = format!(" {} of {}", text::count(active), text::count_noun(limit, "user"));
                 facts.field("seats", vec![(chart::bar(share.min(1.0), BAR), role), (words, Role::Text)], None);
             }
-            None => {
-                facts.field("seats", vec![(format!("{}, no limit", text::things(active, "user")), Role::Text)], None)
-            }
+            None => facts.field(
+                "seats",
+                vec![(format!("{}, no limit", text::count_noun(active, "user")), Role::Text)],
+                None,
+            ),
         }
         for (index, (name, count)) in license.add_ons.0.iter().enumerate() {
             let pieces = vec![(format!("{count} "), Role::Text), (name.clone(), Role::Label)];

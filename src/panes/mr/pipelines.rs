@@ -85,7 +85,7 @@ impl Pipelines {
     }
 
     fn shows_board(&self, view: &View) -> bool {
-        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         places.get(BOARD).is_some_and(Option::is_some)
     }
 
@@ -147,7 +147,7 @@ impl Pipelines {
             return self.draw_list(view, area, buf, rows);
         }
         let places = self.panels.layout(area, ASKS);
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
         if let Some(place) = places.get(BOARD).copied().flatten() {
             self.board.draw(view, place, buf, project, self.on_board());
         }
@@ -172,7 +172,7 @@ impl Pipelines {
 }
 
 fn row(view: &View, pipeline: &PipelineBrief) -> Row {
-    let (mark, role) = glyph::sign(pipeline.status.as_str());
+    let (mark, role) = glyph::status_glyph(pipeline.status.as_str());
     let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
     let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());
     Row::new(vec![

@@ -343,7 +343,7 @@ impl Pane for Notifications {
         if let Some(place) = places.get(FACTS).copied().flatten() {
             self.draw_facts(view, place, buf, self.panels.focus() == FACTS);
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -58,7 +58,7 @@ fn status(runner: &Runner) -> (&'static str, String, Role) {
         "" => "offline",
         word => word,
     };
-    let (sign, role) = glyph::sign(word);
+    let (sign, role) = glyph::status_glyph(word);
     (sign, word.replace('_', " "), role)
 }
 

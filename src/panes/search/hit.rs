@@ -135,7 +135,12 @@ pub(super) fn page_of(hit: &Hit) -> Option<String> {
 pub(super) fn title(hit: &Hit) -> String {
     match hit {
         Hit::Blob(b) => {
-            format!("{}{}{}", b.path.as_deref().unwrap_or(&b.filename), glyph::between(), project::short_ref(&b.r#ref))
+            format!(
+                "{}{}{}",
+                b.path.as_deref().unwrap_or(&b.filename),
+                glyph::separator(),
+                project::short_ref(&b.r#ref)
+            )
         }
         Hit::Project(p) => p.path_with_namespace.clone(),
         Hit::MergeRequest(r) => format!("!{} {}", r.iid, r.title),
@@ -263,7 +268,7 @@ fn marked(line: &str, filter_text: &str) -> Vec<(String, bool)> {
 /// Returns the first line that contains the search text, else the first line that is not blank; and the number of lines
 /// before it.
 pub(super) fn found_line<'a>(text: &'a str, filter_text: &str) -> (usize, &'a str) {
-    let text = text::start(text, LOOKED_AT);
+    let text = text::head_bytes(text, LOOKED_AT);
     let filter_text = filter_text.trim().to_lowercase();
     let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let found = all().find(|(_, line)| line.to_lowercase().contains(&filter_text));

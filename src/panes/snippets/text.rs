@@ -221,7 +221,7 @@ impl SnippetView {
             Some(Content::Binary(bytes)) => facts.push(text::bytes(bytes.len() as u64)),
             None => {}
         }
-        facts.join(glyph::between())
+        facts.join(glyph::separator())
     }
 
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {

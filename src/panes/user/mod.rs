@@ -319,7 +319,7 @@ impl Pane for UserPane {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.load(view);
         wants.extend(self.adding.wants());
-        let beside = view.size.0 >= panels::TWO || self.panels.focus() == RIGHT;
+        let beside = view.size.0 >= panels::TWO_PANELS_WIDTH || self.panels.focus() == RIGHT;
         let Some(whose) = self.whose(view).filter(|_| view.session.signed_in || !self.own) else { return wants };
         match self.tab {
             SSH => wants.extend(self.ssh.wants(view, &whose, beside)),
@@ -356,7 +356,7 @@ impl Pane for UserPane {
                 _ => self.draw_projects(view, place, buf),
             }
         }
-        self.panels.rules(buf, view.theme);
+        self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -38,7 +38,7 @@ impl BlobView {
         if let Some(blame) = self.blame.as_ref().filter(|_| self.mode(view) == Some(Mode::Source)) {
             facts.extend(self.author(view).map(|step| text::fit(&step.title, 50)));
             facts.push(blame.message());
-            return text::sanitize(&facts.join(glyph::between())).into_owned();
+            return text::sanitize(&facts.join(glyph::separator())).into_owned();
         }
         facts.extend(self.stored_fact(view));
         match self.content(view) {
@@ -63,7 +63,7 @@ impl BlobView {
         if self.chosen == Some(Mode::Hex) {
             facts.push("hex".into());
         }
-        text::sanitize(&facts.join(glyph::between())).into_owned()
+        text::sanitize(&facts.join(glyph::separator())).into_owned()
     }
 
     /// Draws the file below its title.
@@ -149,7 +149,7 @@ impl BlobView {
                     let (columns, rows) = (picture.columns.min(area.width), picture.rows.min(area.height));
                     let x = area.x + (area.width - columns) / 2;
                     let y = area.y + (area.height - rows) / 2;
-                    view.pictures.show(buf, Rect { x, y, width: columns, height: rows }, theme, picture);
+                    view.images.show(buf, Rect { x, y, width: columns, height: rows }, theme, picture);
                 }
                 _ => state::skeleton(buf, area, theme),
             },

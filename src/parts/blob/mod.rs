@@ -22,7 +22,7 @@ use crate::ui::code::{Content, Highlighter, Highlights, Text};
 use crate::ui::csv::{self, Table};
 use crate::ui::doc::DocState;
 use crate::ui::hex;
-use crate::ui::image::{Fitted, Format, Image, Refusal};
+use crate::ui::image::{Fitted, Format, Image, ImageError};
 use crate::ui::markdown::Rendered;
 use crate::ui::search::Found;
 use crate::ui::text;
@@ -111,7 +111,7 @@ fn is_log(path: &str) -> bool {
 
 /// Returns whether the first lines contain ANSI colors. A very large text is shown as source only, which needs no copy.
 fn is_output(text: &Text) -> bool {
-    let begins = |line: &str| ansi::has_looks(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
+    let begins = |line: &str| ansi::has_styles(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
     text.bytes_len() <= PRINTED && (0..text.len().min(40)).any(|at| begins(text.line(at)))
 }
 
@@ -279,7 +279,7 @@ impl BlobView {
         view.store.result(&work::table_key(&self.id(view)?))
     }
 
-    fn picture<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Image>, Refusal>> {
+    fn picture<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Image>, ImageError>> {
         view.store.result(&work::picture_key(&self.id(view)?))
     }
 
@@ -290,7 +290,7 @@ impl BlobView {
     }
 
     fn fitted<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Fitted>> {
-        let now = work::fit_key(&self.id(view)?, self.room(view), view.pictures.screen());
+        let now = work::fit_key(&self.id(view)?, self.room(view), view.images.screen());
         view.store.result(&now).or_else(|| view.store.result(self.fitted.as_deref()?))
     }
 
@@ -371,7 +371,7 @@ impl BlobView {
                 }
                 Some(Ok(image)) => {
                     let (sha, image, room) = (id.to_string(), image.clone(), self.room(view));
-                    wants.push(Work::new(FitPicture { sha, image, room, screen: view.pictures.screen() }).into());
+                    wants.push(Work::new(FitPicture { sha, image, room, screen: view.images.screen() }).into());
                 }
                 Some(Err(_)) => {}
             },
@@ -402,7 +402,7 @@ impl BlobView {
         if view.store.result::<Arc<Rendered>>(&key).is_some() {
             self.rendering = Some(key);
         }
-        let key = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
+        let key = work::fit_key(&file.sha, self.room(view), view.images.screen());
         if view.store.result::<Arc<Fitted>>(&key).is_some() {
             self.fitted = Some(key);
         }

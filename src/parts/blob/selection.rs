@@ -148,6 +148,6 @@ impl BlobView {
 
 /// Returns the ranges of the words of a line.
 fn words(line: &str) -> Vec<Range<usize>> {
-    let line = text::start(line, LINE);
+    let line = text::head_bytes(line, LINE);
     WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()
 }

@@ -3,11 +3,11 @@
 use crate::api::Raw;
 use crate::parts::rendered_markdown;
 use crate::store::{Canceled, Derive};
-use crate::ui::ansi::{self, State};
+use crate::ui::ansi::{self, SgrState};
 use crate::ui::code::{Block, Content, Highlighter, Text};
 use crate::ui::csv::Table;
 use crate::ui::doc::DocLine;
-use crate::ui::image::{Fitted, Image, Refusal, Screen};
+use crate::ui::image::{Fitted, Image, ImageError, Screen};
 use crate::ui::layers::blend;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::search::{self, Found};
@@ -121,9 +121,9 @@ pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme) -> String 
 
 /// Renders the lines of a text as a terminal would show them.
 fn printed(text: &Text, theme: &Theme, canceled: Canceled<'_>) -> Rendered {
-    let mut look = State::default();
+    let mut state = SgrState::default();
     let lines = (0..text.len()).take_while(|at| at % 1024 != 0 || !canceled()).map(|at| {
-        let line = ansi::parse_line(&mut look, text.line(at).as_bytes());
+        let line = ansi::parse_line(&mut state, text.line(at).as_bytes());
         let spans = blend(&line.text, theme.style(Role::Text), &[&line.layer(theme)]);
         let spans = spans.into_iter().map(|(words, style)| (words.into_owned().into(), style)).collect();
         DocLine { spans, ..DocLine::default() }
@@ -182,15 +182,15 @@ pub fn picture_key(sha: &str) -> String {
 }
 
 impl Derive for Decode {
-    type Output = Result<Arc<Image>, Refusal>;
+    type Output = Result<Arc<Image>, ImageError>;
     fn key(&self) -> String {
         picture_key(&self.sha)
     }
-    fn weight(&self, made: &Result<Arc<Image>, Refusal>) -> usize {
+    fn weight(&self, made: &Result<Arc<Image>, ImageError>) -> usize {
         made.as_ref().map_or(0, |image| image.bytes())
     }
 
-    fn run(&self, _: Canceled<'_>) -> Result<Arc<Image>, Refusal> {
+    fn run(&self, _: Canceled<'_>) -> Result<Arc<Image>, ImageError> {
         Image::read(&self.bytes).map(Arc::new)
     }
 }
@@ -250,7 +250,7 @@ impl Derive for SearchText {
             SearchLines::Source(text) => text.search(&pattern, canceled),
             SearchLines::Table(table) => {
                 // Records are numbered without the heading.
-                let records = (1..table.len()).map(|record| (record - 1, table.words(record)));
+                let records = (1..table.len()).map(|record| (record - 1, table.plain_text(record)));
                 search::lines(records, &pattern, canceled)
             }
             SearchLines::Rendered(rendered) => {

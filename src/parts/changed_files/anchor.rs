@@ -1,7 +1,7 @@
 //! Anchors of comments: insets below lines, the marked range, and the lines that a comment at the cursor refers to.
 
 use super::{Changes, DIFF, FILES};
-use crate::ui::diff::{FileDiff, Inset, Kind, Line, Place, Side};
+use crate::ui::diff::{FileDiff, Inset, Kind, Line, RowContent, Side};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl Changes {
     /// Inserts the comments below the images; the cursor keeps its line and its position on the screen.
     pub(super) fn set_all_insets(&mut self) {
         let key = self.inset().map(|(inset, row)| (inset.key.clone(), row));
-        let place = self.doc.as_ref().and_then(|doc| doc.place(self.row()));
+        let place = self.doc.as_ref().and_then(|doc| doc.content(self.row()));
         let all = match self.shown_pictures.is_empty() {
             true => self.insets.1.clone(),
             false => {
@@ -106,7 +106,7 @@ impl Changes {
         doc.set_insets(all);
         let place = match (key, place) {
             (Some((key, row)), _) => doc.inset(&key).map(|place| match place {
-                Place::Inset { file, inset, .. } => Place::Inset { file, inset, row },
+                RowContent::Inset { file, inset, .. } => RowContent::Inset { file, inset, row },
                 other => other,
             }),
             (None, place) => place,
@@ -124,8 +124,8 @@ impl Changes {
     /// Returns the inset under the cursor, and the index of its row.
     pub fn inset(&self) -> Option<(&Inset, usize)> {
         let doc = self.doc.as_ref()?;
-        match doc.place(self.row())? {
-            Place::Inset { inset, row, .. } => Some((doc.insets().get(inset)?, row)),
+        match doc.content(self.row())? {
+            RowContent::Inset { inset, row, .. } => Some((doc.insets().get(inset)?, row)),
             _ => None,
         }
     }
@@ -133,8 +133,8 @@ impl Changes {
     /// Returns the insets that are visible, at least in part.
     pub fn insets_in_sight(&self) -> Vec<&Inset> {
         let Some(doc) = &self.doc else { return Vec::new() };
-        let inset = |row: usize| match doc.place(row)? {
-            Place::Inset { inset, .. } => Some(inset),
+        let inset = |row: usize| match doc.content(row)? {
+            RowContent::Inset { inset, .. } => Some(inset),
             _ => None,
         };
         let mut insets: Vec<usize> = self.in_sight(doc).filter_map(inset).collect();
@@ -155,9 +155,10 @@ impl Changes {
     pub fn turn_inset(&mut self, forward: bool, is_meant: impl Fn(&str) -> bool) -> bool {
         let from = self.row();
         let row = self.doc.as_ref().and_then(|doc| {
-            let rows = std::iter::successors(doc.turn_inset(from, forward), |row| doc.turn_inset(*row, forward));
-            let key = |row: usize| match doc.place(row)? {
-                Place::Inset { inset, .. } => doc.insets().get(inset).map(|inset| inset.key.as_str()),
+            let rows =
+                std::iter::successors(doc.adjacent_inset(from, forward), |row| doc.adjacent_inset(*row, forward));
+            let key = |row: usize| match doc.content(row)? {
+                RowContent::Inset { inset, .. } => doc.insets().get(inset).map(|inset| inset.key.as_str()),
                 _ => None,
             };
             rows.into_iter().find(|row| key(*row).is_some_and(&is_meant))
@@ -176,8 +177,8 @@ impl Changes {
 
     /// Starts a marked range at the cursor, or clears the current one.
     pub fn mark(&mut self) {
-        let line = match self.doc.as_ref().and_then(|doc| doc.place(self.row())) {
-            Some(Place::Line { file, line, .. }) => Some((file, line)),
+        let line = match self.doc.as_ref().and_then(|doc| doc.content(self.row())) {
+            Some(RowContent::Line { file, line, .. }) => Some((file, line)),
             _ => None,
         };
         self.mark = if self.mark.is_some() { None } else { line };
@@ -210,9 +211,9 @@ impl Changes {
     /// Returns the line of a file at a row, or the nearest before it: a range may end on an inset below its last line.
     pub(super) fn line_near(&self, row: usize, file: usize) -> Option<usize> {
         let doc = self.doc.as_ref()?;
-        let from = doc.row(Place::File { file })?;
-        (from..=row).rev().map_while(|row| doc.place(row)).find_map(|place| match place {
-            Place::Line { file: at, line, .. } if at == file => Some(line),
+        let from = doc.row(RowContent::File { file })?;
+        (from..=row).rev().map_while(|row| doc.content(row)).find_map(|place| match place {
+            RowContent::Line { file: at, line, .. } if at == file => Some(line),
             _ => None,
         })
     }
@@ -247,13 +248,13 @@ impl Changes {
     fn anchor_by(&self, choose: impl Fn(&[&Line]) -> Side) -> Option<CommentAnchor> {
         let doc = self.doc.as_ref()?;
         let row = self.row();
-        let place = doc.place(row)?;
+        let place = doc.content(row)?;
         let (at, lines) = match self.marked() {
             Some((file, lines)) => (file, Some(lines)),
             None => match place {
                 _ if self.panels.focus() == FILES => (place.file(), None),
-                Place::Line { file, line, .. } => (file, Some(line..line + 1)),
-                Place::Inset { file, .. } => (file, self.line_near(row, file).map(|line| line..line + 1)),
+                RowContent::Line { file, line, .. } => (file, Some(line..line + 1)),
+                RowContent::Inset { file, .. } => (file, self.line_near(row, file).map(|line| line..line + 1)),
                 other => (other.file(), None),
             },
         };

@@ -8,7 +8,7 @@ use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
 use crate::app::pane::View;
 use crate::store::{Load, Want, Work};
 use crate::ui::code::{self, Text};
-use crate::ui::diff::{At, DiffDoc, DrawnPictures, Inset, More, Place, Side};
+use crate::ui::diff::{At, DiffDoc, Expansion, ImagePair, Inset, RowContent, Side};
 use std::sync::Arc;
 
 /// The number of lines that are revealed at a time, above and below.
@@ -27,7 +27,7 @@ pub struct ExpandRequest {
 enum ExpandKind {
     Lines {
         hunk: usize,
-        more: More,
+        more: Expansion,
     },
     /// A diff that the server omitted.
     Whole,
@@ -88,30 +88,30 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
 impl Changes {
     /// Expands the lines hidden at the cursor: on a bar those of the bar, elsewhere those around the hunk, and for a
     /// diff that the server omitted, all of it. Returns `false` if nothing is hidden.
-    pub fn expand(&mut self, more: Option<More>) -> bool {
+    pub fn expand(&mut self, more: Option<Expansion>) -> bool {
         let Some(doc) = &self.doc else { return false };
-        let Some(place) = doc.place(self.row()) else { return false };
+        let Some(place) = doc.content(self.row()) else { return false };
         let Some(file) = doc.files().get(place.file()) else { return false };
         let hidden = |hunk: usize| file.hunks.get(hunk).is_some_and(|at| at.hidden != Some(0));
         let step = match place {
-            Place::Hunk { hunk, .. } => {
+            RowContent::Hunk { hunk, .. } => {
                 let few = file.hunks.get(hunk).and_then(|at| at.hidden).is_some_and(|hidden| hidden <= 2 * STEP);
-                Some((hunk, if few { More::All } else { More::Both(STEP) }))
+                Some((hunk, if few { Expansion::All } else { Expansion::Both(STEP) }))
             }
             // In the upper half of a hunk, expand above it first; in the lower half, below it.
-            Place::Line { hunk, line, .. } => {
+            RowContent::Line { hunk, line, .. } => {
                 let lines = file.hunks.get(hunk).map(|at| at.lines.clone()).unwrap_or_default();
                 let upper = line < lines.start + lines.len() / 2;
                 let near = if upper { [hunk, hunk + 1] } else { [hunk + 1, hunk] };
                 near.into_iter()
                     .find(|at| hidden(*at))
-                    .map(|at| (at, if at == hunk { More::Up(STEP) } else { More::Down(STEP) }))
+                    .map(|at| (at, if at == hunk { Expansion::Up(STEP) } else { Expansion::Down(STEP) }))
             }
             _ => None,
         };
         let what = match step {
             _ if file.is_withheld() => ExpandKind::Whole,
-            _ if file.is_opaque() && file.sizes.is_none() => ExpandKind::Sizes,
+            _ if file.may_be_binary() && file.sizes.is_none() => ExpandKind::Sizes,
             Some((hunk, step)) if hidden(hunk) => ExpandKind::Lines { hunk, more: more.unwrap_or(step) },
             _ => return false,
         };
@@ -122,15 +122,15 @@ impl Changes {
 
     /// Expands everything that the bar under the cursor hides.
     pub(super) fn expand_all(&mut self) -> bool {
-        let on_bar = match self.doc.as_ref().and_then(|doc| doc.place(self.row())) {
-            Some(Place::Hunk { .. }) => true,
-            Some(Place::Note { file }) => {
+        let on_bar = match self.doc.as_ref().and_then(|doc| doc.content(self.row())) {
+            Some(RowContent::Hunk { .. }) => true,
+            Some(RowContent::Note { file }) => {
                 let file = self.doc.as_ref().and_then(|doc| doc.files().get(file));
-                file.is_some_and(|file| file.is_withheld() || file.is_opaque())
+                file.is_some_and(|file| file.is_withheld() || file.may_be_binary())
             }
             _ => false,
         };
-        on_bar && self.expand(Some(More::All))
+        on_bar && self.expand(Some(Expansion::All))
     }
 
     /// Returns the versions of the file to expand: the old one if it is needed, and the new one.
@@ -225,7 +225,7 @@ impl Changes {
             ExpandKind::Sizes => return,
             ExpandKind::Lines { hunk, more } => {
                 let Some(text) = texts.first() else { return };
-                file.with(text, hunk, more).map(|(file, down, up)| (Arc::new(file), Some((hunk, down, up))))
+                file.expanded(text, hunk, more).map(|(file, down, up)| (Arc::new(file), Some((hunk, down, up))))
             }
             ExpandKind::Whole => {
                 match view.store.result::<Arc<crate::ui::diff::FileDiff>>(&self.compared_key(ask.file)) {
@@ -244,7 +244,7 @@ impl Changes {
     /// Inserts both versions of an image below the heading of its file, once they are drawn.
     pub(super) fn take_pictures(&mut self, view: &View) {
         let Some(asked) = &self.pictures else { return };
-        let Some(drawn) = view.store.result::<Arc<DrawnPictures>>(&asked.key) else { return };
+        let Some(drawn) = view.store.result::<Arc<ImagePair>>(&asked.key) else { return };
         let path = self.doc.as_ref().and_then(|doc| doc.files().get(asked.file)).map(|file| file.path().to_owned());
         if let Some(path) = path.filter(|_| !drawn.lines.is_empty()) {
             let key = format!("picture {path}");
@@ -259,21 +259,21 @@ impl Changes {
     fn put(&mut self, file: usize, made: Arc<crate::ui::diff::FileDiff>, grown: Option<(usize, u32, u32)>) {
         let Some(doc) = &mut self.doc else { return };
         let before = self.scroll.at(doc.len());
-        let place = doc.place(before);
+        let place = doc.content(before);
         let number = match place {
-            Some(Place::Line { file, line, .. }) => {
+            Some(RowContent::Line { file, line, .. }) => {
                 let line = doc.files().get(file).and_then(|file| file.lines.get(line));
                 line.and_then(|line| Some((line.side(), line.number(line.side())?)))
             }
             // The text below the bar stays in place, because expanded lines are read from the bottom up.
-            Some(Place::Hunk { file, hunk }) => {
+            Some(RowContent::Hunk { file, hunk }) => {
                 let diff = doc.files().get(file);
                 let first = diff.and_then(|diff| diff.lines.get(diff.hunks.get(hunk)?.lines.start));
                 first.and_then(|line| Some((Side::New, line.new()?)))
             }
             _ => None,
         };
-        let on_bar = matches!(place, Some(Place::Hunk { .. }));
+        let on_bar = matches!(place, Some(RowContent::Hunk { .. }));
         doc.replace(file, made, grown);
         self.replaced += 1;
         self.found = None;

@@ -98,9 +98,9 @@ impl Changes {
     /// Returns a hash of the file's content, which changes with it. For a diff that the server did not send, it
     /// includes the commit.
     fn content(&self, file: &FileDiff) -> u64 {
-        let commit = self.revisions.as_ref().filter(|_| file.lines.is_empty() || file.made_here);
+        let commit = self.revisions.as_ref().filter(|_| file.lines.is_empty() || file.is_local);
         let commit = commit.map_or("", |revisions| &revisions.new);
-        commit.bytes().fold(if file.made_here { 0 } else { file.identity }, |hash, byte| {
+        commit.bytes().fold(if file.is_local { 0 } else { file.identity }, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         })
     }
@@ -126,7 +126,7 @@ impl Changes {
         }
         let row = self.doc.as_mut().and_then(|doc| {
             doc.fold(at, viewed);
-            doc.row(crate::ui::diff::Place::File { file: at })
+            doc.row(crate::ui::diff::RowContent::File { file: at })
         });
         self.mark = None;
         self.go_to(row, false);
@@ -142,7 +142,7 @@ impl Changes {
         let at = self.selected_file().unwrap_or(0);
         let order = (at + 1..files.len()).chain(0..=at);
         let next = order.into_iter().find(|next| files.get(*next).is_some_and(|file| !self.is_viewed(file)));
-        let row = next.and_then(|file| doc.row(crate::ui::diff::Place::File { file }));
+        let row = next.and_then(|file| doc.row(crate::ui::diff::RowContent::File { file }));
         self.go_to(row, true);
         row.is_some()
     }
@@ -285,7 +285,7 @@ impl Changes {
         let (added, removed) = match (file.additions, file.deletions) {
             (0, 0) if file.is_withheld() => ("large".to_owned(), String::new()),
             (0, 0) if source.is_renamed && source.diff.is_empty() => (String::new(), String::new()),
-            (0, 0) if file.only_spaces => ("space".to_owned(), String::new()),
+            (0, 0) if file.only_whitespace => ("space".to_owned(), String::new()),
             (0, 0) if binary => ("bin".to_owned(), String::new()),
             (added, removed) => (format!("+{added}"), format!("−{removed}")),
         };

@@ -6,7 +6,7 @@ use crate::api::repository::Comparison;
 use crate::api::{Id, Raw};
 use crate::store::{Canceled, Derive};
 use crate::ui::code::Text;
-use crate::ui::diff::{self, DrawnPictures, FileDiff, Found, HunkStyles, Moved, Source};
+use crate::ui::diff::{self, FileDiff, Found, HunkStyles, ImagePair, Moved, Source};
 use crate::ui::theme::Theme;
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ impl Derive for Parse {
         let files = self.entries.part(self.part).iter().take_while(|_| !canceled());
         let parsed = files.map(|entry| diff::parse(source(entry)));
         if self.without_spaces {
-            parsed.map(|file| Arc::new(diff::without_spaces(&file))).collect()
+            parsed.map(|file| Arc::new(diff::without_whitespace_changes(&file))).collect()
         } else {
             parsed.map(Arc::new).collect()
         }
@@ -255,7 +255,7 @@ impl Derive for CompareVersions {
     }
 
     fn run(&self, _: Canceled<'_>) -> Arc<FileDiff> {
-        let mut made = diff::between(&self.file.source, &self.old, &self.new);
+        let mut made = diff::compute(&self.file.source, &self.old, &self.new);
         made.revision = self.file.revision + 1;
         Arc::new(made)
     }
@@ -274,15 +274,15 @@ pub struct Pictures {
 }
 
 impl Derive for Pictures {
-    type Output = Arc<DrawnPictures>;
+    type Output = Arc<ImagePair>;
 
     fn key(&self) -> String {
         self.key.clone()
     }
 
-    fn run(&self, _: Canceled<'_>) -> Arc<DrawnPictures> {
+    fn run(&self, _: Canceled<'_>) -> Arc<ImagePair> {
         let bytes = |raw: &'_ Option<Arc<Raw>>| raw.as_ref().map(|raw| raw.bytes.to_vec());
         let (old, new) = (bytes(&self.old), bytes(&self.new));
-        Arc::new(diff::pictures(old.as_deref(), new.as_deref(), self.width, &self.theme))
+        Arc::new(diff::draw_image_pair(old.as_deref(), new.as_deref(), self.width, &self.theme))
     }
 }

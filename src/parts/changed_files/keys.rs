@@ -4,7 +4,7 @@ use super::{Changes, DIFF};
 use crate::app::action::Tone;
 use crate::app::command::{Command, Disabled};
 use crate::app::pane::{Cx, View};
-use crate::ui::diff::More;
+use crate::ui::diff::Expansion;
 
 /// A place that shows changes, at least at times.
 pub trait ShowsChanges: Sized {
@@ -15,7 +15,7 @@ pub trait ShowsChanges: Sized {
     fn on_changes(&self, view: &View) -> Result<(), Disabled>;
 }
 
-fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<More>) {
+fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<Expansion>) {
     let changes = pane.changes();
     changes.panels().set_focus(DIFF);
     if !changes.expand(more) {
@@ -58,7 +58,7 @@ pub const fn more<P: ShowsChanges>(id: &'static str) -> Command<P> {
 /// Returns the command that expands hidden lines above.
 pub const fn more_up<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["M-k"], "Expand lines above", |pane: &mut P, cx| {
-        expand(pane, cx, Some(More::Up(20)));
+        expand(pane, cx, Some(Expansion::Up(20)));
     })
     .when(P::on_changes)
 }
@@ -66,7 +66,7 @@ pub const fn more_up<P: ShowsChanges>(id: &'static str) -> Command<P> {
 /// Returns the command that expands hidden lines below.
 pub const fn more_down<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["M-j"], "Expand lines below", |pane: &mut P, cx| {
-        expand(pane, cx, Some(More::Down(20)));
+        expand(pane, cx, Some(Expansion::Down(20)));
     })
     .when(P::on_changes)
 }

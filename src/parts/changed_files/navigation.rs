@@ -6,7 +6,7 @@ use crate::app::action::{Action, Tone};
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, SearchMode, View};
 use crate::app::state::{DiffSettings, SettingsChange};
-use crate::ui::diff::{DiffDoc, Layout, Place, Side};
+use crate::ui::diff::{DiffDoc, Layout, RowContent, Side};
 use crate::ui::{glyph, panels, text};
 
 impl Changes {
@@ -74,7 +74,7 @@ impl Changes {
     pub(super) fn follow_list(&mut self) {
         let file = self.file_of_node(self.list.selected());
         if let Some((doc, file)) = self.doc.as_ref().zip(file)
-            && let Some(row) = doc.row(Place::File { file })
+            && let Some(row) = doc.row(RowContent::File { file })
         {
             self.scroll.goto(row, doc.len());
             self.scroll.top.set(row);
@@ -121,7 +121,7 @@ impl Changes {
         let Some(doc) = &mut self.doc else { return };
         let folded = doc.is_folded(file);
         doc.fold(file, !folded);
-        let row = doc.row(Place::File { file });
+        let row = doc.row(RowContent::File { file });
         self.mark = None;
         self.go_to(row, false);
     }
@@ -129,7 +129,7 @@ impl Changes {
     /// Handles Enter: in the list, moves to the diff of the file; on the heading of a file, folds it; on a bar, expands
     /// it.
     pub fn enter(&mut self) {
-        let heading = |doc: &DiffDoc| matches!(doc.place(self.row()), Some(Place::File { .. }));
+        let heading = |doc: &DiffDoc| matches!(doc.content(self.row()), Some(RowContent::File { .. }));
         if self.panels.focus() == FILES {
             self.enter_list();
         } else if self.doc.as_ref().is_some_and(heading) {
@@ -141,7 +141,7 @@ impl Changes {
 
     /// Toggles between the unified and the side-by-side layout.
     pub fn switch_layout(&mut self, cx: &mut Cx) {
-        if glyph::words() {
+        if glyph::is_accessible() {
             return cx.say(Tone::Info, "In accessible mode a line of the screen is a line of one side.");
         }
         let now = self.doc.as_ref().map(DiffDoc::layout).unwrap_or_default();
@@ -264,16 +264,16 @@ impl Changes {
         let Some(to) = to.cloned() else { return };
         let Some(doc) = &mut self.doc else { return };
         let place = match to.line {
-            None => Some(Place::File { file: to.file }),
+            None => Some(RowContent::File { file: to.file }),
             Some(line) => {
                 if doc.is_folded(to.file) {
                     doc.fold(to.file, false);
                 }
                 let hunk = doc.files().get(to.file).and_then(|file| file.hunk_of(line));
-                hunk.map(|hunk| Place::Line { file: to.file, hunk, line })
+                hunk.map(|hunk| RowContent::Line { file: to.file, hunk, line })
             }
         };
-        if let Some(Place::Line { file, line, .. }) = place {
+        if let Some(RowContent::Line { file, line, .. }) = place {
             let side = doc.files().get(file).and_then(|file| file.lines.get(line)).map(|line| line.side());
             doc.set_side(side.unwrap_or_default());
         }
@@ -294,7 +294,7 @@ impl Changes {
             self.set_filter_text("");
             return true;
         }
-        let alone = view.size.0 < panels::TWO || self.panels.zoomed();
+        let alone = view.size.0 < panels::TWO_PANELS_WIDTH || self.panels.zoomed();
         if self.panels.focus() == DIFF && alone {
             self.panels.set_focus(FILES);
             return true;

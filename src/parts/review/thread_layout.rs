@@ -66,7 +66,7 @@ impl Derive for RenderComments {
             let mut lines = if canceled() {
                 Vec::new()
             } else {
-                markdown::render(text::start(&said.body, LONGEST), width, &self.theme).lines
+                markdown::render(text::head_bytes(&said.body, LONGEST), width, &self.theme).lines
             };
             if lines.len() > TALLEST || said.body.len() > LONGEST {
                 lines.truncate(TALLEST);
@@ -361,7 +361,7 @@ impl LayOutThreads {
 
     /// Returns the upper or the lower border, with `words` on it.
     fn rule(&self, upper: bool, words: Spans) -> DocLine<'static> {
-        let corner = match (glyph::ascii(), upper) {
+        let corner = match (glyph::is_ascii(), upper) {
             (true, _) => glyph::or_word("+", " "),
             (false, true) => "╭",
             (false, false) => "╰",
@@ -395,10 +395,10 @@ impl LayOutThreads {
         let when = said.at.as_ref().and_then(crate::api::Time::instant);
         if let Some(when) = when {
             let seconds = self.now.duration_since(when).as_secs();
-            spans.push(self.span(format!("{}{}", glyph::between(), list::beside(text::ago(seconds))), Role::Dim));
+            spans.push(self.span(format!("{}{}", glyph::separator(), list::beside(text::ago(seconds))), Role::Dim));
         }
         if said.is_edited {
-            spans.push(self.span(format!("{}edited", glyph::between()), Role::Dim));
+            spans.push(self.span(format!("{}edited", glyph::separator()), Role::Dim));
         }
         if said.is_resolved {
             spans.push(self.span(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success));
@@ -436,7 +436,7 @@ impl LayOutThreads {
         let words = first.and_then(|said| said.body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
         let count = match thread.said.len() {
             1 => String::new(),
-            count => format!("{}{count} comments", glyph::between()),
+            count => format!("{}{count} comments", glyph::separator()),
         };
         let version = self.version_of(&thread.spot).unwrap_or_default();
         let elsewhere = format!("{}, {}{version}", why_elsewhere(thread), thread.spot.label());
@@ -471,7 +471,7 @@ impl LayOutThreads {
 
     fn draft_body(&self, drafted: &LaidOutDraft) -> Vec<DocLine<'static>> {
         let width = self.width.saturating_sub(4).min(WIDEST);
-        let lines = text::start(&drafted.draft.text, LONGEST).lines();
+        let lines = text::head_bytes(&drafted.draft.text, LONGEST).lines();
         let wrapped = lines.flat_map(|line| text::wrap(line, width, TALLEST)).take(TALLEST);
         wrapped.map(|line| self.beside(vec![self.span(line, Role::Text)])).collect()
     }

@@ -69,7 +69,7 @@ impl Viewer {
         let mut words = match (self.live(view).is_ok(), self.doc.follow, fresh) {
             (true, false, 0) => "paused".into(),
             (true, false, fresh) => format!("paused, {} new", text::count(fresh as u64)),
-            _ => text::things(trace.len_lines() as u64, "line"),
+            _ => text::count_noun(trace.len_lines() as u64, "line"),
         };
         if let Some(found) = self.hits() {
             let sign = if self.only { "&" } else { "/" };
@@ -152,7 +152,7 @@ impl Viewer {
 
     fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, beside: Option<(String, Role)>) {
         let theme = view.theme;
-        let (dim, dot) = (theme.style(Role::Dim), glyph::between());
+        let (dim, dot) = (theme.style(Role::Dim), glyph::separator());
         let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];
         let fresh = trace.len_lines().saturating_sub(self.seen);
         if !job.status.is_finished() {
@@ -162,24 +162,24 @@ impl Viewer {
                 _ if stopped => ("not followed".into(), Role::Warning),
                 (true, _) => ("following".into(), Role::Running),
                 (false, 0) => ("paused".into(), Role::Warning),
-                (false, n) => (format!("paused, {}", text::things(n as u64, "new line")), Role::Warning),
+                (false, n) => (format!("paused, {}", text::count_noun(n as u64, "new line")), Role::Warning),
             };
             left.extend([(words, theme.style(role)), (dot.into(), dim)]);
         }
         if let Some(chosen) = self.chosen() {
-            let more = if chosen.len() >= crate::ui::trace::FILTERED { "+" } else { "" };
+            let more = if chosen.len() >= crate::ui::trace::MAX_FILTERED_LINES { "+" } else { "" };
             left.push((format!("{}{more} of ", text::count(chosen.len() as u64)), theme.style(Role::Match)));
         }
-        let lines = text::things(trace.len_lines() as u64, "line");
+        let lines = text::count_noun(trace.len_lines() as u64, "line");
         left.push((format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim));
         if let Some(marked) = self.marked(view) {
-            let lines = text::things(marked.len() as u64, "line");
+            let lines = text::count_noun(marked.len() as u64, "line");
             left.push((format!("{dot}{lines} marked"), theme.style(Role::Warning)));
         }
         if let Some((words, role)) = beside {
             left.push((format!("{dot}{words}"), theme.style(role)));
         }
-        if let Some(why) = trace.trouble() {
+        if let Some(why) = trace.disk_error() {
             left.push((format!("{dot}{why}"), theme.style(Role::Failed)));
         }
         let mut right: Vec<(String, Style)> = Vec::new();

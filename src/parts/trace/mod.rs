@@ -92,7 +92,7 @@ impl Viewer {
         Viewer {
             project,
             id,
-            doc: if glyph::words() { DocState::new() } else { DocState::following() },
+            doc: if glyph::is_accessible() { DocState::new() } else { DocState::following() },
             folds: Folds::default(),
             folded: false,
             times: false,
@@ -239,7 +239,7 @@ impl Viewer {
             if trace.exceeds(keep) {
                 wants.push(Work::new(Spill { name: self.name(trace), trace: trace.clone(), keep }).into());
             }
-            let blocks = trace.away(self.window(view, trace));
+            let blocks = trace.spilled_blocks(self.window(view, trace));
             if !blocks.is_empty() {
                 wants.push(Work::new(ReadBack { name: self.name(trace), trace: trace.clone(), blocks }).into());
             }
@@ -368,7 +368,7 @@ impl Viewer {
                 self.jump = None;
                 match troubled.failure {
                     Some(line) => self.goto(trace, line),
-                    None => self.doc.follow = !glyph::words(),
+                    None => self.doc.follow = !glyph::is_accessible(),
                 }
             }
             Jump::Fold => {
@@ -565,7 +565,7 @@ impl Viewer {
         let len = self.rows(view);
         let live = self.live(view).is_ok();
         motion.scroll(&mut self.doc, len);
-        if motion == Motion::Last && !glyph::words() {
+        if motion == Motion::Last && !glyph::is_accessible() {
             // At the end of a growing trace, the user usually wants to follow it.
             self.doc.follow = live;
         }

@@ -2,7 +2,7 @@
 
 use crate::parts::trace::spill_file;
 use crate::store::{Canceled, Derive, Sink};
-use crate::ui::search::{Across, Found};
+use crate::ui::search::{Found, MultilineRegex};
 use crate::ui::trace::{Patterns, Trace};
 use std::sync::{Arc, Mutex};
 
@@ -68,9 +68,9 @@ impl Derive for Search {
     fn run(&self, canceled: Canceled<'_>) -> UpTo<Found> {
         let (from, mut known) = self.before.as_ref().map_or((0, Found::default()), |b| (b.settled, b.result.clone()));
         known.matches.truncate(known.matches.partition_point(|hit| hit.line < from));
-        let pattern = Across::query(&self.query);
+        let pattern = MultilineRegex::query(&self.query);
         let result = pattern.map(|pattern| self.trace.search(&pattern, from, known, canceled)).unwrap_or_default();
-        UpTo { result, settled: self.trace.settled_lines() }
+        UpTo { result, settled: self.trace.final_lines() }
     }
 }
 
@@ -98,9 +98,9 @@ impl Derive for KeepMatches {
     fn run(&self, canceled: Canceled<'_>) -> UpTo<Vec<u32>> {
         let (from, mut known) = self.before.as_ref().map_or((0, Vec::new()), |b| (b.settled, b.result.clone()));
         known.truncate(known.partition_point(|line| (*line as usize) < from));
-        let pattern = Across::query(&self.query);
+        let pattern = MultilineRegex::query(&self.query);
         let result = pattern.map(|pattern| self.trace.filter(&pattern, from, known, canceled)).unwrap_or_default();
-        UpTo { result, settled: self.trace.settled_lines() }
+        UpTo { result, settled: self.trace.final_lines() }
     }
 }
 
@@ -135,7 +135,7 @@ impl Derive for FindErrors {
 
     fn run(&self, canceled: Canceled<'_>) -> ErrorLines {
         let pattern = if self.warnings { &self.patterns.warnings } else { &self.patterns.errors };
-        let lines = self.trace.troubled(pattern, TROUBLED, canceled);
+        let lines = self.trace.matching_lines(pattern, TROUBLED, canceled);
         ErrorLines { failure: failure(&self.trace, &lines), lines }
     }
 }
@@ -165,11 +165,11 @@ impl Derive for Spill {
     type Output = ();
 
     fn key(&self) -> String {
-        format!("trace put away {}\t{}", self.name, self.trace.turn())
+        format!("trace put away {}\t{}", self.name, self.trace.spill_revision())
     }
 
     fn run(&self, _canceled: Canceled<'_>) {
-        self.trace.put_away(self.keep, spill_file::make);
+        self.trace.spill(self.keep, spill_file::make);
     }
 }
 
@@ -184,11 +184,11 @@ impl Derive for ReadBack {
     type Output = ();
 
     fn key(&self) -> String {
-        format!("trace window {}\t{:?} {}", self.name, self.blocks, self.trace.turn())
+        format!("trace window {}\t{:?} {}", self.name, self.blocks, self.trace.spill_revision())
     }
 
     fn run(&self, _canceled: Canceled<'_>) {
-        self.trace.bring(&self.blocks);
+        self.trace.read_back(&self.blocks);
     }
 }
 
@@ -286,14 +286,14 @@ mod tests {
         // Two computations at the same time do not store a block twice.
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| trace.put_away(1 << 20, spill_file::make));
+                scope.spawn(|| trace.spill(1 << 20, spill_file::make));
             }
         });
-        assert!(trace.trouble().is_none() && !trace.exceeds(1 << 20));
+        assert!(trace.disk_error().is_none() && !trace.exceeds(1 << 20));
         assert_eq!(trace.text(50_000), None, "it is on disk");
-        let away = trace.away(50_000..50_060);
+        let away = trace.spilled_blocks(50_000..50_060);
         assert_eq!(away.len(), 1);
-        trace.bring(&away);
+        trace.read_back(&away);
         assert!(trace.text(50_000).unwrap().starts_with("line 50000 of many"));
         let find = |query: &str| {
             let query = query.to_owned();
@@ -301,7 +301,7 @@ mod tests {
         };
         assert_eq!(find("line 77777 ").matches.first().map(|hit| hit.line), Some(77_777));
         // Reading a lot keeps only a few blocks in memory.
-        trace.bring(&trace.away(0..120_000));
-        assert!(trace.away(0..120_000).len() < 10);
+        trace.read_back(&trace.spilled_blocks(0..120_000));
+        assert!(trace.spilled_blocks(0..120_000).len() < 10);
     }
 }

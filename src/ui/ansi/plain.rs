@@ -1,7 +1,7 @@
 //! Fast extraction of the text of lines that only need their styles removed. These are most lines of most traces, and
 //! this is many times as fast as [`super::parse_line`].
 
-use super::{BYTES, COLUMNS, Escape, TAB, escape, number};
+use super::{Escape, MAX_BYTES, MAX_COLUMNS, TAB, escape, number};
 use crate::ui::text;
 use unicode_width::UnicodeWidthChar;
 
@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthChar;
 /// parsing because its cursor moves back, it contains characters without width, or it is very long.
 pub fn append_text(out: &mut Vec<u8>, raw: &[u8]) -> Option<usize> {
     let start = out.len();
-    let end = copy(out, raw, start).filter(|_| out.len() - start <= COLUMNS);
+    let end = copy(out, raw, start).filter(|_| out.len() - start <= MAX_COLUMNS);
     if end.is_none() {
         out.truncate(start);
     }
@@ -26,7 +26,7 @@ fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
         let len = printable(rest);
         out.extend_from_slice(rest.get(..len)?);
         at += len;
-        if at > BYTES {
+        if at > MAX_BYTES {
             return None;
         }
         let rest = rest.get(len..)?;
@@ -57,7 +57,7 @@ fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
                 ascii = false;
                 let len = rest.iter().position(|b| *b < 0x80).unwrap_or(rest.len());
                 let words = std::str::from_utf8(rest.get(..len)?).ok()?;
-                if words.chars().any(|c| text::hides(c) || !matches!(c.width(), Some(1 | 2))) {
+                if words.chars().any(|c| text::is_invisible(c) || !matches!(c.width(), Some(1 | 2))) {
                     return None;
                 }
                 out.extend_from_slice(words.as_bytes());

@@ -6,13 +6,13 @@ use crate::ui::layers::tests::Noise;
 use crate::ui::theme::Background;
 
 fn shown(line: &str) -> String {
-    parse_line(&mut State::default(), line.as_bytes()).text
+    parse_line(&mut SgrState::default(), line.as_bytes()).text
 }
 
 #[test]
 fn colors_become_roles_of_the_theme() {
     let theme = Theme::for_background(Background::Dark);
-    let mut state = State::default();
+    let mut state = SgrState::default();
     let line = parse_line(&mut state, b"ok \x1b[1;31mbad\x1b[0m \x1b[38;5;200mx\x1b[48;2;1;2;3my\x1b[38:2::9:8:7mz");
     assert_eq!(line.text, "ok bad xyz");
     let layer = line.layer(&theme);
@@ -27,7 +27,7 @@ fn colors_become_roles_of_the_theme() {
 #[test]
 fn without_color_foreign_colors_go_too() {
     let theme = Theme::plain();
-    let line = parse_line(&mut State::default(), b"\x1b[31;48;2;1;2;3ma\x1b[38;5;200mb");
+    let line = parse_line(&mut SgrState::default(), b"\x1b[31;48;2;1;2;3ma\x1b[38;5;200mb");
     assert!(line.layer(&theme).iter().all(|(_, s)| s.fg.is_none() && s.bg.is_none()));
 }
 
@@ -45,28 +45,28 @@ fn the_final_state_of_a_progress_bar_shows() {
 #[test]
 fn an_erasure_costs_what_was_written_and_no_more() {
     for unit in ["x\x1b[2K", "x\x1b[1K", "x\u{301}\x1b[2K", "日\x1b[1K", "\x1b[2K\x1b[1Kx", "\tx\x08\x1b[K\x1b[1K"] {
-        let flood = unit.repeat(BYTES / unit.len());
-        let (line, cost) = cost(|| parse_line(&mut State::default(), flood.as_bytes()));
+        let flood = unit.repeat(MAX_BYTES / unit.len());
+        let (line, cost) = cost(|| parse_line(&mut SgrState::default(), flood.as_bytes()));
         assert!(line.text.trim().chars().count() <= 1, "{unit:?}");
-        assert!(cost.allocated < 200 * BYTES, "{unit:?} allocates {} bytes", cost.allocated);
+        assert!(cost.allocated < 200 * MAX_BYTES, "{unit:?} allocates {} bytes", cost.allocated);
     }
     // Text far to the right of the erased part is not visited.
-    let mut flood = "y".repeat(COLUMNS);
+    let mut flood = "y".repeat(MAX_COLUMNS);
     flood.push_str("\rx");
     flood.push_str(&"\x1b[1K".repeat(40_000));
-    let (line, cost) = cost(|| parse_line(&mut State::default(), flood.as_bytes()));
-    assert_eq!(line.text.len(), COLUMNS);
-    assert!(cost.allocated < 200 * BYTES, "{} bytes", cost.allocated);
+    let (line, cost) = cost(|| parse_line(&mut SgrState::default(), flood.as_bytes()));
+    assert_eq!(line.text.len(), MAX_COLUMNS);
+    assert!(cost.allocated < 200 * MAX_BYTES, "{} bytes", cost.allocated);
 }
 
 #[test]
 fn a_flood_of_looks_is_bounded() {
-    let flood = "\x1b[31mx\x1b[32my".repeat(BYTES / 12);
-    let line = parse_line(&mut State::default(), flood.as_bytes());
-    assert!(line.runs.len() <= RUNS);
-    assert_eq!(line.text.len(), BYTES / 12 * 2);
+    let flood = "\x1b[31mx\x1b[32my".repeat(MAX_BYTES / 12);
+    let line = parse_line(&mut SgrState::default(), flood.as_bytes());
+    assert!(line.runs.len() <= MAX_RUNS);
+    assert_eq!(line.text.len(), MAX_BYTES / 12 * 2);
     let flood = format!("\r{flood}");
-    assert!(parse_line(&mut State::default(), flood.as_bytes()).runs.len() <= RUNS);
+    assert!(parse_line(&mut SgrState::default(), flood.as_bytes()).runs.len() <= MAX_RUNS);
 }
 
 /// Renders a line in the simplest way: every column is a cell, and every erasure a walk over them.
@@ -150,16 +150,16 @@ fn sequences_other_than_looks_are_dropped_whole() {
     assert_eq!(shown("a\x1b[?25lb\x1b[>4;1mc"), "abc");
     assert_eq!(shown("a\u{202e}b\u{9b}31mc"), "a<U+202E>b31mc");
     assert_eq!(shown("a\tb"), "a       b");
-    assert_eq!(parse_line(&mut State::default(), b"a\xffb\xe6\x97").text, "a\u{fffd}b\u{fffd}");
+    assert_eq!(parse_line(&mut SgrState::default(), b"a\xffb\xe6\x97").text, "a\u{fffd}b\u{fffd}");
     assert_eq!(shown("x\x1b]never ends"), "x");
 }
 
 #[test]
 fn a_very_long_line_is_cut_and_says_so() {
-    let long = "x".repeat(COLUMNS + 10);
-    let line = parse_line(&mut State::default(), long.as_bytes());
+    let long = "x".repeat(MAX_COLUMNS + 10);
+    let line = parse_line(&mut SgrState::default(), long.as_bytes());
     assert!(line.cut);
-    assert_eq!(line.text.len(), COLUMNS);
+    assert_eq!(line.text.len(), MAX_COLUMNS);
     let mut huge = "10%\r".repeat(100_000);
     huge.push_str("100%");
     assert_eq!(shown(&huge), "100%");
@@ -187,11 +187,11 @@ fn no_bytes_break_it_and_none_of_them_reach_the_terminal() {
     let mut noise = Noise(42);
     for _ in 0..3000 {
         let bytes = noise.bytes(80, likely);
-        let mut state = State::default();
+        let mut state = SgrState::default();
         let line = parse_line(&mut state, &bytes);
         assert!(line.text.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{bytes:?}");
         assert!(line.runs.iter().all(|r| line.text.get(r.range.clone()).is_some()), "{bytes:?}");
-        let mut quick = State::default();
+        let mut quick = SgrState::default();
         quick.advance(&bytes);
         if !bytes.is_empty() {
             assert_eq!(quick, state, "{bytes:?}");
@@ -202,15 +202,15 @@ fn no_bytes_break_it_and_none_of_them_reach_the_terminal() {
 #[test]
 fn what_breaks_a_sequence_off_goes_with_it() {
     for end in ["\x18", "\x1a"] {
-        let line = parse_line(&mut State::default(), format!("a\x1b[3{end}bc").as_bytes());
+        let line = parse_line(&mut SgrState::default(), format!("a\x1b[3{end}bc").as_bytes());
         assert_eq!(line.text, "abc");
     }
 }
 
 #[test]
 fn a_line_is_cut_behind_the_last_column() {
-    for (columns, is_cut) in [(COLUMNS, false), (COLUMNS + 1, true)] {
-        let line = parse_line(&mut State::default(), "é".repeat(columns).as_bytes());
-        assert_eq!((line.text.chars().count(), line.cut), (COLUMNS, is_cut));
+    for (columns, is_cut) in [(MAX_COLUMNS, false), (MAX_COLUMNS + 1, true)] {
+        let line = parse_line(&mut SgrState::default(), "é".repeat(columns).as_bytes());
+        assert_eq!((line.text.chars().count(), line.cut), (MAX_COLUMNS, is_cut));
     }
 }

@@ -7,9 +7,9 @@ use regex::Regex;
 use std::sync::Arc;
 
 /// The number of bytes at the start of a file used to detect binary data.
-const PROBE: usize = 8 * 1024;
+const PROBE_BYTES: usize = 8 * 1024;
 /// The number of bytes used to guess an encoding.
-const GUESS: usize = 256 * 1024;
+const GUESS_BYTES: usize = 256 * 1024;
 
 /// The content of a file.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub fn is_binary(bytes: &[u8]) -> bool {
     if Encoding::for_bom(bytes).is_some() {
         return false;
     }
-    let probe = bytes.get(..bytes.len().min(PROBE)).unwrap_or_default();
+    let probe = bytes.get(..bytes.len().min(PROBE_BYTES)).unwrap_or_default();
     // Text may contain the characters from bell to carriage return, and escape.
     let odd = probe.iter().filter(|b| matches!(b, ..0x20 | 0x7f) && !matches!(b, 7..=13 | 27)).count();
     memchr::memchr(0, probe).is_some() || odd > 2 + probe.len() / 50
@@ -155,7 +155,7 @@ fn decode(raw: &Bytes) -> (Bytes, &'static str) {
     if std::str::from_utf8(raw).is_ok() {
         return (raw.clone(), "");
     }
-    let probe = raw.get(..raw.len().min(GUESS)).unwrap_or_default();
+    let probe = raw.get(..raw.len().min(GUESS_BYTES)).unwrap_or_default();
     let (mut wrong, mut right) = (0, 0);
     for chunk in probe.utf8_chunks() {
         right += chunk.valid().chars().filter(|c| !c.is_ascii()).count();

@@ -2,7 +2,7 @@
 
 use super::inset::{At, Inset, Side};
 use super::rows::{Base, Rows, Slot};
-use super::styles::PIECE;
+use super::styles::PIECE_LINES;
 use super::{FileDiff, HunkStyles, Moved, pairs};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub enum Layout {
 
 /// The content of a row. Indexes start at 0; lines are indexed within their file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RowContent {
     File {
         file: usize,
     },
@@ -49,14 +49,14 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl RowContent {
     pub fn file(self) -> usize {
         match self {
-            Place::File { file }
-            | Place::Note { file }
-            | Place::Hunk { file, .. }
-            | Place::Line { file, .. }
-            | Place::Inset { file, .. } => file,
+            RowContent::File { file }
+            | RowContent::Note { file }
+            | RowContent::Hunk { file, .. }
+            | RowContent::Line { file, .. }
+            | RowContent::Inset { file, .. } => file,
         }
     }
 }
@@ -81,7 +81,7 @@ pub struct DiffDoc {
     insets: Arc<Vec<Inset>>,
     /// The index of each inset by its key, and the file in which each is placed.
     names: HashMap<String, usize>,
-    homes: Vec<Option<usize>>,
+    inset_files: Vec<Option<usize>>,
     layout: Layout,
     /// The selected side, for rows with a line on both sides.
     side: Side,
@@ -167,24 +167,26 @@ impl DiffDoc {
     }
 
     pub(super) fn is_moved(&self, file: usize, line: usize) -> bool {
-        self.moved.as_ref().is_some_and(|moved| moved.holds(file, line))
+        self.moved.as_ref().is_some_and(|moved| moved.contains(file, line))
     }
 
-    /// Replaces a file by a version with more or other lines. `grown` is the index of a hunk, the number of lines
+    /// Replaces a file by a version with more or other lines. `expanded` is the index of a hunk, the number of lines
     /// appended to the hunk before it, and the number prepended to it. Lines keep their colors until they are
     /// highlighted again.
-    pub fn replace(&mut self, at: usize, file: Arc<FileDiff>, grown: Option<(usize, u32, u32)>) {
-        let (hunk, down, up) = grown.map_or((usize::MAX, 0, 0), |(hunk, down, up)| (hunk, down as usize, up as usize));
+    pub fn replace(&mut self, at: usize, file: Arc<FileDiff>, expanded: Option<(usize, u32, u32)>) {
+        let (hunk, appended, prepended) = expanded
+            .map_or((usize::MAX, 0, 0), |(hunk, appended, prepended)| (hunk, appended as usize, prepended as usize));
         let mut styles = HashMap::new();
         self.styles.retain(|key, value| {
-            if key.0 == at && grown.is_some() && key.2 == 0 && value.lines.len() + up + down < PIECE {
+            if key.0 == at && expanded.is_some() && key.2 == 0 && value.lines.len() + prepended + appended < PIECE_LINES
+            {
                 let (before, after) = match key.1 {
-                    this if this == hunk => (up, 0),
-                    this if this + 1 == hunk => (0, down),
+                    this if this == hunk => (prepended, 0),
+                    this if this + 1 == hunk => (0, appended),
                     _ => (0, 0),
                 };
-                let grown = if before + after > 0 { Arc::new(value.grown(before, after)) } else { value.clone() };
-                styles.insert(*key, grown);
+                let expanded = if before + after > 0 { Arc::new(value.padded(before, after)) } else { value.clone() };
+                styles.insert(*key, expanded);
             }
             key.0 != at
         });
@@ -217,9 +219,9 @@ impl DiffDoc {
         let Some(file) = self.files.get(at).cloned() else { return };
         let mut rows = self.rows_of(at);
         let insets = self.insets.iter().enumerate().filter(|(_, inset)| is_of(&file, inset));
-        self.set_in(&mut rows, at, insets);
-        for home in self.homes.iter_mut().filter(|home| **home == Some(at)) {
-            *home = None;
+        self.place_insets(&mut rows, at, insets);
+        for slot in self.inset_files.iter_mut().filter(|slot| **slot == Some(at)) {
+            *slot = None;
         }
         self.put(at, rows);
     }
@@ -227,8 +229,8 @@ impl DiffDoc {
     /// Stores the rows of a file and records that its insets are placed there.
     fn put(&mut self, at: usize, rows: Rows) {
         for inset in rows.insets() {
-            if let Some(home) = self.homes.get_mut(inset) {
-                *home = Some(at);
+            if let Some(slot) = self.inset_files.get_mut(inset) {
+                *slot = Some(at);
             }
         }
         if let Some(slot) = self.rows.get_mut(at) {
@@ -289,12 +291,12 @@ impl DiffDoc {
         let mut touched: BTreeSet<usize> = (0..self.rows.len()).filter(|at| self.has_insets(*at)).collect();
         self.insets = insets;
         self.names = self.insets.iter().enumerate().map(|(at, inset)| (inset.key.clone(), at)).collect();
-        self.homes = vec![None; self.insets.len()];
+        self.inset_files = vec![None; self.insets.len()];
         let mut by_path: HashMap<&str, Vec<(usize, &Inset)>> = HashMap::new();
         for (index, inset) in self.insets.iter().enumerate() {
             by_path.entry(&inset.path).or_default().push((index, inset));
         }
-        let mut made = Vec::new();
+        let mut changed = Vec::new();
         for (at, file) in self.files.iter().enumerate() {
             let (old, new) = (file.source.old_path.as_str(), file.source.new_path.as_str());
             let mut here = by_path.get(new).cloned().unwrap_or_default();
@@ -306,17 +308,17 @@ impl DiffDoc {
                 continue;
             }
             let mut rows = self.rows_of(at);
-            self.set_in(&mut rows, at, here.into_iter());
-            made.push((at, rows));
+            self.place_insets(&mut rows, at, here.into_iter());
+            changed.push((at, rows));
         }
-        for (at, rows) in made {
+        for (at, rows) in changed {
             self.put(at, rows);
         }
         self.count();
     }
 
     fn has_insets(&self, file: usize) -> bool {
-        self.rows.get(file).is_some_and(|rows| rows.turn_inset(None, true).is_some())
+        self.rows.get(file).is_some_and(|rows| rows.adjacent_inset(None, true).is_some())
     }
 
     /// Returns the insets in the order in which they were set.
@@ -325,22 +327,22 @@ impl DiffDoc {
     }
 
     /// Returns the place of the inset with a key, or `None` if its line is not among the rows.
-    pub fn inset(&self, key: &str) -> Option<Place> {
+    pub fn inset(&self, key: &str) -> Option<RowContent> {
         let inset = *self.names.get(key)?;
-        let file = self.homes.get(inset).copied().flatten()?;
-        Some(Place::Inset { file, inset, row: 0 })
+        let file = self.inset_files.get(inset).copied().flatten()?;
+        Some(RowContent::Inset { file, inset, row: 0 })
     }
 
     /// Returns the content of `row`.
-    pub fn place(&self, row: usize) -> Option<Place> {
+    pub fn content(&self, row: usize) -> Option<RowContent> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         let diff = self.files.get(file)?;
         let slot = self.rows.get(file)?.slot(row - self.starts.get(file)?);
         Some(match slot {
-            Slot::Inset(inset, row) => Place::Inset { file, inset, row },
-            Slot::Base(Base::Heading) => Place::File { file },
-            Slot::Base(Base::Note) => Place::Note { file },
-            Slot::Base(Base::Bar(hunk)) => Place::Hunk { file, hunk },
+            Slot::Inset(inset, row) => RowContent::Inset { file, inset, row },
+            Slot::Base(Base::Heading) => RowContent::File { file },
+            Slot::Base(Base::Note) => RowContent::Note { file },
+            Slot::Base(Base::Bar(hunk)) => RowContent::Hunk { file, hunk },
             Slot::Base(Base::Row(hunk, row)) => {
                 let line = match self.layout {
                     Layout::Unified => diff.hunks.get(hunk)?.lines.start + row,
@@ -349,7 +351,7 @@ impl DiffDoc {
                         if self.side == Side::Old { left.or(right)? } else { right.or(left)? }
                     }
                 };
-                Place::Line { file, hunk, line }
+                RowContent::Line { file, hunk, line }
             }
         })
     }
@@ -363,7 +365,7 @@ impl DiffDoc {
 
     /// Returns the file, the hunk, and the old and the new line in a row. Returns `None` for rows that are not lines,
     /// and in the unified layout.
-    pub(super) fn beside(&self, row: usize) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
+    pub(super) fn side_by_side(&self, row: usize) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         match self.rows.get(file)?.slot(row - self.starts.get(file)?) {
             Slot::Base(Base::Row(hunk, row)) if self.layout == Layout::Split => {
@@ -389,26 +391,26 @@ impl DiffDoc {
     }
 
     /// Returns the row of a place, or the row of its file if it is folded.
-    pub fn row(&self, place: Place) -> Option<usize> {
-        let file = self.files.get(place.file())?;
-        let rows = self.rows.get(place.file())?;
-        let within = match place {
-            Place::File { .. } => 0,
-            Place::Note { .. } => rows.row(Slot::Base(Base::Note)),
-            Place::Hunk { hunk, .. } => rows.hunk(hunk),
-            Place::Line { hunk, line, .. } => {
+    pub fn row(&self, content: RowContent) -> Option<usize> {
+        let file = self.files.get(content.file())?;
+        let rows = self.rows.get(content.file())?;
+        let within = match content {
+            RowContent::File { .. } => 0,
+            RowContent::Note { .. } => rows.row(Slot::Base(Base::Note)),
+            RowContent::Hunk { hunk, .. } => rows.hunk(hunk),
+            RowContent::Line { hunk, line, .. } => {
                 rows.row(Slot::Base(Base::Row(hunk, self.row_in_hunk(file, hunk, line)?)))
             }
-            Place::Inset { inset, row, .. } => rows.row(Slot::Inset(inset, row)),
+            RowContent::Inset { inset, row, .. } => rows.row(Slot::Inset(inset, row)),
         };
-        Some(self.starts.get(place.file())? + within)
+        Some(self.starts.get(content.file())? + within)
     }
 
     /// Returns the row of a line of a file by its number on a side.
     pub fn row_of_line(&self, file: usize, number: u32, side: Side) -> Option<usize> {
         let diff = self.files.get(file)?;
         let line = diff.lines.iter().position(|line| line.number(side) == Some(number))?;
-        self.row(Place::Line { file, hunk: diff.hunk_of(line)?, line })
+        self.row(RowContent::Line { file, hunk: diff.hunk_of(line)?, line })
     }
 
     /// Returns the row of the next file's heading.
@@ -425,12 +427,14 @@ impl DiffDoc {
 
     /// Returns the number of hunks of a file that have lines.
     fn hunks(&self, file: usize) -> usize {
-        self.files.get(file).map_or(0, |file| file.hunks.len() - usize::from(file.hunks.last().is_some_and(|h| h.rest)))
+        self.files
+            .get(file)
+            .map_or(0, |file| file.hunks.len() - usize::from(file.hunks.last().is_some_and(|h| h.is_rest)))
     }
 
     /// Returns the next row at which a hunk starts.
     pub fn next_hunk(&self, row: usize) -> Option<usize> {
-        let file = self.place(row)?.file();
+        let file = self.content(row)?.file();
         (file..self.files.len()).filter(|at| !self.folded.contains(at)).find_map(|at| {
             let (rows, start) = (self.rows.get(at)?, *self.starts.get(at)?);
             let hunks = self.hunks(at);
@@ -441,7 +445,7 @@ impl DiffDoc {
 
     /// Returns the previous row at which a hunk starts.
     pub fn previous_hunk(&self, row: usize) -> Option<usize> {
-        let file = self.place(row)?.file();
+        let file = self.content(row)?.file();
         (0..=file).rev().filter(|at| !self.folded.contains(at)).find_map(|at| {
             let (rows, start) = (self.rows.get(at)?, *self.starts.get(at)?);
             let hunks = self.hunks(at);
@@ -451,25 +455,25 @@ impl DiffDoc {
     }
 
     /// Returns the row at which the next or the previous inset starts.
-    pub fn turn_inset(&self, row: usize, forward: bool) -> Option<usize> {
-        let file = self.place(row)?.file();
-        let turn = |at: usize| {
+    pub fn adjacent_inset(&self, row: usize, forward: bool) -> Option<usize> {
+        let file = self.content(row)?.file();
+        let adjacent = |at: usize| {
             let start = *self.starts.get(at)?;
             let within = (at == file).then(|| row - start);
-            Some(start + self.rows.get(at)?.turn_inset(within, forward)?)
+            Some(start + self.rows.get(at)?.adjacent_inset(within, forward)?)
         };
-        if forward { (file..self.files.len()).find_map(turn) } else { (0..=file).rev().find_map(turn) }
+        if forward { (file..self.files.len()).find_map(adjacent) } else { (0..=file).rev().find_map(adjacent) }
     }
 
     /// Returns the first piece of a hunk among `rows` that is not highlighted, to be requested from a worker.
     pub fn missing(&self, rows: Range<usize>) -> Option<Piece> {
         let lacks = |key: &Piece| self.styles.get(key).is_none_or(|styles| styles.stale);
         rows.take_while(|row| *row < self.len()).find_map(|row| {
-            let Place::Line { file, hunk, line } = self.place(row)? else { return None };
+            let RowContent::Line { file, hunk, line } = self.content(row)? else { return None };
             let start = self.files.get(file)?.hunks.get(hunk)?.lines.start;
-            let other = self.beside(row).and_then(|(_, _, left, right)| left.filter(|_| right.is_some()));
+            let other = self.side_by_side(row).and_then(|(_, _, left, right)| left.filter(|_| right.is_some()));
             let pieces = [Some(line), other].into_iter().flatten();
-            pieces.map(|line| (file, hunk, line.saturating_sub(start) / PIECE)).find(lacks)
+            pieces.map(|line| (file, hunk, line.saturating_sub(start) / PIECE_LINES)).find(lacks)
         })
     }
 
@@ -485,15 +489,15 @@ impl DiffDoc {
         line: usize,
     ) -> Option<&(crate::ui::code::Spans, Vec<Range<u32>>)> {
         let within = line.checked_sub(self.files.get(file)?.hunks.get(hunk)?.lines.start)?;
-        self.styles.get(&(file, hunk, within / PIECE))?.lines.get(within % PIECE)
+        self.styles.get(&(file, hunk, within / PIECE_LINES))?.lines.get(within % PIECE_LINES)
     }
 
     /// Returns the section of a row: the nearest line above it that starts one, or else what the server sent for its
     /// hunk.
     pub fn section(&self, row: usize) -> Option<&str> {
-        let (file, hunk, line) = match self.place(row)? {
-            Place::Line { file, hunk, line } => (file, hunk, Some(line)),
-            Place::Hunk { file, hunk } => (file, hunk, None),
+        let (file, hunk, line) = match self.content(row)? {
+            RowContent::Line { file, hunk, line } => (file, hunk, Some(line)),
+            RowContent::Hunk { file, hunk } => (file, hunk, None),
             _ => return None,
         };
         let diff = self.files.get(file)?;
@@ -507,22 +511,22 @@ impl DiffDoc {
             opens && !ends && text.len() < 500 && text.chars().any(char::is_whitespace)
         };
         let heads = lines.iter().rev().filter(|line| line.new().is_some()).map(|line| diff.text(line));
-        let found = heads.into_iter().find(begins).unwrap_or_else(|| diff.within(hunk));
+        let found = heads.into_iter().find(begins).unwrap_or_else(|| diff.section(hunk));
         Some(found.trim()).filter(|text| !text.is_empty())
     }
 
     /// Returns the text of a row, to which the byte ranges of matches refer.
     pub fn text(&self, row: usize) -> Cow<'_, str> {
-        let Some(place) = self.place(row) else { return Cow::Borrowed("") };
-        let Some(file) = self.files.get(place.file()) else { return Cow::Borrowed("") };
-        match place {
-            Place::File { .. } => Cow::Owned(file.title()),
-            Place::Note { .. } => file.note().unwrap_or_default(),
-            Place::Hunk { hunk, .. } => Cow::Owned(file.bar(hunk)),
-            Place::Line { line, .. } => {
+        let Some(content) = self.content(row) else { return Cow::Borrowed("") };
+        let Some(file) = self.files.get(content.file()) else { return Cow::Borrowed("") };
+        match content {
+            RowContent::File { .. } => Cow::Owned(file.title()),
+            RowContent::Note { .. } => file.note().unwrap_or_default(),
+            RowContent::Hunk { hunk, .. } => Cow::Owned(file.bar(hunk)),
+            RowContent::Line { line, .. } => {
                 Cow::Borrowed(file.lines.get(line).map(|line| file.text(line)).unwrap_or_default())
             }
-            Place::Inset { inset, row, .. } => {
+            RowContent::Inset { inset, row, .. } => {
                 let line = self.insets.get(inset).and_then(|inset| inset.lines.get(row));
                 Cow::Owned(
                     line.map(|line| line.spans.iter().map(|(text, _)| text.as_ref()).collect()).unwrap_or_default(),
@@ -532,7 +536,7 @@ impl DiffDoc {
     }
 
     /// Places insets among the rows of a file. Insets whose line is missing are omitted.
-    fn set_in<'a>(&self, rows: &mut Rows, at: usize, insets: impl Iterator<Item = (usize, &'a Inset)>) {
+    fn place_insets<'a>(&self, rows: &mut Rows, at: usize, insets: impl Iterator<Item = (usize, &'a Inset)>) {
         let insets: Vec<(usize, &Inset)> = insets.collect();
         let Some(file) = self.files.get(at).filter(|_| !insets.is_empty() && !self.folded.contains(&at)) else {
             return rows.set(Vec::new());

@@ -1,6 +1,6 @@
 //! Conversion of the rows of a diff for drawing.
 
-use super::{DiffDoc, FileDiff, Kind, Line, Place, Side};
+use super::{DiffDoc, FileDiff, Kind, Line, RowContent, Side};
 use crate::ui::code;
 use crate::ui::doc::DocLine;
 use crate::ui::glyph;
@@ -19,39 +19,39 @@ pub enum Drawn<'a> {
 }
 
 /// Returns the row at index `row` and its place.
-pub fn row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Place, Drawn<'a>)> {
-    let place = doc.place(row)?;
-    let file = doc.files().get(place.file())?;
-    if let Some((at, hunk, left, right)) = doc.beside(row) {
+pub fn row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(RowContent, Drawn<'a>)> {
+    let content = doc.content(row)?;
+    let file = doc.files().get(content.file())?;
+    if let Some((at, hunk, left, right)) = doc.side_by_side(row) {
         let side =
             |line: Option<usize>, side: Side| line.map(|line| line_at(doc, file, (at, hunk, line), Some(side), theme));
-        return Some((place, Drawn::Sides(side(left, Side::Old), side(right, Side::New))));
+        return Some((content, Drawn::Sides(side(left, Side::Old), side(right, Side::New))));
     }
     let blank = |text: &str| (format!("{text:>0$}  ", doc.digits * 2 + 2), theme.style(Role::Faint));
-    let (line, fixed) = match place {
-        Place::File { file: at } => (heading(file, doc.is_folded(at), theme), true),
-        Place::Note { .. } => {
+    let (line, fixed) = match content {
+        RowContent::File { file: at } => (heading(file, doc.is_folded(at), theme), true),
+        RowContent::Note { .. } => {
             let note = DocLine::new(file.note().unwrap_or_default(), theme.style(Role::Dim));
             (DocLine { gutter: vec![blank("")], ..note }, true)
         }
-        Place::Hunk { hunk, .. } => {
+        RowContent::Hunk { hunk, .. } => {
             let words = file.bar(hunk);
-            let within = file.within(hunk);
-            let head = words.strip_suffix(within).unwrap_or(&words).to_owned();
+            let section = file.section(hunk);
+            let head = words.strip_suffix(section).unwrap_or(&words).to_owned();
             let line = DocLine {
                 gutter: vec![blank("···")],
-                spans: vec![(head.into(), theme.style(Role::Hunk)), (within.into(), theme.style(Role::Dim))],
+                spans: vec![(head.into(), theme.style(Role::Hunk)), (section.into(), theme.style(Role::Dim))],
                 ..DocLine::default()
             };
             (line, true)
         }
-        Place::Line { file: at, hunk, line } => (line_at(doc, file, (at, hunk, line), None, theme), false),
-        Place::Inset { inset, row, .. } => (
+        RowContent::Line { file: at, hunk, line } => (line_at(doc, file, (at, hunk, line), None, theme), false),
+        RowContent::Inset { inset, row, .. } => (
             doc.insets().get(inset).and_then(|inset| inset.lines.get(row)).map(DocLine::borrowed).unwrap_or_default(),
             true,
         ),
     };
-    Some((place, Drawn::Whole { line, fixed }))
+    Some((content, Drawn::Whole { line, fixed }))
 }
 
 /// Converts a line; in the side-by-side layout, only with the number of one side.
@@ -114,7 +114,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
         (source.is_deleted, "deleted"),
         (source.is_renamed, "renamed"),
         (file.malformed, "not a valid diff"),
-        (file.made_here, "compared locally"),
+        (file.is_local, "compared locally"),
     ] {
         if on {
             line.spans.push((format!("  {word}").into(), theme.style(Role::Dim)));

@@ -3,12 +3,12 @@
 use super::FileDiff;
 
 /// The number of changed lines above which a file is folded.
-const MANY: usize = 3000;
+const MAX_CHANGED_LINES: usize = 3000;
 /// The length in bytes of a line above which a file is considered minified.
-const LONG: u32 = 2000;
+const MINIFIED_LINE_BYTES: u32 = 2000;
 
 /// The names of lock files.
-const LOCKS: &[&str] = &[
+const LOCK_FILES: &[&str] = &[
     "Cargo.lock",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -30,7 +30,7 @@ const LOCKS: &[&str] = &[
 ];
 
 /// The suffixes of generated files.
-const ENDINGS: &[&str] = &[
+const GENERATED_SUFFIXES: &[&str] = &[
     ".pb.go",
     ".pb.cc",
     ".pb.h",
@@ -55,20 +55,20 @@ impl FileDiff {
         if self.lines.is_empty() {
             return None;
         }
-        if LOCKS.contains(&name) {
+        if LOCK_FILES.contains(&name) {
             return Some("a lock file");
         }
-        let minified = name.contains(".min.") || self.lines.iter().take(20).any(|line| line.len > LONG);
+        let minified = name.contains(".min.") || self.lines.iter().take(20).any(|line| line.len > MINIFIED_LINE_BYTES);
         if minified {
             return Some("long lines, as of a machine");
         }
-        if self.source.is_generated || ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        if self.source.is_generated || GENERATED_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
             return Some("made by a tool");
         }
         let vendored = ["vendor", "node_modules", "third_party"];
         if path.split('/').any(|folder| vendored.contains(&folder)) {
             return Some("somebody else's");
         }
-        (self.additions + self.deletions > MANY).then_some("many lines")
+        (self.additions + self.deletions > MAX_CHANGED_LINES).then_some("many lines")
     }
 }

@@ -7,14 +7,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Minimum number of letters and digits in a block. Shorter text repeats too often.
-const LETTERS: usize = 24;
+const MIN_LETTERS: usize = 24;
 /// Minimum number of lines in a block.
-const LINES: usize = 2;
+const MIN_LINES: usize = 2;
 /// Maximum number of occurrences of a removed line to examine. A line that was removed in more places does not identify
 /// a block.
-const PLACES: usize = 8;
+const MAX_OCCURRENCES: usize = 8;
 /// Maximum length in bytes of lines to compare.
-const LONG: u32 = 1000;
+const MAX_LINE_BYTES: u32 = 1000;
 
 /// The lines of moved blocks by file, sorted and non-overlapping.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Moved {
 
 impl Moved {
     /// Returns whether a line of a file belongs to a moved block.
-    pub fn holds(&self, file: usize, line: usize) -> bool {
+    pub fn contains(&self, file: usize, line: usize) -> bool {
         let Some(ranges) = self.files.get(&file) else { return false };
         let at = ranges.partition_point(|range| range.end <= line);
         ranges.get(at).is_some_and(|range| range.contains(&line))
@@ -62,18 +62,18 @@ fn key(text: &str) -> u64 {
 
 /// Finds the moved blocks in all files until `canceled` returns true. Runs on a worker thread.
 pub fn moved(files: &[Arc<FileDiff>], canceled: &dyn Fn() -> bool) -> Moved {
-    let mut gone: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
+    let mut removed_lines: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
     for (at, file) in files.iter().enumerate() {
         if canceled() {
             return Moved::default();
         }
-        let removed = file.lines.iter().enumerate().filter(|(_, l)| l.kind == Kind::Removed && l.len <= LONG);
+        let removed = file.lines.iter().enumerate().filter(|(_, l)| l.kind == Kind::Removed && l.len <= MAX_LINE_BYTES);
         for (index, line) in removed {
             let text = body(file, line);
             if letters(text) > 3 {
-                let places = gone.entry(key(text)).or_default();
-                if places.len() <= PLACES {
-                    places.push((at, index));
+                let occurrences = removed_lines.entry(key(text)).or_default();
+                if occurrences.len() <= MAX_OCCURRENCES {
+                    occurrences.push((at, index));
                 }
             }
         }
@@ -86,9 +86,11 @@ pub fn moved(files: &[Arc<FileDiff>], canceled: &dyn Fn() -> bool) -> Moved {
         let mut index = 0;
         while let Some(line) = file.lines.get(index) {
             let mut step = 1;
-            if line.kind == Kind::Added && line.len <= LONG {
-                let places = gone.get(&key(body(file, line))).filter(|places| places.len() <= PLACES);
-                let blocks = places
+            if line.kind == Kind::Added && line.len <= MAX_LINE_BYTES {
+                let occurrences = removed_lines
+                    .get(&key(body(file, line)))
+                    .filter(|occurrences| occurrences.len() <= MAX_OCCURRENCES);
+                let blocks = occurrences
                     .into_iter()
                     .flatten()
                     .filter_map(|(from, start)| Some((run(file, index, files.get(*from)?, *start)?, *from, *start)));
@@ -105,11 +107,11 @@ pub fn moved(files: &[Arc<FileDiff>], canceled: &dyn Fn() -> bool) -> Moved {
     moved
 }
 
-/// Returns the number of equal lines from `came` and from `gone` on, if they are enough for a block.
-fn run(file: &FileDiff, came: usize, old: &FileDiff, gone: usize) -> Option<usize> {
+/// Returns the number of equal lines from `new_start` and from `old_start` on, if they are enough for a block.
+fn run(file: &FileDiff, new_start: usize, old: &FileDiff, old_start: usize) -> Option<usize> {
     let (mut len, mut weight) = (0, 0);
-    let added = file.lines.get(came..)?.iter().take_while(|line| line.kind == Kind::Added);
-    let removed = old.lines.get(gone..)?.iter().take_while(|line| line.kind == Kind::Removed);
+    let added = file.lines.get(new_start..)?.iter().take_while(|line| line.kind == Kind::Added);
+    let removed = old.lines.get(old_start..)?.iter().take_while(|line| line.kind == Kind::Removed);
     for (new, old_line) in added.zip(removed) {
         let text = body(file, new);
         if text != body(old, old_line) {
@@ -118,7 +120,7 @@ fn run(file: &FileDiff, came: usize, old: &FileDiff, gone: usize) -> Option<usiz
         len += 1;
         weight += letters(text);
     }
-    (len >= LINES && weight >= LETTERS).then_some(len)
+    (len >= MIN_LINES && weight >= MIN_LETTERS).then_some(len)
 }
 
 #[cfg(test)]
@@ -138,31 +140,32 @@ mod tests {
         (0..lines).map(|line| format!("{sign}let {name}_{line} = the_value_of({line});")).collect()
     }
 
-    fn held(files: &[Arc<FileDiff>]) -> Vec<usize> {
+    fn moved_lines(files: &[Arc<FileDiff>]) -> Vec<usize> {
         let moved = moved(files, &|| false);
-        (0..files[0].lines.len()).filter(|line| moved.holds(0, *line)).collect()
+        (0..files[0].lines.len()).filter(|line| moved.contains(0, *line)).collect()
     }
 
     #[test]
     fn blocks_that_changed_places_are_both_known() {
         let parts = [block('-', "a", 5), block('-', "b", 5), block('+', "b", 5), block('+', "a", 5)];
-        assert_eq!(held(&[file(&parts.concat())]), (0..20).collect::<Vec<_>>());
+        assert_eq!(moved_lines(&[file(&parts.concat())]), (0..20).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_block_has_a_least_number_of_lines() {
-        let of = |lines| held(&[file(&[block('-', "a", lines), block('+', "a", lines)].concat())]).len();
-        assert_eq!([LINES - 1, LINES].map(of), [0, 2 * LINES]);
+        let of = |lines| moved_lines(&[file(&[block('-', "a", lines), block('+', "a", lines)].concat())]).len();
+        assert_eq!([MIN_LINES - 1, MIN_LINES].map(of), [0, 2 * MIN_LINES]);
     }
 
     #[test]
     fn lines_that_are_too_long_are_not_compared() {
         let of = |length: usize| {
-            let lines: Vec<String> = (0..LINES).map(|line| format!("{line}{}", "x".repeat(length - 1))).collect();
-            let [gone, came] = ['-', '+'].map(|sign| lines.iter().map(move |line| format!("{sign}{line}")).collect());
-            let parts: [Vec<String>; 2] = [gone, came];
-            held(&[file(&parts.concat())]).len()
+            let lines: Vec<String> = (0..MIN_LINES).map(|line| format!("{line}{}", "x".repeat(length - 1))).collect();
+            let [removed, added] =
+                ['-', '+'].map(|sign| lines.iter().map(move |line| format!("{sign}{line}")).collect());
+            let parts: [Vec<String>; 2] = [removed, added];
+            moved_lines(&[file(&parts.concat())]).len()
         };
-        assert_eq!([LONG as usize, LONG as usize + 1].map(of), [2 * LINES, 0]);
+        assert_eq!([MAX_LINE_BYTES as usize, MAX_LINE_BYTES as usize + 1].map(of), [2 * MIN_LINES, 0]);
     }
 }

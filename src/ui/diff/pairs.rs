@@ -6,11 +6,11 @@ use std::ops::Range;
 /// The bit of a side without a line in the row.
 const ABSENT: u32 = 1 << 31;
 /// Maximum number of candidate pairs in a block to compare. Larger blocks are paired in order.
-const PAIRS: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 /// Maximum length in bytes of lines to compare.
-const LOOK: usize = 200;
+const MAX_COMPARED_BYTES: usize = 200;
 /// The minimum similarity of two lines to be treated as one changed line.
-const ALIKE: f32 = 0.4;
+const MIN_SIMILARITY: f32 = 0.4;
 
 /// A row of the side-by-side layout. Each side stores the index of its line plus one, and a side without a line repeats
 /// the number above, marked as absent. Thus numbers never decrease from row to row, and rows can be found by bisection.
@@ -50,7 +50,7 @@ pub fn row_of(pairs: &[Pair], line: usize, removed: bool) -> usize {
 }
 
 /// Pairs the lines of all hunks.
-pub fn lay(file: &mut FileDiff) {
+pub fn pair_hunks(file: &mut FileDiff) {
     let mut pairs = Vec::with_capacity(file.lines.len());
     let mut ranges = Vec::with_capacity(file.hunks.len());
     let mut last = (0, 0);
@@ -78,65 +78,65 @@ type Row = (Option<usize>, Option<usize>);
 
 fn rows(file: &FileDiff, lines: Range<usize>) -> Vec<Row> {
     let mut rows = Vec::with_capacity(lines.len());
-    let (mut gone, mut came): (Vec<usize>, Vec<usize>) = Default::default();
+    let (mut removed, mut added): (Vec<usize>, Vec<usize>) = Default::default();
     let mut before = Kind::Context;
     for at in lines {
         let Some(line) = file.lines.get(at) else { continue };
         match line.kind {
             Kind::Removed => {
-                if !came.is_empty() {
-                    beside(file, &mut gone, &mut came, &mut rows);
+                if !added.is_empty() {
+                    pair_block(file, &mut removed, &mut added, &mut rows);
                 }
-                gone.push(at);
+                removed.push(at);
             }
-            Kind::Added => came.push(at),
+            Kind::Added => added.push(at),
             // The marker belongs to the line before it.
-            Kind::NoNewline if before == Kind::Removed => gone.push(at),
-            Kind::NoNewline if before == Kind::Added => came.push(at),
+            Kind::NoNewline if before == Kind::Removed => removed.push(at),
+            Kind::NoNewline if before == Kind::Added => added.push(at),
             Kind::NoNewline | Kind::Context | Kind::Plain => {
-                beside(file, &mut gone, &mut came, &mut rows);
+                pair_block(file, &mut removed, &mut added, &mut rows);
                 rows.push((Some(at), Some(at)));
             }
         }
         before = line.kind;
     }
-    beside(file, &mut gone, &mut came, &mut rows);
+    pair_block(file, &mut removed, &mut added, &mut rows);
     rows
 }
 
 /// Pairs a block of removed lines with the added lines that follow it.
-fn beside(file: &FileDiff, gone: &mut Vec<usize>, came: &mut Vec<usize>, rows: &mut Vec<Row>) {
-    let small = gone.len() * came.len() <= PAIRS;
-    let matches = if small && gone.len() != came.len() { alike(file, gone, came) } else { Vec::new() };
+fn pair_block(file: &FileDiff, removed: &mut Vec<usize>, added: &mut Vec<usize>, rows: &mut Vec<Row>) {
+    let small = removed.len() * added.len() <= MAX_CANDIDATES;
+    let matches = if small && removed.len() != added.len() { best_pairs(file, removed, added) } else { Vec::new() };
     let mut at = (0, 0);
-    for (left, right) in matches.into_iter().chain([(gone.len(), came.len())]) {
-        let (lefts, rights) = (gone.get(at.0..left).unwrap_or_default(), came.get(at.1..right).unwrap_or_default());
+    for (left, right) in matches.into_iter().chain([(removed.len(), added.len())]) {
+        let (lefts, rights) = (removed.get(at.0..left).unwrap_or_default(), added.get(at.1..right).unwrap_or_default());
         for row in 0..lefts.len().max(rights.len()) {
             rows.push((lefts.get(row).copied(), rights.get(row).copied()));
         }
-        if let (Some(left), Some(right)) = (gone.get(left), came.get(right)) {
+        if let (Some(left), Some(right)) = (removed.get(left), added.get(right)) {
             rows.push((Some(*left), Some(*right)));
         }
         at = (left + 1, right + 1);
     }
-    gone.clear();
-    came.clear();
+    removed.clear();
+    added.clear();
 }
 
 /// Returns the pairs of similar lines, in order, that maximize the total similarity.
-fn alike(file: &FileDiff, gone: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
+fn best_pairs(file: &FileDiff, removed: &[usize], added: &[usize]) -> Vec<(usize, usize)> {
     let text =
         |at: &usize| file.lines.get(*at).filter(|l| l.kind != Kind::NoNewline).map_or("", |l: &Line| file.text(l));
-    let width = came.len() + 1;
-    let mut best = vec![0.0f32; (gone.len() + 1) * width];
-    let mut likeness = vec![0.0f32; gone.len() * came.len()];
-    for (i, left) in gone.iter().enumerate().rev() {
-        for (j, right) in came.iter().enumerate().rev() {
-            let score = ratio(text(left), text(right));
+    let width = added.len() + 1;
+    let mut best = vec![0.0f32; (removed.len() + 1) * width];
+    let mut similarities = vec![0.0f32; removed.len() * added.len()];
+    for (i, left) in removed.iter().enumerate().rev() {
+        for (j, right) in added.iter().enumerate().rev() {
+            let score = similarity(text(left), text(right));
             let get = |i: usize, j: usize| best.get(i * width + j).copied().unwrap_or(0.0);
-            let paired = if score >= ALIKE { score + get(i + 1, j + 1) } else { 0.0 };
+            let paired = if score >= MIN_SIMILARITY { score + get(i + 1, j + 1) } else { 0.0 };
             let value = paired.max(get(i + 1, j)).max(get(i, j + 1));
-            if let Some(slot) = likeness.get_mut(i * came.len() + j) {
+            if let Some(slot) = similarities.get_mut(i * added.len() + j) {
                 *slot = score;
             }
             if let Some(slot) = best.get_mut(i * width + j) {
@@ -147,9 +147,9 @@ fn alike(file: &FileDiff, gone: &[usize], came: &[usize]) -> Vec<(usize, usize)>
     let get = |i: usize, j: usize| best.get(i * width + j).copied().unwrap_or(0.0);
     let (mut i, mut j) = (0, 0);
     let mut out = Vec::new();
-    while i < gone.len() && j < came.len() {
-        let score = likeness.get(i * came.len() + j).copied().unwrap_or(0.0);
-        if score >= ALIKE && get(i, j) <= score + get(i + 1, j + 1) {
+    while i < removed.len() && j < added.len() {
+        let score = similarities.get(i * added.len() + j).copied().unwrap_or(0.0);
+        if score >= MIN_SIMILARITY && get(i, j) <= score + get(i + 1, j + 1) {
             out.push((i, j));
             i += 1;
             j += 1;
@@ -163,10 +163,10 @@ fn alike(file: &FileDiff, gone: &[usize], came: &[usize]) -> Vec<(usize, usize)>
 }
 
 /// Returns the fraction of the longer line that the two lines have in common at both ends.
-fn ratio(left: &str, right: &str) -> f32 {
+fn similarity(left: &str, right: &str) -> f32 {
     let (left, right) = (left.trim().as_bytes(), right.trim().as_bytes());
     let longest = left.len().max(right.len());
-    if longest == 0 || longest > LOOK {
+    if longest == 0 || longest > MAX_COMPARED_BYTES {
         return 0.0;
     }
     let head = left.iter().zip(right).take_while(|(a, b)| a == b).count();

@@ -63,14 +63,14 @@ fn end(file: &mut FileDiff) {
     if context >= CONTEXT && context < file.lines.len() {
         let at = file.lines.len();
         let starts = file.ends(file.hunks.len() - 1).unwrap_or_default();
-        file.hunks.push(Hunk { lines: at..at, starts, rest: true, ..Hunk::default() });
+        file.hunks.push(Hunk { lines: at..at, starts, is_rest: true, ..Hunk::default() });
     }
 }
 
 /// Recomputes the data derived from hunks and lines after they changed.
 pub(super) fn finish(file: &mut FileDiff) {
     measure(file);
-    super::pairs::lay(file);
+    super::pairs::pair_hunks(file);
 }
 
 /// Computes a hash of the paths and the text: FNV-1a over words of eight bytes.
@@ -94,9 +94,9 @@ fn measure(file: &mut FileDiff) {
     for at in 0..file.hunks.len() {
         let ends = file.ends(at);
         let Some(hunk) = file.hunks.get_mut(at) else { continue };
-        let headed = hunk.rest || !hunk.header.is_empty();
+        let headed = hunk.is_rest || !hunk.header.is_empty();
         hunk.hidden = next.and_then(|(next_old, next_new): (u32, u32)| {
-            if hunk.rest {
+            if hunk.is_rest {
                 return length?.checked_add(1)?.checked_sub(next_new);
             }
             let hidden = hunk.starts.1.checked_sub(next_new)?;
@@ -111,7 +111,7 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
     // No line of a hunk can look like this, so a hunk with wrong counts ends here.
     if let Some((next, header)) = hunk_header(line) {
         let (start, end) = (file.lines.len(), range.start + header);
-        let within = end + usize::from(line.get(header..).is_some_and(|rest| rest.starts_with(' ')));
+        let section = end + usize::from(line.get(header..).is_some_and(|rest| rest.starts_with(' ')));
         file.hunks.push(Hunk {
             lines: start..start,
             // For a side without lines, the header gives the number of the line before it.
@@ -120,7 +120,7 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
                 next.new.saturating_add(u32::from(next.new_left == 0)),
             ),
             header: range.start..end,
-            within: within..range.end,
+            section: section..range.end,
             ..Hunk::default()
         });
         file.malformed |= inside;

@@ -24,7 +24,7 @@ pub enum Slot {
 
 /// An inset with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Placed {
+struct PlacedInset {
     /// The row that it is below, counted without insets.
     below: usize,
     inset: usize,
@@ -33,7 +33,7 @@ struct Placed {
     before: usize,
 }
 
-impl Placed {
+impl PlacedInset {
     fn start(&self) -> usize {
         self.below + 1 + self.before
     }
@@ -52,7 +52,7 @@ pub struct Rows {
     bars: Vec<bool>,
     /// The number of rows without insets.
     base: usize,
-    placed: Vec<Placed>,
+    placed: Vec<PlacedInset>,
 }
 
 impl Rows {
@@ -84,14 +84,14 @@ impl Rows {
         self.placed.clear();
         for (base, inset, height) in insets {
             let Some(below) = self.base_row(base) else { continue };
-            self.placed.push(Placed { below, inset, height, before });
+            self.placed.push(PlacedInset { below, inset, height, before });
             before += height;
         }
     }
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
-        self.base + self.placed.last().map_or(0, Placed::end)
+        self.base + self.placed.last().map_or(0, PlacedInset::end)
     }
 
     fn base_row(&self, base: Base) -> Option<usize> {
@@ -110,7 +110,7 @@ impl Rows {
             Slot::Base(base) => {
                 let row = self.base_row(base).unwrap_or(0);
                 let before = self.placed.partition_point(|placed| placed.below < row);
-                row + before.checked_sub(1).and_then(|last| self.placed.get(last)).map_or(0, Placed::end)
+                row + before.checked_sub(1).and_then(|last| self.placed.get(last)).map_or(0, PlacedInset::end)
             }
             Slot::Inset(inset, row) => {
                 let placed = self.placed.iter().find(|placed| placed.inset == inset);
@@ -155,9 +155,9 @@ impl Rows {
     }
 
     /// Returns the start of the next inset below a row, or of the last one above it.
-    pub fn turn_inset(&self, row: Option<usize>, forward: bool) -> Option<usize> {
-        let starts = |placed: &&Placed| placed.height > 0;
-        let mut all = self.placed.iter().filter(starts).map(Placed::start);
+    pub fn adjacent_inset(&self, row: Option<usize>, forward: bool) -> Option<usize> {
+        let starts = |placed: &&PlacedInset| placed.height > 0;
+        let mut all = self.placed.iter().filter(starts).map(PlacedInset::start);
         if forward {
             all.find(|start| row.is_none_or(|row| *start > row))
         } else {

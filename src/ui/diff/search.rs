@@ -1,7 +1,7 @@
 //! Searching the text of all files, at the speed of a scan over their bytes.
 
 use super::FileDiff;
-use crate::ui::search::{self, MATCHES};
+use crate::ui::search::{self, MAX_MATCHES};
 use regex::{Regex, RegexBuilder};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -51,7 +51,7 @@ impl Found {
 
     fn take(&mut self, file: usize, line: Option<usize>, text: &str, pattern: &Regex) -> bool {
         for hit in pattern.find_iter(text).filter(|hit| !hit.is_empty()) {
-            if self.hits.len() == MATCHES {
+            if self.hits.len() == MAX_MATCHES {
                 self.capped = true;
                 return false;
             }

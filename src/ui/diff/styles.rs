@@ -3,13 +3,13 @@
 
 use super::{FileDiff, Kind};
 use crate::ui::code::{Language, Spans, highlight_lines};
-use crate::ui::words;
+use crate::ui::word_diff;
 use std::ops::Range;
 
 /// The number of lines in a piece, which is highlighted at once.
-pub const PIECE: usize = 1024;
+pub const PIECE_LINES: usize = 1024;
 /// The number of lines above a piece that are parsed for its syntax.
-const RUN_UP: usize = 64;
+const LEADING_LINES: usize = 64;
 
 /// The syntax and the changed words of each line in a piece of a hunk.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +21,7 @@ pub struct HunkStyles {
 
 impl HunkStyles {
     /// Returns the same styles with empty entries for lines added before and after.
-    pub(super) fn grown(&self, before: usize, after: usize) -> HunkStyles {
+    pub(super) fn padded(&self, before: usize, after: usize) -> HunkStyles {
         let blank = |lines: usize| std::iter::repeat_n(Default::default(), lines);
         let lines = blank(before).chain(self.lines.iter().cloned()).chain(blank(after)).collect();
         HunkStyles { lines, stale: true }
@@ -34,8 +34,8 @@ type LineStyles = (Spans, Vec<Range<u32>>);
 /// Returns the lines of a piece of a hunk, as indexes into the lines of the file.
 fn piece_of(file: &FileDiff, hunk: usize, piece: usize) -> Range<usize> {
     let Some(hunk) = file.hunks.get(hunk) else { return 0..0 };
-    let start = hunk.lines.start + piece * PIECE;
-    start.min(hunk.lines.end)..hunk.lines.end.min(start + PIECE)
+    let start = hunk.lines.start + piece * PIECE_LINES;
+    start.min(hunk.lines.end)..hunk.lines.end.min(start + PIECE_LINES)
 }
 
 /// Highlights a piece of a hunk, using only the text of the hunk.
@@ -49,7 +49,8 @@ pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles 
     };
     let first = file.lines.first().filter(|line| line.new() == Some(1)).map(|line| file.text(line)).unwrap_or_default();
     if let Some(language) = Language::detect(file.path(), first) {
-        let above = file.hunks.get(hunk).map_or(0, |hunk| range.start.saturating_sub(RUN_UP).max(hunk.lines.start));
+        let above =
+            file.hunks.get(hunk).map_or(0, |hunk| range.start.saturating_sub(LEADING_LINES).max(hunk.lines.start));
         // Context lines get their colors from the new side.
         for side in [Kind::Removed, Kind::Added] {
             let on =
@@ -72,9 +73,9 @@ pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles 
         if old == new || from.kind != Kind::Removed || to.kind != Kind::Added {
             continue;
         }
-        let Some((gone, came)) = words::changed(file.text(from), file.text(to)) else { continue };
-        put(old, &mut |place| place.1.clone_from(&gone));
-        put(new, &mut |place| place.1.clone_from(&came));
+        let Some((removed, added)) = word_diff::changed(file.text(from), file.text(to)) else { continue };
+        put(old, &mut |place| place.1.clone_from(&removed));
+        put(new, &mut |place| place.1.clone_from(&added));
     }
     styles
 }

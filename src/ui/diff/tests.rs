@@ -148,9 +148,9 @@ fn files_and_hunks_are_walked_both_ways() {
     assert_eq!(back, [23, 16, 8, 1]);
     assert_eq!(drawn(&line(&doc, 14, &Theme::plain())).trim(), "Binary file changed. x shows its size");
     for row in 0..doc.len() {
-        assert_eq!(doc.row(doc.place(row).unwrap()), Some(row));
+        assert_eq!(doc.row(doc.content(row).unwrap()), Some(row));
     }
-    assert_eq!(doc.place(doc.len()), None);
+    assert_eq!(doc.content(doc.len()), None);
     assert_eq!(doc.row_of_line(2, 92, Side::New), Some(27));
     assert_eq!(doc.row_of_line(0, 42, Side::Old), Some(4));
 }
@@ -161,7 +161,7 @@ fn a_folded_file_is_its_heading() {
     doc.fold(0, true);
     assert_eq!(doc.next_file(0), Some(1));
     assert_eq!(doc.next_hunk(0), Some(2));
-    assert_eq!(doc.row(Place::Hunk { file: 0, hunk: 1 }), Some(0));
+    assert_eq!(doc.row(RowContent::Hunk { file: 0, hunk: 1 }), Some(0));
     doc.fold(0, false);
     assert_eq!(doc.len(), 26);
 }
@@ -202,13 +202,13 @@ fn insets_stand_below_their_lines() {
     assert_eq!(&texts[4..9], ["41     -     let rows = all();", "gone 0", "gone 1", "again 0", "42     -     gone();"]);
     assert_eq!(texts.last(), Some(&"end 0"));
     for row in 0..doc.len() {
-        assert_eq!(doc.row(doc.place(row).unwrap()), Some(row));
+        assert_eq!(doc.row(doc.content(row).unwrap()), Some(row));
     }
     assert_eq!(doc.inset("hidden"), None);
-    assert_eq!(doc.inset("again"), Some(Place::Inset { file: 0, inset: 2, row: 0 }));
-    let down: Vec<usize> = std::iter::successors(Some(0), |row| doc.turn_inset(*row, true)).skip(1).collect();
+    assert_eq!(doc.inset("again"), Some(RowContent::Inset { file: 0, inset: 2, row: 0 }));
+    let down: Vec<usize> = std::iter::successors(Some(0), |row| doc.adjacent_inset(*row, true)).skip(1).collect();
     assert_eq!(down, [1, 5, 7, 17]);
-    assert_eq!(doc.turn_inset(17, false), Some(7));
+    assert_eq!(doc.adjacent_inset(17, false), Some(7));
     doc.fold(0, true);
     assert_eq!((doc.len(), doc.inset("gone")), (1, None));
     doc.fold(0, false);
@@ -265,7 +265,7 @@ const NEW: &str = "@@ -1,2 +1,4 @@\n fn a() {\n+    one();\n+    let x = two();\
 #[test]
 fn both_sides_stand_beside_each_other() {
     let mut doc = doc(&[NEW]);
-    let place = doc.place(9).unwrap();
+    let place = doc.content(9).unwrap();
     doc.set_layout(Layout::Split);
     assert_eq!(doc.row(place), Some(7));
     let seen = window(&doc, 70, 13, &DocState { cursor_line: false, ..DocState::new() }, false);
@@ -288,7 +288,7 @@ fn both_sides_stand_beside_each_other() {
         ]
     );
     for row in 0..doc.len() {
-        let place = doc.place(row).unwrap();
+        let place = doc.content(row).unwrap();
         assert_eq!(doc.row(place), Some(row), "{place:?}");
     }
     doc.set_side(Side::Old);
@@ -298,12 +298,12 @@ fn both_sides_stand_beside_each_other() {
     assert_eq!((styles.lines[1].1.len(), styles.lines[2].1.len(), styles.lines[3].1.len()), (1, 0, 1));
     // Insets span both sides.
     doc.set_insets(Arc::new(vec![inset("said", At::Line(Side::Old, 11), 2)]));
-    assert_eq!(doc.place(8), Some(Place::Inset { file: 0, inset: 0, row: 0 }));
+    assert_eq!(doc.content(8), Some(RowContent::Inset { file: 0, inset: 0, row: 0 }));
     assert_eq!(doc.row(doc.inset("said").unwrap()), Some(8));
 }
 
 #[test]
-fn a_line_finds_the_one_that_it_was() {
+fn changed_lines_are_paired_by_similarity() {
     let doc = doc(&["@@ -1 +1,3 @@\n-call(first, second);\n+one();\n+two();\n+call(first, second, third);\n"]);
     let pairs: Vec<_> = doc.files()[0].pairs.iter().map(|pair| (pair.left(), pair.right())).collect();
     assert_eq!(pairs, [(None, Some(1)), (None, Some(2)), (Some(0), Some(3))]);
@@ -331,7 +331,7 @@ fn long_lines_go_on_below() {
 }
 
 #[test]
-fn hidden_lines_come_into_sight() {
+fn hidden_lines_can_be_expanded() {
     let old: Vec<String> = (1..=60).map(|n| format!("line {n}")).collect();
     let mut new = old.clone();
     new[19] = "changed".into();
@@ -339,13 +339,13 @@ fn hidden_lines_come_into_sight() {
     let (old, new) = (old.join("\n") + "\n", new.join("\n") + "\n");
     let source = Source { old_path: "src/t.rs".into(), new_path: "src/t.rs".into(), ..Source::default() };
     let (old, new) = (Arc::new(Text::new(old.into_bytes())), Arc::new(Text::new(new.into_bytes())));
-    let file = between(&source, &old, &new);
+    let file = compute(&source, &old, &new);
     assert_eq!((file.hunks.len(), file.additions, file.deletions), (3, 2, 1));
     let mut doc = DiffDoc::new(vec![Arc::new(file.clone())]);
     assert_eq!(rows(&doc).iter().filter(|row| row.contains(" lines")).count(), 2);
     assert!(rows(&doc).last().unwrap().contains("expand to end of file"));
     // Lines from above and from below.
-    let (more, down, up) = file.with(&new, 1, More::Both(3)).unwrap();
+    let (more, down, up) = file.expanded(&new, 1, Expansion::Both(3)).unwrap();
     assert_eq!((down, up), (3, 3));
     doc.insert((0, 0, 0), highlight_hunk(&file, 0, 0));
     doc.replace(0, Arc::new(more.clone()), Some((1, down, up)));
@@ -358,21 +358,21 @@ fn hidden_lines_come_into_sight() {
     assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)), "what came has no colors yet");
     assert_eq!(search(doc.files(), "line 34", &|| false).hits.len(), 1);
     // All lines: the bar disappears, and so does that of the rest of the file.
-    let (more, ..) = more.with(&new, 1, More::All).unwrap();
-    let (more, ..) = more.with(&new, 2, More::All).unwrap();
-    let (more, ..) = more.with(&new, 0, More::All).unwrap();
+    let (more, ..) = more.expanded(&new, 1, Expansion::All).unwrap();
+    let (more, ..) = more.expanded(&new, 2, Expansion::All).unwrap();
+    let (more, ..) = more.expanded(&new, 0, Expansion::All).unwrap();
     let numbers: Vec<u32> = more.lines.iter().filter_map(Line::new).collect();
     assert_eq!(numbers, (1..=61).collect::<Vec<u32>>());
     let all = DiffDoc::new(vec![Arc::new(more)]);
     assert_eq!(all.len(), 1 + 62);
     // A different text is rejected.
-    assert!(file.with(&old, 1, More::All).is_none());
+    assert!(file.expanded(&old, 1, Expansion::All).is_none());
 }
 
 #[test]
 fn white_space_can_be_left_out() {
     let text = "@@ -1,4 +1,4 @@\n if x {\n-  a( );\n-  b();\n+    a();\n+    c();\n }\n@@ -10 +10 @@\n-\tx\n+  x\n@@ -20,0 +21 @@\n+y\n";
-    let file = without_spaces(&file(text));
+    let file = without_whitespace_changes(&file(text));
     let seen: Vec<_> = file.lines.iter().map(|l| (l.kind, l.old(), l.new(), file.text(l))).collect();
     assert_eq!(
         seen,
@@ -386,7 +386,7 @@ fn white_space_can_be_left_out() {
         ]
     );
     assert_eq!((file.additions, file.deletions, file.hunks.len(), file.hunks[1].hidden), (2, 1, 2, Some(16)));
-    let none = without_spaces(&self::file("@@ -1 +1 @@\n-a b\n+ab\n"));
+    let none = without_whitespace_changes(&self::file("@@ -1 +1 @@\n-a b\n+ab\n"));
     assert_eq!(none.note().as_deref(), Some("Only whitespace changed"));
 }
 
@@ -397,8 +397,8 @@ fn blocks_that_moved_are_known() {
     let came: String = block.iter().map(|line| format!("+  {line}\n")).collect();
     let doc = doc(&[&format!("@@ -1,6 +1,1 @@\n a\n{gone}"), &format!("@@ -1,1 +1,7 @@\n b\n+other\n{came}")]);
     let moved = moved(doc.files(), &|| false);
-    assert!(!moved.holds(0, 0) && moved.holds(0, 1) && moved.holds(0, 5));
-    assert!(!moved.holds(1, 1) && moved.holds(1, 2) && moved.holds(1, 6));
+    assert!(!moved.contains(0, 0) && moved.contains(0, 1) && moved.contains(0, 5));
+    assert!(!moved.contains(1, 1) && moved.contains(1, 2) && moved.contains(1, 6));
     let mut doc = doc;
     doc.set_moved(Arc::new(moved));
     let theme = Theme::for_background(Background::Dark);
@@ -406,7 +406,7 @@ fn blocks_that_moved_are_known() {
 }
 
 #[test]
-fn what_nobody_reads_is_folded_with_the_reason() {
+fn generated_files_are_folded_with_a_reason() {
     let lock =
         Source { new_path: "Cargo.lock".into(), old_path: "Cargo.lock".into(), diff: DIFF.into(), ..Source::default() };
     let min = format!("@@ -1 +1 @@\n-{0}\n+{0}b\n", "a".repeat(3000));
@@ -423,12 +423,12 @@ fn pictures_stand_beside_each_other() {
     bmp.resize(54, 0);
     bmp.extend([0, 0, 255, 0]);
     let theme = Theme::for_background(Background::Dark);
-    let DrawnPictures { lines, size, rows } = pictures(None, Some(&bmp), 63, &theme);
+    let ImagePair { lines, size, rows } = draw_image_pair(None, Some(&bmp), 63, &theme);
     assert_eq!((lines.len(), size.0 > 0 && size.1 > 0), (usize::from(rows) + 1, true));
     assert!(lines[0].spans[0].0.ends_with("1 × 1 BMP 58 B"), "{lines:?}");
     assert!(lines.len() > 1);
-    assert!(pictures(Some(b"no picture"), None, 63, &theme).lines.is_empty());
-    assert!(pictures(Some(&bmp), Some(&bmp), 2, &theme).lines.is_empty());
+    assert!(draw_image_pair(Some(b"no picture"), None, 63, &theme).lines.is_empty());
+    assert!(draw_image_pair(Some(&bmp), Some(&bmp), 2, &theme).lines.is_empty());
 }
 
 #[test]
@@ -467,7 +467,7 @@ fn no_text_breaks_it() {
         let mut split = doc.clone();
         split.set_layout(Layout::Split);
         for row in 0..split.len() {
-            assert_eq!(split.row(split.place(row).unwrap()), Some(row));
+            assert_eq!(split.row(split.content(row).unwrap()), Some(row));
         }
         for (width, height) in [(0, 0), (3, 1), (20, 4), (60, 12)] {
             for wrap in [false, true] {
@@ -477,19 +477,19 @@ fn no_text_breaks_it() {
             }
         }
         moved(doc.files(), &|| false);
-        let spaceless: Vec<_> = doc.files().iter().map(|file| Arc::new(without_spaces(file))).collect();
+        let spaceless: Vec<_> = doc.files().iter().map(|file| Arc::new(without_whitespace_changes(file))).collect();
         for file in &spaceless {
             let blob = Arc::new(Text::new(noise.bytes(60, likely)));
             for hunk in 0..file.hunks.len() + 1 {
-                for more in [More::All, More::Both(2), More::Up(1), More::Down(9)] {
-                    file.with(&blob, hunk, more);
+                for more in [Expansion::All, Expansion::Both(2), Expansion::Up(1), Expansion::Down(9)] {
+                    file.expanded(&blob, hunk, more);
                 }
             }
         }
         assert_eq!(rows(&DiffDoc::new(spaceless.clone())).len(), DiffDoc::new(spaceless).len());
         assert_eq!(rows(&doc).len(), doc.len());
         for row in 0..doc.len() {
-            assert_eq!(doc.row(doc.place(row).unwrap()), Some(row));
+            assert_eq!(doc.row(doc.content(row).unwrap()), Some(row));
             let _ = (doc.next_hunk(row), doc.previous_hunk(row), doc.next_file(row), doc.previous_file(row));
         }
     }
@@ -503,8 +503,8 @@ fn hunks_that_stand_where_the_file_has_no_lines_bring_none() {
     {
         let file = parse(Source { new_path: "a".into(), diff: diff.into(), ..Source::default() });
         for hunk in 0..file.hunks.len() {
-            for more in [More::All, More::Both(20), More::Up(20), More::Down(20)] {
-                let lines = file.with(&blob, hunk, more).map_or(0, |(file, ..)| file.lines.len());
+            for more in [Expansion::All, Expansion::Both(20), Expansion::Up(20), Expansion::Down(20)] {
+                let lines = file.expanded(&blob, hunk, more).map_or(0, |(file, ..)| file.lines.len());
                 assert!(lines <= file.lines.len() + 2, "{diff}: {lines}");
             }
         }
@@ -559,7 +559,7 @@ fn the_row_of_the_cursor_and_marked_lines_have_a_color_of_their_own() {
     let marked = colors(true, Some((1, 4..6)));
     let differ: Vec<usize> = (0..26).filter(|row| marked[*row] != here[*row]).collect();
     let rows: Vec<usize> = (0..doc.len())
-        .filter(|row| matches!(doc.place(*row), Some(Place::Line { file: 1, line: 4 | 5, .. })))
+        .filter(|row| matches!(doc.content(*row), Some(RowContent::Line { file: 1, line: 4 | 5, .. })))
         .collect();
     assert_eq!(differ, rows);
 }
@@ -624,9 +624,9 @@ fn what_moved_is_known_until_a_file_is_another_one() {
 #[test]
 fn what_was_held_back_is_no_binary() {
     let of = |collapsed| parse(Source { new_path: "t".into(), collapsed, ..Source::default() });
-    assert!(of(false).is_opaque() && !of(false).is_withheld());
-    assert!(!of(true).is_opaque() && of(true).is_withheld());
-    assert!(!file(NEW).is_opaque());
+    assert!(of(false).may_be_binary() && !of(false).is_withheld());
+    assert!(!of(true).may_be_binary() && of(true).is_withheld());
+    assert!(!file(NEW).may_be_binary());
 }
 
 #[test]
@@ -651,11 +651,11 @@ fn hidden_lines_come_to_the_side_that_is_asked_for() {
     (new[19], new[39]) = ("changed".into(), "changed".into());
     let text = |lines: &[String]| Arc::new(Text::new((lines.join("\n") + "\n").into_bytes()));
     let (old, new) = (text(&old), text(&new));
-    let file = between(&Source { new_path: "t".into(), ..Source::default() }, &old, &new);
-    let come = |hunk, more| file.with(&new, hunk, more).map(|(_, down, up)| (down, up));
+    let file = compute(&Source { new_path: "t".into(), ..Source::default() }, &old, &new);
+    let come = |hunk, more| file.expanded(&new, hunk, more).map(|(_, down, up)| (down, up));
     // Above the first hunk and below the last one, lines can be added only to that hunk.
-    assert_eq!([More::Up(3), More::Down(3), More::Both(3)].map(|more| come(0, more)), [Some((0, 3)); 3]);
-    let between = [More::Up(3), More::Down(3), More::Both(3), More::All].map(|more| come(1, more));
+    assert_eq!([Expansion::Up(3), Expansion::Down(3), Expansion::Both(3)].map(|more| come(0, more)), [Some((0, 3)); 3]);
+    let between = [Expansion::Up(3), Expansion::Down(3), Expansion::Both(3), Expansion::All].map(|more| come(1, more));
     assert_eq!(between, [Some((0, 3)), Some((3, 0)), Some((3, 3)), Some((0, 13))]);
-    assert_eq!([More::Up(3), More::Down(3), More::Both(3)].map(|more| come(2, more)), [Some((3, 0)); 3]);
+    assert_eq!([Expansion::Up(3), Expansion::Down(3), Expansion::Both(3)].map(|more| come(2, more)), [Some((3, 0)); 3]);
 }

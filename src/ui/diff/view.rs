@@ -1,17 +1,17 @@
 //! A scrollable view of a diff: the visible rows, unified or side by side, with long lines cut or wrapped.
 
 use super::draw::{Drawn, row};
-use super::{DiffDoc, Layout, Place, Side};
+use super::{DiffDoc, Layout, RowContent, Side};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::theme::{self, Role, Theme};
-use crate::ui::{glyph, line, spot, table, text};
+use crate::ui::{cursor_hint, glyph, line, table, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::ops::Range;
 
 /// Maximum number of screen rows of a wrapped line. The rest is reached by scrolling horizontally.
-const TALL: usize = 12;
+const MAX_WRAPPED_ROWS: usize = 12;
 
 /// The options for drawing a diff.
 pub struct DiffOptions<'a> {
@@ -20,7 +20,7 @@ pub struct DiffOptions<'a> {
     /// Whether long lines are wrapped.
     pub wrap: bool,
     /// A function that returns the highlighted byte ranges of a line's text, and their styles.
-    pub marks: &'a dyn Fn(Place) -> Vec<(Range<usize>, Style)>,
+    pub marks: &'a dyn Fn(RowContent) -> Vec<(Range<usize>, Style)>,
     /// The marked lines: the index of the file and the range of lines.
     pub marked: Option<(usize, Range<usize>)>,
 }
@@ -72,39 +72,43 @@ impl Columns {
 }
 
 /// Draws the visible rows. Returns the row shown on each line of the area, for mouse clicks.
-pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, look: &DiffOptions) -> Vec<usize> {
+pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, options: &DiffOptions) -> Vec<usize> {
     let area = area.intersection(buf.area);
     let columns = Columns::of(doc, area);
     state.width.set(columns.room(doc.layout()));
     let height = usize::from(area.height);
-    let tall = |at: usize| match row(doc, at, look.theme) {
-        Some((_, drawn)) if look.wrap => drawn_height(&drawn, &columns, state.left).min(height.max(1)),
+    let height_of = |at: usize| match row(doc, at, options.theme) {
+        Some((_, drawn)) if options.wrap => drawn_height(&drawn, &columns, state.left).min(height.max(1)),
         _ => 1,
     };
-    let top = if look.wrap { wrapped_window(state, doc.len(), height, tall) } else { state.window(doc.len(), height) };
+    let top = if options.wrap {
+        wrapped_window(state, doc.len(), height, height_of)
+    } else {
+        state.window(doc.len(), height)
+    };
     let mut shown = Vec::new();
     let mut y = area.y;
     for at in top..doc.len() {
         let Some(room) = area.bottom().checked_sub(y).filter(|room| *room > 0) else { break };
-        let Some((place, drawn)) = row(doc, at, look.theme) else { break };
-        let lines = if look.wrap { drawn_height(&drawn, &columns, state.left) as u16 } else { 1 };
+        let Some((content, drawn)) = row(doc, at, options.theme) else { break };
+        let lines = if options.wrap { drawn_height(&drawn, &columns, state.left) as u16 } else { 1 };
         let lines = lines.clamp(1, room);
         let place_area = Rect { y, height: lines, ..area };
-        draw_row(buf, place_area, &columns, doc, state, look, (at, place, drawn));
+        draw_row(buf, place_area, &columns, doc, state, options, (at, content, drawn));
         shown.extend(std::iter::repeat_n(at, usize::from(lines)));
         y += lines;
     }
-    if look.wrap && !shown.is_empty() {
+    if options.wrap && !shown.is_empty() {
         // Pages are counted in rows of the document.
         state.height.set((shown.last().copied().unwrap_or(top) + 1 - top).max(1));
     }
-    table::thumb(buf, area, look.theme, top, doc.len());
+    table::thumb(buf, area, options.theme, top, doc.len());
     shown
 }
 
 /// Scrolls a viewport of `height` screen lines, in which a row may take several, so that the cursor is visible. Returns
 /// its first row.
-fn wrapped_window(state: &DocState, len: usize, height: usize, tall: impl Fn(usize) -> usize) -> usize {
+fn wrapped_window(state: &DocState, len: usize, height: usize, height_of: impl Fn(usize) -> usize) -> usize {
     let cursor = state.at(len);
     let margin = if height > 14 { 2 } else { 0 };
     let mut top = state.top.get().min(cursor.saturating_sub(margin));
@@ -112,9 +116,9 @@ fn wrapped_window(state: &DocState, len: usize, height: usize, tall: impl Fn(usi
         top = cursor - height;
     }
     let last = (cursor + margin).min(len.saturating_sub(1));
-    let mut used: usize = (top..=last).map(&tall).sum();
+    let mut used: usize = (top..=last).map(&height_of).sum();
     while used > height && top < cursor {
-        used -= tall(top);
+        used -= height_of(top);
         top += 1;
     }
     state.top.set(top);
@@ -142,8 +146,8 @@ fn line_height(line: &DocLine, left: usize, room: usize) -> usize {
         return 1;
     }
     let mut wrap = Wrap::new(room);
-    walk(line, left, |_, _, width| wrap.put(width).is_some_and(|(row, _)| row < TALL));
-    (wrap.row + 1).min(TALL)
+    walk(line, left, |_, _, width| wrap.put(width).is_some_and(|(row, _)| row < MAX_WRAPPED_ROWS));
+    (wrap.row + 1).min(MAX_WRAPPED_ROWS)
 }
 
 /// The positions of the symbols of a wrapped line.
@@ -199,14 +203,14 @@ fn draw_row(
     columns: &Columns,
     doc: &DiffDoc,
     state: &DocState,
-    look: &DiffOptions,
-    (at, place, mut drawn): (usize, Place, Drawn),
+    options: &DiffOptions,
+    (at, content, mut drawn): (usize, RowContent, Drawn),
 ) {
-    let theme = look.theme;
+    let theme = options.theme;
     let here = state.shows_cursor() && at == state.at(doc.len());
     let within = |rect: Rect| Rect { y: area.y, height: area.height, ..rect };
     let gutter = |rect: Rect, gutter: u16| Rect { x: rect.x - gutter.min(rect.x), width: gutter, y: area.y, height: 1 };
-    decorate(doc, look, at, place, &mut drawn);
+    decorate(doc, options, at, content, &mut drawn);
     match &drawn {
         Drawn::Whole { line, .. } => {
             if let Some(fill) = line.fill {
@@ -226,26 +230,26 @@ fn draw_row(
             }
         }
     }
-    let selected = theme.style(if look.focused { Role::Selected } else { Role::SelectedDim });
+    let selected = theme.style(if options.focused { Role::Selected } else { Role::SelectedDim });
     if here {
         buf.set_style(area, selected);
-        if look.focused {
-            spot::select(area.x, area.y);
+        if options.focused {
+            cursor_hint::set_selected(area.x, area.y);
         }
     }
-    let mark = theme.style(if look.focused { Role::Mark } else { Role::Faint });
+    let mark = theme.style(if options.focused { Role::Mark } else { Role::Faint });
     match &drawn {
-        Drawn::Whole { line, .. } if matches!(place, Place::File { .. }) => {
+        Drawn::Whole { line, .. } if matches!(content, RowContent::File { .. }) => {
             // The name of a file starts directly after its marker.
             let used = line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
             let back = columns.gutter.saturating_sub(used);
             let whole = Rect { x: columns.whole.x - back, width: columns.whole.width + back, ..within(columns.whole) };
-            draw_text(buf, whole, look, 0, line);
+            draw_text(buf, whole, options, 0, line);
         }
         Drawn::Whole { line, fixed } => {
             line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
             let left = if *fixed { 0 } else { state.left };
-            draw_text(buf, within(columns.whole), look, left, line);
+            draw_text(buf, within(columns.whole), options, left, line);
         }
         Drawn::Sides(old, new) => {
             let middle = columns.sides[1].x.saturating_sub(columns.side_gutter + 1);
@@ -255,9 +259,9 @@ fn draw_row(
             for (line, side) in [old, new].into_iter().zip(columns.sides) {
                 let Some(line) = line else { continue };
                 line::draw(buf, gutter(side, columns.side_gutter), &line.gutter);
-                draw_text(buf, within(side), look, state.left, line);
+                draw_text(buf, within(side), options, state.left, line);
             }
-            if here && theme::covers(selected) {
+            if here && theme::overrides_colors(selected) {
                 buf.set_style(area, selected);
             }
             let on_old = old.is_some() && (new.is_none() || doc.side() == Side::Old);
@@ -268,7 +272,7 @@ fn draw_row(
             }
         }
     }
-    if here && theme::covers(selected) {
+    if here && theme::overrides_colors(selected) {
         buf.set_style(area, selected);
     }
     if here {
@@ -277,35 +281,35 @@ fn draw_row(
 }
 
 /// Adds highlights and marks to the lines of a row.
-fn decorate(doc: &DiffDoc, look: &DiffOptions, at: usize, place: Place, drawn: &mut Drawn) {
+fn decorate(doc: &DiffDoc, options: &DiffOptions, at: usize, content: RowContent, drawn: &mut Drawn) {
     let is_marked = |file: usize, line: usize| {
-        look.marked.as_ref().is_some_and(|(in_file, lines)| *in_file == file && lines.contains(&line))
+        options.marked.as_ref().is_some_and(|(in_file, lines)| *in_file == file && lines.contains(&line))
     };
-    let tint = look.theme.style(Role::Marked);
-    let lay = |line: &mut DocLine, place: Place| {
-        line.marks = (look.marks)(place);
-        if let Place::Line { file, line: index, .. } = place
+    let tint = options.theme.style(Role::Marked);
+    let decorate_line = |line: &mut DocLine, content: RowContent| {
+        line.marks = (options.marks)(content);
+        if let RowContent::Line { file, line: index, .. } = content
             && is_marked(file, index)
         {
             line.fill = Some(line.fill.unwrap_or_default().patch(tint));
         }
     };
     match drawn {
-        Drawn::Whole { line, .. } => lay(line, place),
+        Drawn::Whole { line, .. } => decorate_line(line, content),
         Drawn::Sides(old, new) => {
-            let Some((file, hunk, left, right)) = doc.beside(at) else { return };
+            let Some((file, hunk, left, right)) = doc.side_by_side(at) else { return };
             for (line, index) in [(old, left), (new, right)] {
                 if let (Some(line), Some(index)) = (line, index) {
-                    lay(line, Place::Line { file, hunk, line: index });
+                    decorate_line(line, RowContent::Line { file, hunk, line: index });
                 }
             }
         }
     }
 }
 
-fn draw_text(buf: &mut Buffer, area: Rect, look: &DiffOptions, left: usize, line: &DocLine) {
-    if area.height <= 1 && !look.wrap {
-        return doc::text_line(buf, area, look.theme, left, false, line);
+fn draw_text(buf: &mut Buffer, area: Rect, options: &DiffOptions, left: usize, line: &DocLine) {
+    if area.height <= 1 && !options.wrap {
+        return doc::text_line(buf, area, options.theme, left, false, line);
     }
     let mut wrap = Wrap::new(usize::from(area.width));
     let mut cut = false;
@@ -321,6 +325,6 @@ fn draw_text(buf: &mut Buffer, area: Rect, look: &DiffOptions, left: usize, line
         true
     });
     if cut && !area.is_empty() {
-        line::set(buf, area.right() - 1, area.bottom() - 1, glyph::cut(), 1, look.theme.style(Role::Faint));
+        line::set(buf, area.right() - 1, area.bottom() - 1, glyph::cut(), 1, options.theme.style(Role::Faint));
     }
 }

@@ -1,7 +1,7 @@
 //! Documents with wrapped lines. Only the visible lines are measured.
 
-use super::{DocLine, DocState, Row, Spot, row_line};
-use crate::ui::spot;
+use super::{DocLine, DocState, Row, WalkStart, row_line};
+use crate::ui::cursor_hint;
 use crate::ui::table;
 use crate::ui::text;
 use crate::ui::theme::Theme;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Maximum length in bytes of a line that is wrapped at character boundaries. Longer lines are wrapped at fixed
 /// columns, which requires no walk over all of the line.
-const EXACT: usize = 32 * 1024;
+const MAX_EXACT_BYTES: usize = 32 * 1024;
 
 /// The scroll position within wrapped lines, in addition to [`DocState`].
 #[derive(Clone, Debug, Default)]
@@ -26,11 +26,11 @@ pub struct Wrapping {
     /// The measured widths of long lines, by line number and size in bytes.
     measured: RefCell<VecDeque<((usize, usize), usize)>>,
     /// The start of the first visible row, by line number and size in bytes, so that the next frame can resume there.
-    near: Cell<((usize, usize), Spot)>,
+    resume_at: Cell<((usize, usize), WalkStart)>,
 }
 
 /// The number of long lines whose width is cached, more than fit on a screen.
-const MEASURED: usize = 128;
+const MAX_MEASURED_LINES: usize = 128;
 
 impl Wrapping {
     /// Scrolls by rows within a line that is taller than the viewport. Returns whether it did.
@@ -62,7 +62,7 @@ impl Wrapping {
         }
         let columns = line.spans.iter().map(|(span, _)| text::width(span)).sum();
         measured.push_back((key, columns));
-        let excess = measured.len().saturating_sub(MEASURED);
+        let excess = measured.len().saturating_sub(MAX_MEASURED_LINES);
         measured.drain(..excess);
         columns
     }
@@ -89,7 +89,7 @@ impl RowStarts {
         if bytes <= width && line.spans.iter().all(|(span, _)| span.is_ascii() && !span.contains('\t')) {
             return RowStarts::At(vec![0]);
         }
-        if bytes > EXACT {
+        if bytes > MAX_EXACT_BYTES {
             return RowStarts::Every(width, wrapping.columns(line, (index, bytes)).div_ceil(width).max(1));
         }
         let mut starts = vec![0];
@@ -143,7 +143,7 @@ pub(super) fn draw<'a>(
     let cursor = state.at(len);
     let (top, skip) = window(state.top.get().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
     state.top.set(top);
-    let mut in_sight = Vec::with_capacity(height);
+    let mut visible = Vec::with_capacity(height);
     let (mut index, mut from, mut y) = (top, skip, area.y);
     while index < len && y < area.bottom() {
         let built = line(index);
@@ -158,28 +158,28 @@ pub(super) fn draw<'a>(
         }
         // A row starts at the end of the one above; the first visible row possibly where it started in the last frame.
         let key = (index, bytes_of(&built));
-        let (known, near) = wrapping.near.get();
-        let is_near = known == key && key.1 > EXACT && near.column <= breaks.start(from);
-        let mut spot = if is_near { near } else { Spot::default() };
+        let (known, resume_at) = wrapping.resume_at.get();
+        let can_resume = known == key && key.1 > MAX_EXACT_BYTES && resume_at.column <= breaks.start(from);
+        let mut start = if can_resume { resume_at } else { WalkStart::default() };
         for row in from..from + shown {
             let place = Row {
                 area: Rect { y, height: 1, ..area },
                 gutter: gutter_width,
                 left: breaks.start(row),
                 right: (row + 1 < breaks.len()).then(|| breaks.start(row + 1)),
-                here: state.shows_cursor() && index == cursor,
+                has_cursor: state.shows_cursor() && index == cursor,
                 first: row == 0,
                 wrapped: true,
             };
-            if place.here && focused && row == from {
-                spot::select(area.x, y);
+            if place.has_cursor && focused && row == from {
+                cursor_hint::set_selected(area.x, y);
             }
-            let (begin, end) = row_line(buf, theme, focused, &place, &built, spot);
+            let (begin, end) = row_line(buf, theme, focused, &place, &built, start);
             if index == top && row == from {
-                wrapping.near.set((key, begin));
+                wrapping.resume_at.set((key, begin));
             }
-            spot = end;
-            in_sight.push(index);
+            start = end;
+            visible.push(index);
             y += 1;
         }
         (index, from) = (index + 1, 0);
@@ -187,7 +187,7 @@ pub(super) fn draw<'a>(
     // Paging moves by whole visible lines.
     state.height.set((index - top).max(1));
     state.width.set(width);
-    *wrapping.rows.borrow_mut() = in_sight;
+    *wrapping.rows.borrow_mut() = visible;
     table::thumb(buf, area, theme, top, len);
 }
 
@@ -300,8 +300,8 @@ mod tests {
             state.move_by(1, 1);
         }
         let deep = screen(14, 4, &state, &lines);
-        let (at, spot) = state.wrapping.near.get();
-        assert_eq!((at, spot.column), ((0, long.len()), 10 * 20_000));
+        let (at, start) = state.wrapping.resume_at.get();
+        assert_eq!((at, start.column), ((0, long.len()), 10 * 20_000));
         assert_eq!(screen(14, 4, &state, &lines), deep);
     }
 

@@ -51,7 +51,7 @@ pub fn encode(pixels: &RgbaImage) -> String {
 /// Returns the palette index of a pixel, or `None` if the background shows through.
 fn color(pixels: &RgbaImage, x: u32, y: u32) -> Option<u32> {
     let [r, g, b, alpha] = pixels.get_pixel_checked(x, y)?.0;
-    if alpha < super::OPAQUE {
+    if alpha < super::MIN_OPAQUE_ALPHA {
         return None;
     }
     let threshold = PATTERN.get(y as usize % 4).and_then(|row| row.get(x as usize % 4)).copied().unwrap_or(0);

@@ -9,10 +9,10 @@ use ratatui::style::{Modifier, Style};
 /// The number of columns between two cells.
 const GAP: usize = 3;
 /// Minimum width of a cell, if there is room.
-const LEAST: usize = 3;
+const MIN_CELL_WIDTH: usize = 3;
 
 /// Maximum number of cells kept of a row, more than any screen shows.
-const CELLS: usize = 256;
+const MAX_CELLS: usize = 256;
 
 /// A table during parsing.
 pub struct Table {
@@ -39,7 +39,7 @@ impl Table {
             text => text,
         };
         let pieces: Vec<Piece> = pieces.into_iter().map(blank).collect();
-        if let Some(row) = self.rows.last_mut().filter(|row| row.len() < CELLS) {
+        if let Some(row) = self.rows.last_mut().filter(|row| row.len() < MAX_CELLS) {
             row.push(lines(&pieces, usize::MAX).into_iter().next().unwrap_or_default());
         }
     }
@@ -48,7 +48,7 @@ impl Table {
     pub fn lines(self, width: usize, theme: &Theme) -> impl Iterator<Item = Vec<Word>> {
         let rule = theme.style(Role::Faint);
         let plain = |text: String, style: Style| Word { text, style, link: None };
-        let count = self.alignments.len().min((width + GAP) / (LEAST + GAP)).max(1);
+        let count = self.alignments.len().min((width + GAP) / (MIN_CELL_WIDTH + GAP)).max(1);
         let widths = widths(&self.rows, count, width.saturating_sub(GAP * (count - 1)));
         let alignments = self.alignments;
         self.rows.into_iter().enumerate().flat_map(move |(number, row)| {
@@ -75,8 +75,8 @@ impl Table {
                 }
             }
             let parts = || widths.iter().map(|columns| glyph::rule().repeat(*columns)).collect::<Vec<_>>();
-            let cross = if glyph::ascii() { "-+-" } else { "─┼─" };
-            let below = (number == 0 && !glyph::words()).then(|| vec![plain(parts().join(cross), rule)]);
+            let cross = if glyph::is_ascii() { "-+-" } else { "─┼─" };
+            let below = (number == 0 && !glyph::is_accessible()).then(|| vec![plain(parts().join(cross), rule)]);
             std::iter::once(line).chain(below)
         })
     }
@@ -86,9 +86,9 @@ impl Table {
 fn widths(rows: &[Vec<Vec<Word>>], count: usize, room: usize) -> Vec<usize> {
     let mut needed = vec![1; count];
     for row in rows {
-        for (cell, most) in row.iter().zip(needed.iter_mut()) {
+        for (cell, widest) in row.iter().zip(needed.iter_mut()) {
             let width: usize = cell.iter().map(|word| text::width_up_to(&word.text, room + 1)).sum();
-            *most = (*most).max(width.min(room.max(1)));
+            *widest = (*widest).max(width.min(room.max(1)));
         }
     }
     let total = |limit: usize| needed.iter().map(|width| (*width).min(limit)).sum::<usize>();

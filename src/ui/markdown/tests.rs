@@ -194,7 +194,7 @@ fn what_is_rendered_is_linear_in_the_text() {
             // The parser pads short rows of tables, up to a maximum number of cells.
             let spare = if name.starts_with("a table") { 64 << 20 } else { 0 };
             let parts: usize = rendered.lines.iter().map(|line| 1 + line.spans.len()).sum();
-            assert!(parts <= 2 * text.len() + 2 * FEW_PARTS, "{name}: {parts} parts of {} bytes", text.len());
+            assert!(parts <= 2 * text.len() + 2 * MIN_BUDGET, "{name}: {parts} parts of {} bytes", text.len());
             assert!(cost.peak < 400 * text.len() + spare, "{name}: {} bytes held for {}", cost.peak, text.len());
             assert!(
                 cost.allocated < 2500 * text.len() + 4 * spare,

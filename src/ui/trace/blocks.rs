@@ -1,17 +1,17 @@
 //! The lines of a trace, in blocks of about a megabyte. Blocks that do not fit into memory are spilled to a store
 //! provided by the runtime. Their line counts stay here, and viewed blocks are read back for a while.
 
-use crate::ui::ansi::{Line, State};
+use crate::ui::ansi::{Line, SgrState};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The number of spilled blocks kept in memory after reading, enough for a screen and its surroundings.
-const NEAR: usize = 16;
+const MAX_RECENTLY_READ: usize = 16;
 
 /// The number of long lines whose parsed form is cached, more than fit on a screen.
-const PARSED: usize = 128;
+const MAX_PARSED_LINES: usize = 128;
 
 /// A store for bytes that do not fit into memory. Only worker threads use it.
 pub trait SpillStore: Send + Sync {
@@ -41,7 +41,7 @@ pub struct Block {
     /// The offset in `bytes` at which each line starts.
     pub starts: Vec<u32>,
     /// The saved styles at the start of some lines (numbered within the block), including the first.
-    pub looks: Vec<(u32, State)>,
+    pub styles: Vec<(u32, SgrState)>,
 }
 
 impl Block {
@@ -62,45 +62,45 @@ pub struct Slot {
     /// The number of the first line.
     pub first: usize,
     len: usize,
-    place: Mutex<Place>,
+    location: Mutex<BlockLocation>,
 }
 
 #[derive(Debug)]
-enum Place {
-    Held(Arc<Block>),
+enum BlockLocation {
+    InMemory(Arc<Block>),
     /// A spilled block: the offset of its bytes, and the offset and length of its packed line starts.
-    Away {
+    Spilled {
         at: u64,
         index: (u64, usize),
-        looks: Box<[(u32, State)]>,
-        near: Option<Arc<Block>>,
+        styles: Box<[(u32, SgrState)]>,
+        recently_read: Option<Arc<Block>>,
     },
 }
 
 /// The number of bytes above the memory limit that may wait to be spilled. Beyond it, reading more output should pause.
-const WAITING: u64 = 16 << 20;
+const MAX_WAITING_BYTES: u64 = 16 << 20;
 
 /// The state shared by copies of a trace: the spill store and the blocks read back from it.
 #[derive(Default)]
 pub struct SharedBlocks {
     /// The number of bytes that may stay in memory, set when blocks are first spilled.
     keep: OnceLock<u64>,
-    shelf: OnceLock<Box<dyn SpillStore>>,
+    store: OnceLock<Box<dyn SpillStore>>,
     /// The number of bytes of closed blocks in memory.
-    held: AtomicU64,
-    near: Mutex<VecDeque<Arc<Slot>>>,
+    bytes_in_memory: AtomicU64,
+    recently_read: Mutex<VecDeque<Arc<Slot>>>,
     /// Locked while blocks are spilled.
-    putting: Mutex<()>,
+    spilling: Mutex<()>,
     /// A counter of spilling and reading back, which tells viewers to update.
-    turns: AtomicU64,
-    trouble: Mutex<Option<String>>,
+    revision: AtomicU64,
+    disk_error: Mutex<Option<String>>,
     /// The parsed long lines by line number and length, least recently used first.
     parsed: Mutex<VecDeque<((usize, usize), Line)>>,
 }
 
 impl std::fmt::Debug for SharedBlocks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Stock({} bytes held)", self.held())
+        write!(f, "Stock({} bytes held)", self.bytes_in_memory())
     }
 }
 
@@ -110,51 +110,51 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Slot {
     /// Registers a full block.
-    pub fn new(block: Arc<Block>, stock: &SharedBlocks) -> Slot {
-        stock.held.fetch_add(block.bytes.len() as u64, Ordering::Relaxed);
-        Slot { first: block.first, len: block.bytes.len(), place: Mutex::new(Place::Held(block)) }
+    pub fn new(block: Arc<Block>, shared: &SharedBlocks) -> Slot {
+        shared.bytes_in_memory.fetch_add(block.bytes.len() as u64, Ordering::Relaxed);
+        Slot { first: block.first, len: block.bytes.len(), location: Mutex::new(BlockLocation::InMemory(block)) }
     }
 
     /// Returns the block if it is in memory.
-    pub fn at_hand(&self) -> Option<Arc<Block>> {
-        match &*lock(&self.place) {
-            Place::Held(block) => Some(block.clone()),
-            Place::Away { near, .. } => near.clone(),
+    pub fn in_memory(&self) -> Option<Arc<Block>> {
+        match &*lock(&self.location) {
+            BlockLocation::InMemory(block) => Some(block.clone()),
+            BlockLocation::Spilled { recently_read, .. } => recently_read.clone(),
         }
     }
 
     /// Returns the block from memory or from the store. Runs on a worker thread.
-    pub fn read(&self, stock: &SharedBlocks) -> Option<Arc<Block>> {
-        let (at, index, looks) = match &*lock(&self.place) {
-            Place::Held(block) => return Some(block.clone()),
-            Place::Away { near: Some(block), .. } => return Some(block.clone()),
-            Place::Away { at, index, looks, .. } => (*at, *index, looks.to_vec()),
+    pub fn read(&self, shared: &SharedBlocks) -> Option<Arc<Block>> {
+        let (at, index, styles) = match &*lock(&self.location) {
+            BlockLocation::InMemory(block) => return Some(block.clone()),
+            BlockLocation::Spilled { recently_read: Some(block), .. } => return Some(block.clone()),
+            BlockLocation::Spilled { at, index, styles, .. } => (*at, *index, styles.to_vec()),
         };
-        let shelf = stock.shelf.get()?;
-        let read = shelf.get(at, self.len).and_then(|bytes| Ok((bytes, unpack(&shelf.get(index.0, index.1)?))));
+        let store = shared.store.get()?;
+        let read = store.get(at, self.len).and_then(|bytes| Ok((bytes, unpack(&store.get(index.0, index.1)?))));
         match read {
-            Ok((bytes, starts)) => Some(Arc::new(Block { first: self.first, bytes, starts, looks })),
+            Ok((bytes, starts)) => Some(Arc::new(Block { first: self.first, bytes, starts, styles })),
             Err(error) => {
-                *lock(&stock.trouble) = Some(format!("cannot read back a part of the trace: {error}"));
+                *lock(&shared.disk_error) = Some(format!("cannot read back a part of the trace: {error}"));
                 None
             }
         }
     }
 
-    fn put_away(&self, stock: &SharedBlocks, shelf: &dyn SpillStore) -> io::Result<()> {
+    fn spill(&self, shared: &SharedBlocks, store: &dyn SpillStore) -> io::Result<()> {
         // The lock is not held during disk access, because drawing may need the block.
-        let block = match &*lock(&self.place) {
-            Place::Held(block) => block.clone(),
-            Place::Away { .. } => return Ok(()),
+        let block = match &*lock(&self.location) {
+            BlockLocation::InMemory(block) => block.clone(),
+            BlockLocation::Spilled { .. } => return Ok(()),
         };
-        let at = shelf.put(&block.bytes)?;
+        let at = store.put(&block.bytes)?;
         let packed = pack(&block.starts);
-        let index = (shelf.put(&packed)?, packed.len());
-        let looks = block.looks.clone().into_boxed_slice();
-        let mut place = lock(&self.place);
-        if matches!(*place, Place::Held(_)) {
-            *place = Place::Away { at, index, looks, near: None };
-            stock.held.fetch_sub(self.len as u64, Ordering::Relaxed);
+        let index = (store.put(&packed)?, packed.len());
+        let styles = block.styles.clone().into_boxed_slice();
+        let mut location = lock(&self.location);
+        if matches!(*location, BlockLocation::InMemory(_)) {
+            *location = BlockLocation::Spilled { at, index, styles, recently_read: None };
+            shared.bytes_in_memory.fetch_sub(self.len as u64, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -162,14 +162,15 @@ impl Slot {
 
 impl SharedBlocks {
     /// Returns the number of bytes of closed blocks in memory.
-    pub fn held(&self) -> u64 {
-        self.held.load(Ordering::Relaxed)
+    pub fn bytes_in_memory(&self) -> u64 {
+        self.bytes_in_memory.load(Ordering::Relaxed)
     }
 
     /// Returns whether output arrives faster than it is spilled. After an error it returns false, since everything
     /// stays in memory then.
     pub fn is_full(&self) -> bool {
-        self.keep.get().is_some_and(|keep| self.held() > keep.saturating_add(WAITING)) && lock(&self.trouble).is_none()
+        self.keep.get().is_some_and(|keep| self.bytes_in_memory() > keep.saturating_add(MAX_WAITING_BYTES))
+            && lock(&self.disk_error).is_none()
     }
 
     /// Returns a parsed long line, calling `parse` unless it is cached.
@@ -179,63 +180,63 @@ impl SharedBlocks {
         let entry = known.unwrap_or_else(|| (key, parse()));
         let line = entry.1.clone();
         parsed.push_back(entry);
-        let excess = parsed.len().saturating_sub(PARSED);
+        let excess = parsed.len().saturating_sub(MAX_PARSED_LINES);
         parsed.drain(..excess);
         line
     }
 
     /// Returns a number that changes whenever blocks are spilled or read back.
-    pub fn turn(&self) -> u64 {
-        self.turns.load(Ordering::Relaxed)
+    pub fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Relaxed)
     }
 
     /// Returns the last error of the store.
-    pub fn trouble(&self) -> Option<String> {
-        lock(&self.trouble).clone()
+    pub fn disk_error(&self) -> Option<String> {
+        lock(&self.disk_error).clone()
     }
 
     /// Spills the oldest of `slots` until at most `keep` bytes are in memory. Runs on a worker thread.
-    pub fn put_away(&self, slots: &[Arc<Slot>], keep: u64, make: OpenSpillStore) {
+    pub fn spill(&self, slots: &[Arc<Slot>], keep: u64, open: OpenSpillStore) {
         self.keep.get_or_init(|| keep);
-        let _alone = lock(&self.putting);
+        let _guard = lock(&self.spilling);
         let put = || -> io::Result<()> {
-            let shelf = match self.shelf.get() {
-                Some(shelf) => shelf,
+            let store = match self.store.get() {
+                Some(store) => store,
                 None => {
-                    let made = make()?;
-                    self.shelf.get_or_init(|| made)
+                    let opened = open()?;
+                    self.store.get_or_init(|| opened)
                 }
             };
-            for slot in slots.iter().take_while(|_| self.held() > keep) {
-                slot.put_away(self, shelf.as_ref())?;
+            for slot in slots.iter().take_while(|_| self.bytes_in_memory() > keep) {
+                slot.spill(self, store.as_ref())?;
             }
             Ok(())
         };
         if let Err(error) = put() {
-            *lock(&self.trouble) =
+            *lock(&self.disk_error) =
                 Some(format!("the trace stays in memory, because writing it to disk failed: {error}"));
         }
-        self.turns.fetch_add(1, Ordering::Relaxed);
+        self.revision.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Reads blocks back into memory for a while. Runs on a worker thread.
-    pub fn bring(&self, slots: impl Iterator<Item = Arc<Slot>>) {
+    pub fn read_back(&self, slots: impl Iterator<Item = Arc<Slot>>) {
         for slot in slots {
             let Some(block) = slot.read(self) else { continue };
-            if let Place::Away { near, .. } = &mut *lock(&slot.place) {
-                *near = Some(block);
+            if let BlockLocation::Spilled { recently_read, .. } = &mut *lock(&slot.location) {
+                *recently_read = Some(block);
             }
-            let mut all = lock(&self.near);
+            let mut all = lock(&self.recently_read);
             all.retain(|known| !Arc::ptr_eq(known, &slot));
             all.push_back(slot);
-            while all.len() > NEAR {
+            while all.len() > MAX_RECENTLY_READ {
                 let Some(oldest) = all.pop_front() else { break };
-                if let Place::Away { near, .. } = &mut *lock(&oldest.place) {
-                    *near = None;
+                if let BlockLocation::Spilled { recently_read, .. } = &mut *lock(&oldest.location) {
+                    *recently_read = None;
                 }
             }
         }
-        self.turns.fetch_add(1, Ordering::Relaxed);
+        self.revision.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -17,7 +17,7 @@ struct HiddenLines {
 #[derive(Clone, Debug, Default)]
 pub struct Folds {
     /// The heading lines of sections that the user toggled from the runner's default.
-    turned: BTreeSet<usize>,
+    toggled: BTreeSet<usize>,
     hidden: Vec<HiddenLines>,
     revision: Option<u64>,
 }
@@ -25,7 +25,7 @@ pub struct Folds {
 impl Folds {
     /// Returns whether `section` is folded, so that only its heading is shown.
     pub fn is_folded(&self, section: &Section) -> bool {
-        section.collapsed != self.turned.contains(&section.line)
+        section.collapsed != self.toggled.contains(&section.line)
     }
 
     /// Updates the folds if the trace's sections changed.
@@ -38,8 +38,8 @@ impl Folds {
     /// Folds or unfolds the innermost section around `line`. Returns its heading line.
     pub fn toggle(&mut self, trace: &Trace, line: usize) -> Option<usize> {
         let section = innermost(trace, line)?;
-        if !self.turned.remove(&section.line) {
-            self.turned.insert(section.line);
+        if !self.toggled.remove(&section.line) {
+            self.toggled.insert(section.line);
         }
         self.rebuild(trace);
         Some(section.line)
@@ -47,15 +47,15 @@ impl Folds {
 
     /// Folds or unfolds all sections.
     pub fn set_all(&mut self, trace: &Trace, folded: bool) {
-        self.turned = trace.sections().iter().filter(|s| s.collapsed != folded).map(|s| s.line).collect();
+        self.toggled = trace.sections().iter().filter(|s| s.collapsed != folded).map(|s| s.line).collect();
         self.rebuild(trace);
     }
 
     /// Unfolds the sections that hide `line`.
     pub fn reveal(&mut self, trace: &Trace, line: usize) {
-        for section in trace.sections().iter().filter(|s| holds(s, line) && s.line != line) {
-            if self.is_folded(section) && !self.turned.remove(&section.line) {
-                self.turned.insert(section.line);
+        for section in trace.sections().iter().filter(|s| contains_line(s, line) && s.line != line) {
+            if self.is_folded(section) && !self.toggled.remove(&section.line) {
+                self.toggled.insert(section.line);
             }
         }
         self.rebuild(trace);
@@ -69,7 +69,7 @@ impl Folds {
         // Headings are in order and sections are nested, so sections within a hidden range are skipped.
         for section in trace.sections() {
             let (start, end) = (section.line + 1, section.end.unwrap_or(usize::MAX));
-            let hidden = section.collapsed != self.turned.contains(&section.line);
+            let hidden = section.collapsed != self.toggled.contains(&section.line);
             if hidden && start >= reached && end > start {
                 self.hidden.push(HiddenLines { start, end, before });
                 before += end - start;
@@ -105,12 +105,12 @@ impl Folds {
     }
 }
 
-fn holds(section: &Section, line: usize) -> bool {
+fn contains_line(section: &Section, line: usize) -> bool {
     section.line <= line && section.end.is_none_or(|end| line < end)
 }
 
 fn innermost(trace: &Trace, line: usize) -> Option<&Section> {
     let sections = trace.sections();
     let upto = sections.partition_point(|s| s.line <= line);
-    sections.iter().take(upto).rev().find(|s| holds(s, line))
+    sections.iter().take(upto).rev().find(|s| contains_line(s, line))
 }

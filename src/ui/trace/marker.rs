@@ -1,17 +1,17 @@
 //! Runner metadata in traces: section markers and timestamps.
 
-use crate::ui::ansi::{BYTES, is_visible};
+use crate::ui::ansi::{MAX_BYTES, is_visible};
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The length in bytes of the timestamp before a line: `2026-06-21T00:00:00.123456Z 00O `.
-pub const STAMP: usize = 32;
+pub const STAMP_BYTES: usize = 32;
 /// The end of a marker, and the bytes that runners write before one.
 const END: &[u8] = b"\r\x1b[0K";
 const BEFORE: &[u8] = b"\x1b[0K";
 /// Maximum length of a section's name, and of its options.
-const NAME: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 
 static SECTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"section_"));
 
@@ -34,12 +34,12 @@ pub struct Stamp<'a> {
     /// The time in UTC, 27 characters.
     pub time: &'a str,
     /// Whether the line continues the previous one.
-    pub goes_on: bool,
+    pub is_continuation: bool,
 }
 
 impl Stamp<'_> {
     pub fn read(line: &[u8]) -> Option<Stamp<'_>> {
-        let (time, rest) = line.get(..STAMP)?.split_at_checked(27)?;
+        let (time, rest) = line.get(..STAMP_BYTES)?.split_at_checked(27)?;
         let shape = b"0000-00-00T00:00:00.000000Z";
         let fits = time.iter().zip(shape).all(|(c, s)| if *s == b'0' { c.is_ascii_digit() } else { c == s });
         let (stream, last) = match rest {
@@ -48,12 +48,12 @@ impl Stamp<'_> {
             }
             _ => return None,
         };
-        let goes_on = match last {
+        let is_continuation = match last {
             b' ' => false,
             b'+' => true,
             _ => return None,
         };
-        (fits && stream.is_ascii()).then_some(Stamp { time: std::str::from_utf8(time).ok()?, goes_on })
+        (fits && stream.is_ascii()).then_some(Stamp { time: std::str::from_utf8(time).ok()?, is_continuation })
     }
 }
 
@@ -93,13 +93,16 @@ fn read(line: &[u8], start: usize) -> Option<Marker> {
     let digits = rest.iter().take(20).take_while(|c| c.is_ascii_digit()).count();
     let time = std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()?;
     let rest = rest.get(digits..)?.strip_prefix(b":")?;
-    let len =
-        rest.iter().take(NAME).take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'-')).count();
+    let len = rest
+        .iter()
+        .take(MAX_NAME_BYTES)
+        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'-'))
+        .count();
     let name = std::str::from_utf8(rest.get(..len)?).ok().filter(|name| !name.is_empty())?.to_owned();
     let rest = rest.get(len..)?;
     let (options, rest) = match rest.strip_prefix(b"[") {
         Some(inner) => {
-            let len = inner.iter().take(NAME).position(|c| *c == b']')?;
+            let len = inner.iter().take(MAX_NAME_BYTES).position(|c| *c == b']')?;
             (inner.get(..len)?, inner.get(len + 1..)?)
         }
         None => (rest.get(..0)?, rest),
@@ -112,9 +115,9 @@ fn read(line: &[u8], start: usize) -> Option<Marker> {
 /// Returns the range of the text in a raw line: after its timestamp and markers, and before a marker that follows the
 /// text.
 pub fn content(line: &[u8], stamped: bool) -> Range<usize> {
-    let mut start = if stamped && Stamp::read(line).is_some() { STAMP } else { 0 };
+    let mut start = if stamped && Stamp::read(line).is_some() { STAMP_BYTES } else { 0 };
     // Markers are searched only in the part of a line that is drawn.
-    let head = line.get(..line.len().min(BYTES)).unwrap_or_default();
+    let head = line.get(..line.len().min(MAX_BYTES)).unwrap_or_default();
     while let Some(marker) = next(head, start) {
         if is_visible(line.get(start..marker.start).unwrap_or_default()) {
             return start..marker.start;

@@ -1,14 +1,14 @@
 //! The joined text of many lines, so that they can be searched at once.
 
 use super::blocks::Block;
-use super::marker::{STAMP, Stamp};
+use super::marker::{STAMP_BYTES, Stamp};
 use super::{Parts, Trace};
-use crate::ui::ansi::{self, State};
-use crate::ui::search::Across;
+use crate::ui::ansi::{self, SgrState};
+use crate::ui::search::MultilineRegex;
 use std::ops::Range;
 
 /// The size in bytes at which a page is full: large enough for the regex engine, small enough for the CPU cache.
-const FULL: usize = 128 * 1024;
+const PAGE_BYTES: usize = 128 * 1024;
 
 /// Consecutive lines as shown, each followed by a line feed.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Page {
 
 impl Page {
     /// Returns the matches in order: the line, and the range within it.
-    pub fn matches<'a>(&'a self, pattern: &'a Across) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
+    pub fn matches<'a>(&'a self, pattern: &'a MultilineRegex) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
         let mut line = 0;
         pattern.matches(&self.text).map(move |hit| {
             line += self.ends.get(line..).map_or(0, |ends| ends.partition_point(|end| *end < hit.start));
@@ -32,7 +32,7 @@ impl Page {
     }
 
     /// Returns the numbers of the matching lines.
-    pub fn lines<'a>(&'a self, pattern: &'a Across) -> impl Iterator<Item = usize> + 'a {
+    pub fn lines<'a>(&'a self, pattern: &'a MultilineRegex) -> impl Iterator<Item = usize> + 'a {
         let mut from = 0;
         std::iter::from_fn(move || {
             let at = pattern.first(&self.text, from)?;
@@ -82,7 +82,7 @@ impl Trace {
                 }
                 page.clear();
                 page.first = line;
-                while line < end && page.text.len() < FULL {
+                while line < end && page.text.len() < PAGE_BYTES {
                     self.append_line(block, open, line, &mut page.text);
                     page.ends.push(page.text.len());
                     page.text.push(b'\n');
@@ -114,7 +114,7 @@ impl Trace {
         let Some(mut region) = self.region(block, open, line) else { return false };
         let stamped = self.stamped == Some(true);
         if stamped && Stamp::read(region).is_some() {
-            region = region.get(STAMP..).unwrap_or_default();
+            region = region.get(STAMP_BYTES..).unwrap_or_default();
         }
         let end = ansi::append_text(out, region);
         // Bytes after a line feed continue this line if lines have timestamps; otherwise they are a marker.
@@ -123,6 +123,6 @@ impl Trace {
 
     /// Returns the text of a line as shown on the screen.
     pub(super) fn shown(&self, line: usize, parts: &Parts) -> String {
-        self.titled(line, ansi::parse_line(&mut State::default(), &parts.text)).text
+        self.titled(line, ansi::parse_line(&mut SgrState::default(), &parts.text)).text
     }
 }

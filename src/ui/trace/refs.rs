@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Maximum number of bytes of a line to search.
-const LINE: usize = 4096;
+const MAX_SEARCHED_BYTES: usize = 4096;
 /// Maximum number of references in a line.
-const MOST: usize = 16;
+const MAX_REFERENCES: usize = 16;
 
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -42,11 +42,11 @@ pub struct Reference {
 
 /// Returns all references in a line, in order.
 pub fn all(line: &str) -> impl Iterator<Item = Reference> {
-    let head = text::start(line, LINE);
+    let head = text::head_bytes(line, MAX_SEARCHED_BYTES);
     // Most lines contain none of these, and searching for three bytes is cheap.
     let likely = memchr::memchr3(b':', b'(', b'"', head.as_bytes()).is_some();
     let found = NAMED.as_ref().filter(|_| likely).map(|named| named.captures_iter(head));
-    found.into_iter().flatten().take(MOST).filter_map(|found| {
+    found.into_iter().flatten().take(MAX_REFERENCES).filter_map(|found| {
         let whole = found.get(0)?;
         if let Some(url) = found.name("url") {
             // Trailing punctuation and closing brackets are not part of an address.
@@ -102,8 +102,8 @@ mod tests {
         ] {
             assert_eq!(named(line), expected, "{line}");
         }
-        assert_eq!(all(&"x.rs:1 ".repeat(1000)).count(), MOST);
-        let long = format!("{}é a.rs:1", "x".repeat(LINE - 1));
+        assert_eq!(all(&"x.rs:1 ".repeat(1000)).count(), MAX_REFERENCES);
+        let long = format!("{}é a.rs:1", "x".repeat(MAX_SEARCHED_BYTES - 1));
         assert_eq!(all(&long).count(), 0);
     }
 

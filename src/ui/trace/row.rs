@@ -20,7 +20,7 @@ pub struct Row {
     /// The section heading, if this line is one.
     pub heading: Option<Heading>,
     /// Whether the line is spilled and not in memory yet.
-    pub away: bool,
+    pub is_spilled: bool,
 }
 
 /// The content of a section heading.
@@ -62,7 +62,7 @@ impl Row {
             let time = self.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or_default();
             line.gutter.push((format!("{time:<8}  "), theme.style(Role::Dim)));
         }
-        if self.away {
+        if self.is_spilled {
             line.spans.push((glyph::cut().into(), theme.style(Role::Faint)));
             return line;
         }

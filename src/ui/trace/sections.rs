@@ -3,9 +3,9 @@
 use super::marker::Marker;
 
 /// Maximum nesting depth. Deeper sections are text without a heading.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Maximum number of sections in a trace. Later ones are text without a heading.
-const MOST: usize = 100_000;
+const MAX_SECTIONS: usize = 100_000;
 
 /// A part of the trace that the runner named and timed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Sections {
 impl Sections {
     /// Starts a section at a line.
     pub fn begin(&mut self, marker: &Marker, line: usize) {
-        if self.open.len() == DEPTH || self.list.len() == MOST {
+        if self.open.len() == MAX_DEPTH || self.list.len() == MAX_SECTIONS {
             return;
         }
         self.revision += 1;

@@ -4,7 +4,7 @@ use super::*;
 use crate::cost::cost;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::tests::Noise;
-use crate::ui::search::{Across, Found, Match};
+use crate::ui::search::{Found, Match, MultilineRegex};
 use crate::ui::text;
 use crate::ui::theme::{Background, Role, Theme};
 
@@ -139,9 +139,9 @@ fn errors_are_found_in_what_is_being_written_too() {
     let (trace, _) = trace(
         "ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\nstderror: none?\n0 failed\nthread 'x' panicked at a.rs\nfine\nERROR now",
     );
-    let find = |pattern: &Pattern| trace.troubled(pattern, 100, &|| false);
+    let find = |pattern: &Pattern| trace.matching_lines(pattern, 100, &|| false);
     assert_eq!(find(&Patterns::default().errors), [1, 4, 6]);
-    assert_eq!(trace.troubled(&Patterns::default().errors, 2, &|| false), [1, 4]);
+    assert_eq!(trace.matching_lines(&Patterns::default().errors, 2, &|| false), [1, 4]);
     assert!(find(&Patterns::default().warnings).is_empty());
     let own = Patterns::new(&["no such".into(), "^fine$".into()], &[]).unwrap();
     assert_eq!(find(&own.errors), [1, 5]);
@@ -154,9 +154,9 @@ fn large_expressions_of_one_s_own_are_read_and_those_that_are_too_large_are_name
     trace.push(format!("ok\n{}\nfine\n", "é".repeat(900)).as_bytes());
     // Hundreds of Unicode letters take megabytes of automaton, more than an interactive search may use.
     let large = || r"^\pL{100}\pL*$".to_owned();
-    assert!(crate::ui::search::Across::query(&large()).is_none_or(|typed| typed.first(b"ok\n", 0).is_none()));
+    assert!(crate::ui::search::MultilineRegex::query(&large()).is_none_or(|typed| typed.first(b"ok\n", 0).is_none()));
     let own = Patterns::new(&[large(), large(), "ok".into()], &[]).unwrap();
-    assert_eq!(trace.troubled(&own.errors, 100, &|| false), [0, 1]);
+    assert_eq!(trace.matching_lines(&own.errors, 100, &|| false), [0, 1]);
     let huge = r"\w{9000}".to_owned();
     let refused = Patterns::new(&["fine".into(), huge.clone()], &[]).err();
     assert_eq!(refused, Some((huge, "it is too large".into())));
@@ -164,13 +164,16 @@ fn large_expressions_of_one_s_own_are_read_and_those_that_are_too_large_are_name
 
 #[test]
 fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
-    let long = "x".repeat(HEAD + END + 4321) + "the end\nnext\n";
+    let long = "x".repeat(MAX_HEAD_BYTES + MAX_END_BYTES + 4321) + "the end\nnext\n";
     let (whole, _) = trace(&long);
     let mut parts = Trace::default();
     long.as_bytes().chunks(70_001).for_each(|chunk| parts.push(chunk));
     for trace in [&whole, &parts] {
         assert_eq!((trace.len_lines(), trace.bytes_len()), (2, long.len() as u64));
-        assert_eq!((trace.stock.held(), trace.open.bytes.as_slice()), ((HEAD + END + 1) as u64, &b"next\n"[..]));
+        assert_eq!(
+            (trace.shared.bytes_in_memory(), trace.open.bytes.as_slice()),
+            ((MAX_HEAD_BYTES + MAX_END_BYTES + 1) as u64, &b"next\n"[..])
+        );
         assert_eq!(trace.text(1).as_deref(), Some("next"));
         let row = &trace.view(0..1, &Folds::default())[0];
         let shown = drawn(&row.draw(&Theme::plain(), &Layout { numbers: 0, times: false, width: 40 }, &[]));
@@ -178,21 +181,21 @@ fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
     }
     let mut endless = Trace::default();
     (0..200).for_each(|_| endless.push(&[b'x'; 1 << 17]));
-    assert!(endless.open.bytes.len() < 4 * HEAD, "{}", endless.open.bytes.len());
+    assert!(endless.open.bytes.len() < 4 * MAX_HEAD_BYTES, "{}", endless.open.bytes.len());
     let mut onward = Trace::default();
     onward.push(b"2026-06-21T00:00:00.123456Z 00O start\n");
     let line = format!("2026-06-21T00:00:00.123456Z 00O+{}\n", "y".repeat(60_000));
     (0..200).for_each(|_| onward.push(line.as_bytes()));
-    assert!(onward.open.bytes.len() < 4 * HEAD, "{}", onward.open.bytes.len());
+    assert!(onward.open.bytes.len() < 4 * MAX_HEAD_BYTES, "{}", onward.open.bytes.len());
 }
 
 #[test]
 fn a_search_sees_what_is_shown() {
     let (trace, _) = trace("a \x1b[31mfo\x1b[0mo b\nfoo\n");
-    let found = trace.search(&Across::query("foo").unwrap(), 0, Found::default(), &|| false);
+    let found = trace.search(&MultilineRegex::query("foo").unwrap(), 0, Found::default(), &|| false);
     assert_eq!(found.matches, [Match { line: 0, range: 2..5 }, Match { line: 1, range: 0..3 }]);
     assert!(!found.capped);
-    assert!(trace.search(&Across::query("foo").unwrap(), 0, Found::default(), &|| true).matches.is_empty());
+    assert!(trace.search(&MultilineRegex::query("foo").unwrap(), 0, Found::default(), &|| true).matches.is_empty());
 }
 
 #[test]
@@ -335,7 +338,7 @@ fn a_search_over_pages_finds_what_one_over_lines_finds() {
         "<U",
     ];
     let mut noise = Noise(7);
-    let queries: Vec<_> = queries.iter().map(|query| (*query, Across::query(query).unwrap())).collect();
+    let queries: Vec<_> = queries.iter().map(|query| (*query, MultilineRegex::query(query).unwrap())).collect();
     for round in 0..60 {
         let mut bytes = noise.bytes(500, likely);
         if round % 3 == 0 {
@@ -368,13 +371,14 @@ fn a_search_goes_over_pages_and_blocks_in_the_order_of_lines() {
     trace.push("y".repeat(300_000).as_bytes());
     trace.push(b" crate-7 behind what is drawn\nlast crate-7");
     let find = |query: &str| {
-        let found = trace.search(&Across::query(query).unwrap(), 0, Found::default(), &|| false);
+        let found = trace.search(&MultilineRegex::query(query).unwrap(), 0, Found::default(), &|| false);
         found.matches.iter().map(|hit| (hit.line, hit.range.start)).collect::<Vec<_>>()
     };
     assert_eq!(find("crate-7 "), [(7, 13)]);
     assert_eq!(find("crate-7$"), [(40_001, 5)]);
     assert_eq!(find("crate-3999\\d "), (39_990..40_000).map(|line| (line, 13)).collect::<Vec<_>>());
-    let all = trace.filter(&Across::query("").or(Across::query("^")).unwrap(), 0, Vec::new(), &|| false);
+    let all =
+        trace.filter(&MultilineRegex::query("").or(MultilineRegex::query("^")).unwrap(), 0, Vec::new(), &|| false);
     assert_eq!(all, (0..40_002).collect::<Vec<u32>>());
 }
 
@@ -395,7 +399,7 @@ fn a_last_line_of_escapes_alone_is_none_until_more_follows() {
 
 #[test]
 fn a_long_line_is_parsed_once_however_often_it_is_drawn() {
-    let hostile = "x\x1b[2K".repeat(ansi::BYTES / 5);
+    let hostile = "x\x1b[2K".repeat(ansi::MAX_BYTES / 5);
     let (trace, folds) = trace(&format!("{hostile}\n{hostile}\nend\n"));
     let (first, before) = cost(|| trace.view(0..3, &folds));
     let (again, after) = cost(|| trace.view(0..3, &folds));

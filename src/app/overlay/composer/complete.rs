@@ -8,7 +8,7 @@ use crate::app::outbox::Noteable;
 use crate::app::pane::View;
 use crate::store::{Load, Want};
 use crate::ui::emoji;
-use crate::ui::form::{self, Offer};
+use crate::ui::form::{self, Suggestion};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashSet;
@@ -193,11 +193,11 @@ impl Completer {
     /// Draws the names next to the cursor at `at`, within `area`.
     pub fn draw(&self, view: &View, area: Rect, at: (u16, u16), buf: &mut Buffer) {
         let names = self.names().iter();
-        let offers: Vec<Offer> = names.map(|name| Offer { value: &name.text, note: &name.beside }).collect();
+        let offers: Vec<Suggestion> = names.map(|name| Suggestion { value: &name.text, note: &name.beside }).collect();
         let typed = self.typed.chars().count() as u16;
         let anchor = Rect { x: at.0.saturating_sub(typed), y: at.1, width: 1, height: 1 };
-        form::offers(buf, area, view.theme, anchor, &offers, self.selected);
-        form::tell_offer(buf, area, view.theme, at, &offers, self.selected);
+        form::draw_suggestions(buf, area, view.theme, anchor, &offers, self.selected);
+        form::draw_inline_suggestion(buf, area, view.theme, at, &offers, self.selected);
     }
 }
 

@@ -408,7 +408,7 @@ impl Composer {
 fn clean(buf: &mut Buffer, area: Rect, theme: &Theme) {
     let area = area.intersection(buf.area);
     // The character that joins emoji is harmless.
-    let acts = |c: char| c != '\u{200d}' && (c.is_control() || text::hides(c));
+    let acts = |c: char| c != '\u{200d}' && (c.is_control() || text::is_invisible(c));
     for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y))) {
         if let Some(cell) = buf.cell_mut((x, y))
             && cell.symbol().contains(acts)

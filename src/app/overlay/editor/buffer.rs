@@ -161,7 +161,7 @@ impl TextBuffer {
             };
             facts.insert(0, words);
         }
-        facts.join(glyph::between())
+        facts.join(glyph::separator())
     }
 
     /// Returns the selected text.

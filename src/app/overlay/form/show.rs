@@ -3,7 +3,7 @@
 use super::{Field, Form, State, Widget};
 use crate::app::complete::{Candidate, Complete};
 use crate::app::pane::View;
-use crate::ui::form::{self, Offer, Row, Shown};
+use crate::ui::form::{self, FieldContent, Suggestion};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, text};
 use ratatui::buffer::Buffer;
@@ -19,7 +19,7 @@ const MASK: char = '*';
 const ROOMY: u16 = 30;
 
 impl Form {
-    fn rows(&self, view: &View) -> Vec<Row<'_>> {
+    fn rows(&self, view: &View) -> Vec<form::Field<'_>> {
         self.fields.iter().enumerate().map(|(index, field)| self.row(index, field, view)).collect()
     }
 
@@ -35,17 +35,17 @@ impl Form {
         field.error.as_deref().filter(|_| !may_go_on)
     }
 
-    fn row<'a>(&self, index: usize, field: &'a Field, view: &View) -> Row<'a> {
+    fn row<'a>(&self, index: usize, field: &'a Field, view: &View) -> form::Field<'a> {
         let (text, empty) = (field.input.text(), field.default.as_str());
-        Row {
+        form::Field {
             label: &field.label,
             required: field.required,
-            shown: match &field.widget {
-                Widget::Secret => Shown::Secret(text.chars().count()),
-                Widget::Long if field.is_hidden => Shown::Secret(text.chars().count()),
-                Widget::YesNo | Widget::Choice(_) => Shown::Choice(text, empty),
-                Widget::Long => Shown::Text(text, empty),
-                _ => Shown::Line(&field.input, empty),
+            content: match &field.widget {
+                Widget::Secret => FieldContent::Secret(text.chars().count()),
+                Widget::Long if field.is_hidden => FieldContent::Secret(text.chars().count()),
+                Widget::YesNo | Widget::Choice(_) => FieldContent::Choice(text, empty),
+                Widget::Long => FieldContent::Text(text, empty),
+                _ => FieldContent::Line(&field.input, empty),
             },
             error: self.error(index, field, view),
             changed: text != field.before,
@@ -148,7 +148,7 @@ impl Form {
     /// Returns the server's error in accessible mode, for the line of the cursor.
     fn failure_heard(&self) -> Option<String> {
         match &self.state {
-            State::Failed(error) if glyph::words() => Some(self.without_secrets(error.message())),
+            State::Failed(error) if glyph::is_accessible() => Some(self.without_secrets(error.message())),
             _ => None,
         }
     }
@@ -223,10 +223,10 @@ impl Form {
         if self.offers.open && !self.offers.items.is_empty() {
             let offer = |item: &'_ Candidate| -> (String, String) { (item.value.clone(), item.note.clone()) };
             let texts: Vec<(String, String)> = self.offers.items.iter().map(offer).collect();
-            let offers: Vec<Offer> = texts.iter().map(|(value, note)| Offer { value, note }).collect();
-            self.offers.area.set(form::offers(buf, screen, theme, drawn.value, &offers, self.offers.chosen));
+            let offers: Vec<Suggestion> = texts.iter().map(|(value, note)| Suggestion { value, note }).collect();
+            self.offers.area.set(form::draw_suggestions(buf, screen, theme, drawn.value, &offers, self.offers.chosen));
             if let Some(cursor) = cursor {
-                form::tell_offer(buf, inner, theme, cursor, &offers, self.offers.chosen);
+                form::draw_inline_suggestion(buf, inner, theme, cursor, &offers, self.offers.chosen);
             }
         }
         *self.drawn.borrow_mut() = drawn;

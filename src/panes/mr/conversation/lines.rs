@@ -121,7 +121,7 @@ pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
     facts.push(if note.is_edited() { "edited".into() } else { String::new() });
     facts.push(if note.confidential == Some(true) { "confidential".into() } else { String::new() });
     for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
-        spans.push((format!("{}{fact}", glyph::between()).into(), theme.style(Role::Dim)));
+        spans.push((format!("{}{fact}", glyph::separator()).into(), theme.style(Role::Dim)));
     }
     if note.resolved == Some(true) {
         spans.push((format!("  {} resolved", glyph::or_word(glyph::done(), "")).into(), theme.style(Role::Success)));
@@ -139,7 +139,7 @@ pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: us
     ];
     spans.extend(spot.map(|spot| (format!("  {}", spot.label()).into(), theme.style(Role::Link))));
     let resolver = note.resolved_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
-    let comments = if count == 1 { String::new() } else { format!("{}{count} comments", glyph::between()) };
+    let comments = if count == 1 { String::new() } else { format!("{}{count} comments", glyph::separator()) };
     let end = format!("  {} resolved{resolver}{comments}", glyph::or_word(glyph::done(), ""));
     let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
     let room = width.saturating_sub(used + text::width(&end) + 2);
@@ -152,7 +152,7 @@ pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: us
 /// Returns the line of a system note.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
     let when = list::beside(age(view, note.created_at.as_ref()));
-    let words = format!("{} {}{}{when}", glyph::open(), event(note), glyph::between());
+    let words = format!("{} {}{}{when}", glyph::open(), event(note), glyph::separator());
     DocLine::new(words, view.theme.style(Role::Dim))
 }
 
@@ -170,7 +170,7 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
         return system(view, last);
     }
     let when = list::beside(age(view, last.created_at.as_ref()));
-    let (start, end) = (format!("{} {} events: ", glyph::folded(), run.len()), format!("{}{when}", glyph::between()));
+    let (start, end) = (format!("{} {} events: ", glyph::folded(), run.len()), format!("{}{when}", glyph::separator()));
     let mut events = String::new();
     for note in run.iter().filter_map(of) {
         if !events.is_empty() {

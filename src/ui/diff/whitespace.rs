@@ -8,10 +8,10 @@ use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 /// The time limit for comparing a block. When it expires, the rest of the block remains as it is.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIME_LIMIT: Duration = Duration::from_millis(500);
 
 /// Returns a copy of a file in which changes of only whitespace are not changes. Runs on a worker thread.
-pub fn without_spaces(file: &FileDiff) -> FileDiff {
+pub fn without_whitespace_changes(file: &FileDiff) -> FileDiff {
     if file.malformed || file.lines.is_empty() {
         return file.clone();
     }
@@ -24,7 +24,7 @@ pub fn without_spaces(file: &FileDiff) -> FileDiff {
         let kept = out.lines.get(start..).unwrap_or_default();
         let count = |kind| kept.iter().filter(|line| line.kind == kind).count();
         let (added, removed) = (count(Kind::Added), count(Kind::Removed));
-        if added + removed == 0 && !hunk.rest {
+        if added + removed == 0 && !hunk.is_rest {
             // No change is left, so the lines are hidden like others between hunks.
             out.lines.truncate(start);
             continue;
@@ -35,42 +35,42 @@ pub fn without_spaces(file: &FileDiff) -> FileDiff {
     }
     if out.lines.is_empty() {
         out.hunks.clear();
-        out.only_spaces = true;
+        out.only_whitespace = true;
     }
     finish(&mut out);
     out
 }
 
 fn rewrite(file: &FileDiff, lines: &[Line], out: &mut Vec<Line>) {
-    let (mut gone, mut came): (Vec<Line>, Vec<Line>) = Default::default();
+    let (mut removed, mut added): (Vec<Line>, Vec<Line>) = Default::default();
     for line in lines {
         match line.kind {
             Kind::Removed => {
-                if !came.is_empty() {
-                    block(file, &mut gone, &mut came, out);
+                if !added.is_empty() {
+                    block(file, &mut removed, &mut added, out);
                 }
-                gone.push(*line);
+                removed.push(*line);
             }
-            Kind::Added => came.push(*line),
+            Kind::Added => added.push(*line),
             // The marker between removed and added lines is dropped, so that it does not keep them from being compared.
-            Kind::NoNewline if !gone.is_empty() && came.is_empty() => {}
+            Kind::NoNewline if !removed.is_empty() && added.is_empty() => {}
             _ => {
-                block(file, &mut gone, &mut came, out);
+                block(file, &mut removed, &mut added, out);
                 out.push(*line);
             }
         }
     }
-    block(file, &mut gone, &mut came, out);
+    block(file, &mut removed, &mut added, out);
 }
 
-fn block(file: &FileDiff, gone: &mut Vec<Line>, came: &mut Vec<Line>, out: &mut Vec<Line>) {
+fn block(file: &FileDiff, removed: &mut Vec<Line>, added: &mut Vec<Line>, out: &mut Vec<Line>) {
     let key = |line: &Line| {
         let mut hasher = DefaultHasher::new();
         file.text(line).chars().filter(|c| !c.is_whitespace()).for_each(|c| c.hash(&mut hasher));
         hasher.finish()
     };
-    for edit in edits(gone.iter().map(key), came.iter().map(key), PATIENCE) {
-        let (from, to) = (gone.get(edit.old), came.get(edit.new));
+    for edit in edits(removed.iter().map(key), added.iter().map(key), TIME_LIMIT) {
+        let (from, to) = (removed.get(edit.old), added.get(edit.new));
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
         if edit.is_equal {
             out.extend(from.iter().zip(to).map(|(old, new)| Line { kind: Kind::Context, old: old.old, ..*new }));
@@ -79,6 +79,6 @@ fn block(file: &FileDiff, gone: &mut Vec<Line>, came: &mut Vec<Line>, out: &mut 
             out.extend(to);
         }
     }
-    gone.clear();
-    came.clear();
+    removed.clear();
+    added.clear();
 }

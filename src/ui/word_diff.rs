@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// Maximum length in bytes of a line to compare.
-const LINE: usize = 2 * 1024;
+const MAX_LINE_BYTES: usize = 2 * 1024;
 /// Maximum number of words of a line to compare.
-const WORDS: usize = 600;
+const MAX_WORDS: usize = 600;
 /// Time limit for comparing two lines. When it expires, the rest counts as changed.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// Byte ranges of a line.
 pub type Ranges = Vec<Range<u32>>;
@@ -17,29 +17,29 @@ pub type Ranges = Vec<Range<u32>>;
 /// Returns the changed byte ranges of the old and the new line, or `None` if the lines are too long or have little in
 /// common, in which case the whole lines count as changed.
 pub fn changed(old: &str, new: &str) -> Option<(Ranges, Ranges)> {
-    if old.len() > LINE || new.len() > LINE {
+    if old.len() > MAX_LINE_BYTES || new.len() > MAX_LINE_BYTES {
         return None;
     }
     let (old_words, new_words) = (words(old), words(new));
-    if old_words.len() > WORDS || new_words.len() > WORDS {
+    if old_words.len() > MAX_WORDS || new_words.len() > MAX_WORDS {
         return None;
     }
-    let (mut gone, mut came) = (Vec::new(), Vec::new());
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
     let mut common = 0;
     let mut at = (0, 0);
-    for edit in edits(&old_words, &new_words, PATIENCE) {
+    for edit in edits(&old_words, &new_words, TIME_LIMIT) {
         let (old_text, new_text) = (old_words.get(edit.old)?, new_words.get(edit.new)?);
         let end = (at.0 + length(old_text), at.1 + length(new_text));
         if edit.is_equal {
             common += old_text.iter().filter(|word| !is_blank(word)).map(|word| word.len()).sum::<usize>();
         } else {
-            add(&mut gone, at.0..end.0, old);
-            add(&mut came, at.1..end.1, new);
+            add(&mut removed, at.0..end.0, old);
+            add(&mut added, at.1..end.1, new);
         }
         at = end;
     }
     let solid = |line: &str| line.chars().filter(|c| !c.is_whitespace()).map(char::len_utf8).sum::<usize>();
-    (common * 3 >= solid(old).max(solid(new))).then_some((gone, came))
+    (common * 3 >= solid(old).max(solid(new))).then_some((removed, added))
 }
 
 /// Splits a line into words: identifiers and numbers, runs of whitespace, and every other character by itself.
@@ -92,16 +92,17 @@ mod tests {
         let cut = |line: &str, ranges: Vec<Range<u32>>| {
             ranges.into_iter().map(|r| line[r.start as usize..r.end as usize].to_owned()).collect()
         };
-        changed(old, new).map(|(gone, came)| (cut(old, gone), cut(new, came)))
+        changed(old, new).map(|(removed, added)| (cut(old, removed), cut(new, added)))
     }
 
     #[test]
     fn only_the_words_that_changed_are_named() {
-        let (gone, came) = seen("fn rows(&self) -> Vec<Row> {", "fn rows(&self, window: Range) -> Vec<Row> {").unwrap();
-        assert!(gone.is_empty());
-        assert_eq!(came, [", window: Range"]);
-        let (gone, came) = seen("let é = old_name + 1;", "let é = new_name + 1;").unwrap();
-        assert_eq!((gone, came), (vec!["old_name".to_owned()], vec!["new_name".to_owned()]));
+        let (removed, added) =
+            seen("fn rows(&self) -> Vec<Row> {", "fn rows(&self, window: Range) -> Vec<Row> {").unwrap();
+        assert!(removed.is_empty());
+        assert_eq!(added, [", window: Range"]);
+        let (removed, added) = seen("let é = old_name + 1;", "let é = new_name + 1;").unwrap();
+        assert_eq!((removed, added), (vec!["old_name".to_owned()], vec!["new_name".to_owned()]));
     }
 
     #[test]

@@ -6,13 +6,13 @@ use crate::ui::edits::unified_diff;
 use std::time::Duration;
 
 /// The time limit for computing a diff. When it expires, the diff remains coarse, with large replaced blocks.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIME_LIMIT: Duration = Duration::from_secs(3);
 
 /// Computes the changes between two versions of a file. Runs on a worker thread.
-pub fn between(source: &Source, old: &Text, new: &Text) -> FileDiff {
-    let text = unified_diff(old.as_str(), new.as_str(), PATIENCE);
+pub fn compute(source: &Source, old: &Text, new: &Text) -> FileDiff {
+    let text = unified_diff(old.as_str(), new.as_str(), TIME_LIMIT);
     let (too_large, collapsed) = (false, false);
     let mut file = parse(Source { diff: text, too_large, collapsed, ..source.clone() });
-    file.made_here = true;
+    file.is_local = true;
     file
 }

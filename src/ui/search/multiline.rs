@@ -10,27 +10,27 @@ use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 use std::ops::Range;
 
 /// The maximum size in bytes of the automaton of a query, the same as for the expression of one line.
-const TYPED: usize = 1 << 20;
+const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 
 /// An expression whose matches lie within single lines of a multi-line text.
 #[derive(Clone, Debug)]
-pub struct Across(Regex);
+pub struct MultilineRegex(Regex);
 
-impl Across {
+impl MultilineRegex {
     /// Compiles a query: a regular expression, or plain text if it is not a valid one, as [`super::pattern`] parses it.
-    pub fn query(query: &str) -> Option<Across> {
+    pub fn query(query: &str) -> Option<MultilineRegex> {
         if query.is_empty() {
             return None;
         }
-        let build = |text: &str| Across::new(text, !case_matters(query), TYPED);
+        let build = |text: &str| MultilineRegex::new(text, !case_matters(query), MAX_AUTOMATON_BYTES);
         build(query).or_else(|| build(&regex::escape(query)))
     }
 
     /// Compiles an expression whose automaton takes at most `size` bytes.
-    pub fn new(expression: &str, any_case: bool, size: usize) -> Option<Across> {
+    pub fn new(expression: &str, any_case: bool, size: usize) -> Option<MultilineRegex> {
         let hir = ParserBuilder::new().case_insensitive(any_case).build().parse(expression).ok()?;
         let config = meta::Config::new().nfa_size_limit(Some(size));
-        meta::Builder::new().configure(config).build_from_hir(&within_lines(hir)).ok().map(Across)
+        meta::Builder::new().configure(config).build_from_hir(&within_lines(hir)).ok().map(MultilineRegex)
     }
 
     /// Returns the non-empty matches. Each line of `text` ends with a line feed, including the last one.

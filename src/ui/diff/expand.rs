@@ -7,11 +7,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// The number of lines of a hunk compared to verify that a text is the one that the diff was made from.
-const PROOF: usize = 8;
+const VERIFIED_LINES: usize = 8;
 
 /// The hidden lines to expand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum More {
+pub enum Expansion {
     /// The last lines of the hidden range, just above the hunk below the bar.
     Up(u32),
     /// The first lines of the hidden range, just below the hunk above the bar.
@@ -32,7 +32,7 @@ impl FileDiff {
         let at = self.hunks.get(hunk)?;
         // A hunk may claim a position beyond the end of the file.
         let end = u32::try_from(blob.len()).ok()?.checked_add(1)?;
-        let to = if at.rest { end } else { at.starts.1 };
+        let to = if at.is_rest { end } else { at.starts.1 };
         (from <= to && to <= end).then_some((from, to))
     }
 
@@ -49,32 +49,32 @@ impl FileDiff {
         let near = [hunk.checked_sub(1), Some(hunk)].into_iter().flatten().filter_map(|at| self.hunks.get(at));
         near.filter_map(|at| self.lines.get(at.lines.clone())).all(|lines| {
             let known = lines.iter().filter_map(|line| Some((line.new()?, line)));
-            known.take(PROOF).all(|(number, line)| blob.line(number as usize - 1) == self.text(line))
+            known.take(VERIFIED_LINES).all(|(number, line)| blob.line(number as usize - 1) == self.text(line))
         })
     }
 
     /// Returns a copy of the file with more of the lines hidden before `hunk`, the number of lines appended to the
     /// previous hunk, and the number prepended to this one. Returns `None` if `blob` is not the text that the diff was
     /// made from.
-    pub fn with(&self, blob: &Arc<Text>, hunk: usize, more: More) -> Option<(FileDiff, u32, u32)> {
+    pub fn expanded(&self, blob: &Arc<Text>, hunk: usize, expansion: Expansion) -> Option<(FileDiff, u32, u32)> {
         if !self.fits(blob, hunk) {
             return None;
         }
         let (from, to) = self.gap(blob, hunk)?;
-        let rest = self.hunks.get(hunk)?.rest;
+        let is_rest = self.hunks.get(hunk)?.is_rest;
         let hidden = to - from;
-        let (down, up) = match more {
-            More::All if rest => (hidden, 0),
-            More::All => (0, hidden),
-            More::Up(lines) | More::Both(lines) if hunk == 0 => (0, lines.min(hidden)),
-            _ if rest => match more {
-                More::Up(lines) | More::Down(lines) | More::Both(lines) => (lines.min(hidden), 0),
-                More::All => (hidden, 0),
+        let (appended, prepended) = match expansion {
+            Expansion::All if is_rest => (hidden, 0),
+            Expansion::All => (0, hidden),
+            Expansion::Up(lines) | Expansion::Both(lines) if hunk == 0 => (0, lines.min(hidden)),
+            _ if is_rest => match expansion {
+                Expansion::Up(lines) | Expansion::Down(lines) | Expansion::Both(lines) => (lines.min(hidden), 0),
+                Expansion::All => (hidden, 0),
             },
-            More::Down(lines) if hunk == 0 => (0, lines.min(hidden)),
-            More::Up(lines) => (0, lines.min(hidden)),
-            More::Down(lines) => (lines.min(hidden), 0),
-            More::Both(lines) => (lines.min(hidden), lines.min(hidden - lines.min(hidden))),
+            Expansion::Down(lines) if hunk == 0 => (0, lines.min(hidden)),
+            Expansion::Up(lines) => (0, lines.min(hidden)),
+            Expansion::Down(lines) => (lines.min(hidden), 0),
+            Expansion::Both(lines) => (lines.min(hidden), lines.min(hidden - lines.min(hidden))),
         };
         // The difference between old and new line numbers in the gap.
         let (old, new) = match hunk.checked_sub(1) {
@@ -90,22 +90,23 @@ impl FileDiff {
             start: Line::IN_BLOB,
             len: 0,
         };
-        let mut file = FileDiff { lines: Vec::with_capacity(self.lines.len() + (up + down) as usize), ..self.clone() };
+        let mut file =
+            FileDiff { lines: Vec::with_capacity(self.lines.len() + (prepended + appended) as usize), ..self.clone() };
         file.blob = Some(blob.clone());
         file.revision += 1;
         for (at, place) in file.hunks.iter_mut().enumerate() {
             let start = file.lines.len();
             if at == hunk {
-                file.lines.extend((to - up..to).map(line));
-                place.starts = (place.starts.0.saturating_sub(up), place.starts.1.saturating_sub(up));
+                file.lines.extend((to - prepended..to).map(line));
+                place.starts = (place.starts.0.saturating_sub(prepended), place.starts.1.saturating_sub(prepended));
             }
             file.lines.extend_from_slice(self.lines.get(place.lines.clone()).unwrap_or_default());
             if at + 1 == hunk {
-                file.lines.extend((from..from + down).map(line));
+                file.lines.extend((from..from + appended).map(line));
             }
             place.lines = start..file.lines.len();
         }
         finish(&mut file);
-        Some((file, down, up))
+        Some((file, appended, prepended))
     }
 }

@@ -12,13 +12,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Maximum number of rows of an image.
-const ROWS: u16 = 16;
+const MAX_ROWS: u16 = 16;
 /// The number of columns between the two images.
 const GAP: u16 = 3;
 
 /// Both versions of an image as rows.
 #[derive(Debug, Default, PartialEq)]
-pub struct DrawnPictures {
+pub struct ImagePair {
     /// A title and the rows below it. Empty if neither version can be decoded.
     pub lines: Arc<Vec<DocLine<'static>>>,
     /// The width and height in pixels of the version that comments refer to: the new one if it exists.
@@ -28,26 +28,26 @@ pub struct DrawnPictures {
 }
 
 /// Draws both versions of an image in `width` columns. Runs on a worker thread.
-pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> DrawnPictures {
+pub fn draw_image_pair(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> ImagePair {
     let half = width.saturating_sub(GAP) / 2;
     let read = |bytes: Option<&[u8]>| bytes.and_then(|bytes| Some((Image::read(bytes).ok()?, bytes.len())));
     let sides = [(glyph::open(), read(old)), (glyph::alive(), read(new))];
     if half == 0 || sides.iter().all(|(_, side)| side.is_none()) {
-        return DrawnPictures::default();
+        return ImagePair::default();
     }
-    let area = Rect::new(0, 0, width, ROWS);
+    let area = Rect::new(0, 0, width, MAX_ROWS);
     let mut buf = Buffer::empty(area);
-    let (mut rows, mut title, mut drawn) = (0, String::new(), DrawnPictures::default());
+    let (mut rows, mut title, mut drawn) = (0, String::new(), ImagePair::default());
     for (at, (mark, side)) in sides.iter().enumerate() {
         let x = at as u16 * (half + GAP);
         title = text::pad(&title, usize::from(x));
-        let Some((picture, bytes)) = side else { continue };
-        let (wide, high) = (picture.width, picture.height);
-        let words = format!("{mark} {wide} × {high} {} {}", picture.format.name(), text::bytes(*bytes as u64));
+        let Some((image, bytes)) = side else { continue };
+        let (wide, high) = (image.width, image.height);
+        let words = format!("{mark} {wide} × {high} {} {}", image.format.name(), text::bytes(*bytes as u64));
         title.push_str(&text::fit(&words, usize::from(half)));
-        let fitted = picture.fit(half, ROWS, Screen::default());
+        let fitted = image.fit(half, MAX_ROWS, Screen::default());
         rows = rows.max(fitted.rows);
-        (drawn.size, drawn.rows) = ((picture.width, picture.height), fitted.rows);
+        (drawn.size, drawn.rows) = ((image.width, image.height), fitted.rows);
         image::draw(&mut buf, Rect { x, width: half, ..area }, theme, &fitted);
     }
     let mut lines = vec![DocLine::new(title, theme.style(Role::Dim))];
@@ -61,5 +61,5 @@ pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Them
         }
         lines.push(DocLine { spans, ..DocLine::default() });
     }
-    DrawnPictures { lines: Arc::new(lines), ..drawn }
+    ImagePair { lines: Arc::new(lines), ..drawn }
 }

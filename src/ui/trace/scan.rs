@@ -3,13 +3,13 @@
 
 use super::Trace;
 use super::blocks::Block;
-use crate::ui::search::{Across, Found, MATCHES, Match};
+use crate::ui::search::{Found, MAX_MATCHES, Match, MultilineRegex};
 use regex::bytes::Regex as Bytes;
 use regex::{Regex, RegexBuilder};
 use std::sync::{Arc, LazyLock};
 
 /// Maximum number of lines in a filter result.
-pub const FILTERED: usize = 1_000_000;
+pub const MAX_FILTERED_LINES: usize = 1_000_000;
 
 /// Maximum compiled size in bytes of one configured expression.
 const MAX_COMPILED: usize = 10 << 20;
@@ -40,7 +40,7 @@ static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     /// The user's expression, matched against the text as shown.
-    custom: Option<(Regex, Across)>,
+    custom: Option<(Regex, MultilineRegex)>,
     /// The pattern used without a custom one.
     built_in: BuiltIn,
 }
@@ -72,13 +72,13 @@ impl Patterns {
     ///
     /// Returns the invalid expression and the reason.
     pub fn new(errors: &[String], warnings: &[String]) -> Result<Patterns, (String, String)> {
-        let compile = |all: &[String]| -> Result<Option<(Regex, Across)>, (String, String)> {
+        let compile = |all: &[String]| -> Result<Option<(Regex, MultilineRegex)>, (String, String)> {
             let build = |one: &str, size: usize| {
                 let shown = RegexBuilder::new(one).size_limit(size).build().map_err(|why| match why {
                     regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
                     other => other.to_string(),
                 })?;
-                Ok((shown, Across::new(one, false, size).ok_or("it is too large")?))
+                Ok((shown, MultilineRegex::new(one, false, size).ok_or("it is too large")?))
             };
             for one in all {
                 build(one, MAX_COMPILED).map_err(|why: String| (one.clone(), why))?;
@@ -98,8 +98,8 @@ impl Patterns {
 }
 
 /// Returns the offsets at which a built-in pattern matches.
-fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    let hits = words.map(|words| words.find_iter(bytes).map(|hit| hit.start()));
+fn hits<'a>(pattern: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    let hits = pattern.map(|pattern| pattern.find_iter(bytes).map(|hit| hit.start()));
     hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
 }
 
@@ -134,7 +134,7 @@ impl Trace {
     pub(super) fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) {
         let first = self.closed.partition_point(|slot| slot.first <= from).saturating_sub(1);
         for slot in self.closed.iter().skip(first) {
-            if let Some(block) = slot.read(&self.stock)
+            if let Some(block) = slot.read(&self.shared)
                 && !each(&block, false)
             {
                 return;
@@ -145,13 +145,19 @@ impl Trace {
 
     /// Searches all lines from `from` on for `pattern`, until `canceled` returns `true`. `found` contains the matches
     /// in earlier lines.
-    pub fn search(&self, pattern: &Across, from: usize, mut found: Found, canceled: &dyn Fn() -> bool) -> Found {
+    pub fn search(
+        &self,
+        pattern: &MultilineRegex,
+        from: usize,
+        mut found: Found,
+        canceled: &dyn Fn() -> bool,
+    ) -> Found {
         if canceled() || found.capped {
             return found;
         }
         self.each_page(from, canceled, |page| {
             for (line, range) in page.matches(pattern) {
-                if found.matches.len() == MATCHES {
+                if found.matches.len() == MAX_MATCHES {
                     found.capped = true;
                     return false;
                 }
@@ -163,23 +169,29 @@ impl Trace {
     }
 
     /// Appends the matching lines from `from` on to `lines`.
-    pub fn filter(&self, pattern: &Across, from: usize, mut lines: Vec<u32>, canceled: &dyn Fn() -> bool) -> Vec<u32> {
+    pub fn filter(
+        &self,
+        pattern: &MultilineRegex,
+        from: usize,
+        mut lines: Vec<u32>,
+        canceled: &dyn Fn() -> bool,
+    ) -> Vec<u32> {
         self.each_page(from, canceled, |page| {
-            let room = FILTERED.saturating_sub(lines.len());
+            let room = MAX_FILTERED_LINES.saturating_sub(lines.len());
             lines.extend(page.lines(pattern).take(room).filter_map(|line| u32::try_from(line).ok()));
-            lines.len() < FILTERED
+            lines.len() < MAX_FILTERED_LINES
         });
         lines
     }
 
-    /// Returns the lines that match `pattern`, at most `most` of them.
-    pub fn troubled(&self, pattern: &Pattern, most: usize, canceled: &dyn Fn() -> bool) -> Vec<usize> {
+    /// Returns the lines that match `pattern`, at most `max_lines` of them.
+    pub fn matching_lines(&self, pattern: &Pattern, max_lines: usize, canceled: &dyn Fn() -> bool) -> Vec<usize> {
         let mut lines = Vec::new();
         if let Some((_, custom)) = &pattern.custom {
             self.each_page(0, canceled, |page| {
-                let room = most.saturating_sub(lines.len());
+                let room = max_lines.saturating_sub(lines.len());
                 lines.extend(page.lines(custom).take(room));
-                lines.len() < most
+                lines.len() < max_lines
             });
             return lines;
         }
@@ -195,7 +207,7 @@ impl Trace {
                 if lines.last().is_none_or(|last| *last < line) {
                     lines.push(line);
                 }
-                if lines.len() >= most {
+                if lines.len() >= max_lines {
                     return false;
                 }
             }
@@ -207,20 +219,20 @@ impl Trace {
     /// Returns the text of a line, from memory or from disk.
     pub fn read_text(&self, line: usize) -> Option<String> {
         let read = |slot: &Arc<super::Slot>| {
-            let block = slot.read(&self.stock)?;
+            let block = slot.read(&self.shared)?;
             let parts = self.parts(&block, false, line)?;
             Some(self.shown(line, &parts))
         };
         self.text(line).or_else(|| self.slot_of(line).and_then(read))
     }
 
-    /// Returns the text of all lines for another program, up to `most` bytes, and whether it is complete.
-    pub fn plain(&self, most: usize, canceled: &dyn Fn() -> bool) -> (String, bool) {
+    /// Returns the text of all lines for another program, up to `max_bytes` bytes, and whether it is complete.
+    pub fn plain(&self, max_bytes: usize, canceled: &dyn Fn() -> bool) -> (String, bool) {
         let mut out = String::new();
         let mut whole = true;
         self.each_page(0, canceled, |page| {
             page.texts().all(|text| {
-                whole = out.len() + text.len() < most;
+                whole = out.len() + text.len() < max_bytes;
                 if whole {
                     out.push_str(text);
                     out.push('\n');
