@@ -7,7 +7,7 @@ use super::params::Inputs;
 use super::records::{
     Group, Issue, Job, Membership, Namespace, Project, ProtectedBranch, Snippet, Status, Visibility, level,
 };
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use axum::http::HeaderMap;
 use git2::{ObjectType, Oid};
@@ -59,7 +59,7 @@ pub fn authenticate(
     headers: &HeaderMap,
     inputs: &Inputs,
     credentials: Credentials,
-) -> Result<Rights, Reject> {
+) -> Result<Rights, Rejection> {
     // A header that is not valid text becomes a token that nobody has.
     let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let input = |name: &str| match inputs.get(name) {
@@ -75,16 +75,20 @@ pub fn authenticate(
             None => Ok(Rights::default()),
         };
     };
-    let token = world.tokens.iter().find(|token| same(&token.secret, &secret)).ok_or_else(Reject::unauthorized)?;
-    let user = world.users.get(token.user).ok_or_else(Reject::unauthorized)?;
+    let token = world
+        .tokens
+        .iter()
+        .find(|token| constant_time_eq(&token.secret, &secret))
+        .ok_or_else(Rejection::unauthorized)?;
+    let user = world.users.get(token.user).ok_or_else(Rejection::unauthorized)?;
     if user.blocked {
-        return Err(Reject::forbidden_because("User is blocked"));
+        return Err(Rejection::forbidden_because("User is blocked"));
     }
     let Some(sudo) = header("sudo").or_else(|| input("sudo")).filter(|who| !who.is_empty()) else {
         return Ok(Rights { token: Some(token.id), ..Rights::of(world, user.id) });
     };
     if !user.admin {
-        return Err(Reject::forbidden_because("Must be admin to use sudo"));
+        return Err(Rejection::forbidden_because("Must be admin to use sudo"));
     }
     let other = match sudo.parse() {
         Ok(id) => world.users.get(id),
@@ -92,7 +96,7 @@ pub fn authenticate(
     };
     match other {
         Some(other) => Ok(Rights { token: Some(token.id), ..Rights::of(world, other.id) }),
-        None => Err(Reject::not_found(&format!("User with ID or username '{sudo}'"))),
+        None => Err(Rejection::not_found(&format!("User with ID or username '{sudo}'"))),
     }
 }
 
@@ -107,29 +111,29 @@ pub fn bearer(headers: &HeaderMap) -> Option<String> {
 ///
 /// # Errors
 /// Fails with 401 for an expired token, and with 403 if the scopes are insufficient.
-pub fn check_token(world: &World, rights: &Rights, writes: bool, now: Timestamp) -> Result<(), Reject> {
+pub fn check_token(world: &World, rights: &Rights, writes: bool, now: Timestamp) -> Result<(), Rejection> {
     let Some(token) = rights.token.and_then(|id| world.tokens.get(id)) else { return Ok(()) };
     if token.expires_at.is_some_and(|at| at <= now) {
-        return Err(Reject::expired());
+        return Err(Rejection::expired());
     }
     let may = |scope: &str| token.scopes.is_empty() || token.scopes.iter().any(|known| known == scope);
     match may("api") || (!writes && may("read_api")) {
         true => Ok(()),
-        false => Err(Reject::insufficient_scope(if writes { "api" } else { "api read_api" })),
+        false => Err(Rejection::insufficient_scope(if writes { "api" } else { "api read_api" })),
     }
 }
 
-fn of_job(world: &World, secret: &str) -> Result<Rights, Reject> {
+fn of_job(world: &World, secret: &str) -> Result<Rights, Rejection> {
     let mut running = world.jobs.iter().filter(|job| job.status == Status::Running);
-    let is_it = |job: &&Job| job_token(world, job.id).is_some_and(|token| same(&token, secret));
+    let is_it = |job: &&Job| job_token(world, job.id).is_some_and(|token| constant_time_eq(&token, secret));
     let user = running.find(is_it).and_then(|job| world.users.get(job.user?));
-    let user = user.filter(|user| !user.blocked).ok_or_else(Reject::unauthorized)?;
+    let user = user.filter(|user| !user.blocked).ok_or_else(Rejection::unauthorized)?;
     // A job has the permissions of its user, except those of an administrator.
     Ok(Rights { admin: false, ..Rights::of(world, user.id) })
 }
 
 /// Compares secrets in constant time.
-pub fn same(a: &str, b: &str) -> bool {
+pub fn constant_time_eq(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |unlike, (x, y)| unlike | (x ^ y)) == 0
 }
 
@@ -185,17 +189,18 @@ impl Rights {
 
     /// Returns whether the caller may push to a branch: protected branches require maintainers, unless configured
     /// otherwise.
-    pub fn pushes_to(&self, world: &World, project: &Project, branch: &str) -> bool {
-        self.changes(world, project, branch, ProtectedBranch::push_level)
+    pub fn can_push_to(&self, world: &World, project: &Project, branch: &str) -> bool {
+        self.may_change_branch(world, project, branch, ProtectedBranch::push_level)
     }
 
     /// Returns whether the caller may merge into a branch: everyone who may push to it may also merge.
-    pub fn merges_into(&self, world: &World, project: &Project, branch: &str) -> bool {
-        self.changes(world, project, branch, ProtectedBranch::merge_level) || self.pushes_to(world, project, branch)
+    pub fn can_merge_into(&self, world: &World, project: &Project, branch: &str) -> bool {
+        self.may_change_branch(world, project, branch, ProtectedBranch::merge_level)
+            || self.can_push_to(world, project, branch)
     }
 
     /// Returns whether a rule for a branch grants access at the caller's level; a level of 0 in a rule means no one.
-    fn changes(
+    fn may_change_branch(
         &self,
         world: &World,
         project: &Project,
@@ -215,7 +220,7 @@ impl Rights {
         if self.admin { level::OWNER } else { self.in_group(world, group) }
     }
 
-    fn sees(&self, visibility: Visibility) -> bool {
+    fn can_see(&self, visibility: Visibility) -> bool {
         match visibility {
             Visibility::Public => true,
             Visibility::Internal => self.user.is_some() && !self.external,
@@ -224,20 +229,20 @@ impl Rights {
     }
 
     /// Returns whether the caller can see a project.
-    pub fn sees_project(&self, world: &World, project: &Project) -> bool {
-        self.admin || self.sees(project.visibility) || self.in_project(world, project) > 0
+    pub fn can_see_project(&self, world: &World, project: &Project) -> bool {
+        self.admin || self.can_see(project.visibility) || self.in_project(world, project) > 0
     }
 
     /// Returns whether the caller may read a project's code: guests of a private project may not.
-    pub fn reads_code(&self, world: &World, project: &Project) -> bool {
-        self.admin || self.sees(project.visibility) || self.in_project(world, project) >= level::REPORTER
+    pub fn can_read_code(&self, world: &World, project: &Project) -> bool {
+        self.admin || self.can_see(project.visibility) || self.in_project(world, project) >= level::REPORTER
     }
 
     /// Returns whether the caller can see a group: members of the group or of a project or group inside it can.
-    pub fn sees_group(&self, world: &World, group: &Group) -> bool {
+    pub fn can_see_group(&self, world: &World, group: &Group) -> bool {
         let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group.id);
         self.admin
-            || self.sees(group.visibility)
+            || self.can_see(group.visibility)
             || self.in_group(world, group.id) > 0
             || self.groups.keys().any(|id| inside(*id))
             || self.projects.keys().filter_map(|id| world.projects.get(*id)).any(|project| match project.namespace {
@@ -248,7 +253,7 @@ impl Rights {
 
     /// Returns whether the caller may read an issue of a project that they can see: confidential issues are for the
     /// author, the assignees and members (reporters and up).
-    pub fn reads_issue(&self, world: &World, issue: &Issue) -> bool {
+    pub fn can_read_issue(&self, world: &World, issue: &Issue) -> bool {
         let level = || world.projects.get(issue.project).map_or(0, |project| self.level(world, project));
         !issue.confidential
             || self.user.is_some_and(|user| issue.author == user || issue.assignees.contains(&user))
@@ -257,9 +262,9 @@ impl Rights {
 
     /// Returns whether the caller can see a snippet of a project that they can see: private snippets are for the author
     /// (and administrators) only.
-    pub fn sees_snippet(&self, world: &World, project: &Project, snippet: &Snippet) -> bool {
+    pub fn can_see_snippet(&self, world: &World, project: &Project, snippet: &Snippet) -> bool {
         let is_member = || snippet.visibility != Visibility::Private && self.in_project(world, project) > 0;
-        self.sees(snippet.visibility) || self.user == Some(snippet.author) || self.admin || is_member()
+        self.can_see(snippet.visibility) || self.user == Some(snippet.author) || self.admin || is_member()
     }
 }
 
@@ -296,7 +301,7 @@ mod tests {
         world
     }
 
-    fn caller(headers: &[(&'static str, &str)]) -> Result<Rights, Reject> {
+    fn caller(headers: &[(&'static str, &str)]) -> Result<Rights, Rejection> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
@@ -305,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_taken_in_every_form_and_an_unknown_one_is_refused() {
+    fn tokens_are_accepted_in_every_form_and_unknown_ones_rejected() {
         assert_eq!(caller(&[("private-token", "ada-token")]).unwrap().user, Some(2));
         assert_eq!(caller(&[("authorization", "Bearer ada-token")]).unwrap().user, Some(2));
         assert_eq!(caller(&[]).unwrap().user, None);
@@ -314,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_administrator_acts_as_another() {
+    fn only_administrators_can_use_sudo() {
         let sudo = |token, who| caller(&[("private-token", token), ("sudo", who)]);
         assert_eq!(sudo("root-token", "ada").unwrap().user, Some(2));
         assert_eq!(sudo("root-token", "2").unwrap().user, Some(2));
@@ -326,15 +331,15 @@ mod tests {
     }
 
     #[test]
-    fn membership_reaches_down_and_through_shares() {
+    fn membership_is_inherited_and_shared() {
         let world = world();
         let ada = Rights::of(&world, 2);
         let level = |id| ada.level(&world, world.projects.get(id).unwrap());
         assert_eq!(level(1), level::DEVELOPER);
         assert_eq!(level(2), level::GUEST);
         assert_eq!(level(3), 0);
-        assert!(!ada.reads_code(&world, world.projects.get(2).unwrap()));
-        assert!(!ada.sees_project(&world, world.projects.get(3).unwrap()));
-        assert!(Rights::of(&world, 1).sees_project(&world, world.projects.get(1).unwrap()));
+        assert!(!ada.can_read_code(&world, world.projects.get(2).unwrap()));
+        assert!(!ada.can_see_project(&world, world.projects.get(3).unwrap()));
+        assert!(Rights::of(&world, 1).can_see_project(&world, world.projects.get(1).unwrap()));
     }
 }

@@ -5,7 +5,7 @@ use super::call::Call;
 use super::engine::Engine;
 use super::params::Inputs;
 use super::records::Avatar;
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use axum::http::HeaderMap;
 use base64::Engine as _;
@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use std::ops::Deref;
 
 /// The maximum size in bytes.
-const LARGEST: usize = 200 << 10;
+const MAX_BYTES: usize = 200 << 10;
 /// The signatures of the supported image formats, and their content types.
-const KINDS: [(&[u8], &str); 7] = [
+const IMAGE_FORMATS: [(&[u8], &str); 7] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF8", "image/gif"),
@@ -30,7 +30,7 @@ const KINDS: [(&[u8], &str); 7] = [
 pub const ROUTE: &str = "/uploads/-/system/{kind}/avatar/{id}/{filename}";
 
 /// The filename of an image, and its bytes.
-type Picture = (String, Vec<u8>);
+type ImageFile = (String, Vec<u8>);
 
 /// The owner of an avatar.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,15 +57,15 @@ impl AvatarOwner {
 }
 
 fn kind(bytes: &[u8]) -> Option<&'static str> {
-    KINDS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind)
+    IMAGE_FORMATS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind)
 }
 
 /// Returns the avatar that a request contains; `Some(None)` if it removes the avatar.
 ///
 /// # Errors
 /// Fails with 400 if it is not a file, is not an image, or is too large.
-pub fn given(inputs: &Inputs) -> Result<Option<Option<Picture>>, Reject> {
-    let refuse = |why: &str| Err(Reject::bad(json!({ "avatar": [why] })));
+pub fn from_inputs(inputs: &Inputs) -> Result<Option<Option<ImageFile>>, Rejection> {
+    let refuse = |why: &str| Err(Rejection::bad_request(json!({ "avatar": [why] })));
     let file = match inputs.get("avatar") {
         None => return Ok(None),
         Some(Value::Null) => return Ok(Some(None)),
@@ -74,9 +74,9 @@ pub fn given(inputs: &Inputs) -> Result<Option<Option<Picture>>, Reject> {
     };
     let text = |field: &str| file.get(field).and_then(Value::as_str);
     let (Some(name), Some(Ok(bytes))) = (text("filename"), text("base64").map(|text| STANDARD.decode(text))) else {
-        return Err(Reject::invalid("avatar"));
+        return Err(Rejection::invalid("avatar"));
     };
-    if bytes.len() > LARGEST {
+    if bytes.len() > MAX_BYTES {
         return refuse("is too big (should be at most 200 KB)");
     }
     if kind(&bytes).is_none() {
@@ -92,16 +92,16 @@ pub fn given(inputs: &Inputs) -> Result<Option<Option<Picture>>, Reject> {
 }
 
 /// Removes the avatar of a user or project.
-pub fn remove(world: &mut World, whose: AvatarOwner) {
-    world.avatars.remove_where(|avatar| whose.has(avatar));
+pub fn remove(world: &mut World, owner: AvatarOwner) {
+    world.avatars.remove_where(|avatar| owner.has(avatar));
 }
 
 /// Replaces the avatar of a user or project. Returns its path.
-pub fn set(world: &mut World, whose: AvatarOwner, file: Option<Picture>) -> Option<String> {
-    remove(world, whose);
+pub fn set(world: &mut World, owner: AvatarOwner, file: Option<ImageFile>) -> Option<String> {
+    remove(world, owner);
     let (filename, bytes) = file?;
-    let path = whose.path(&filename);
-    let (user, project) = match whose {
+    let path = owner.path(&filename);
+    let (user, project) = match owner {
         AvatarOwner::User(id) => (Some(id), None),
         AvatarOwner::Project(id) => (None, Some(id)),
     };
@@ -111,7 +111,7 @@ pub fn set(world: &mut World, whose: AvatarOwner, file: Option<Picture>) -> Opti
 
 impl<W: Deref<Target = World>> Call<W> {
     /// Returns the URL of an avatar; the path of an avatar on this server is made absolute.
-    pub fn picture(&self, url: &Option<String>) -> Option<String> {
+    pub fn avatar_url(&self, url: &Option<String>) -> Option<String> {
         let url = url.as_ref()?;
         Some(if url.starts_with('/') { format!("{}{url}", self.base_url) } else { url.clone() })
     }
@@ -125,19 +125,19 @@ pub fn find(
     engine: &Engine,
     headers: &HeaderMap,
     (kind_of, id, filename): (&str, u64, &str),
-) -> Result<(&'static str, Vec<u8>), Reject> {
+) -> Result<(&'static str, Vec<u8>), Rejection> {
     let world = engine.snapshot();
     let rights = authenticate(&world, headers, &Inputs::new(), Credentials::Users)?;
-    let whose = match kind_of {
+    let owner = match kind_of {
         "user" => Some(AvatarOwner::User(id)),
         "project" => {
-            let project = world.projects.get(id).filter(|project| rights.sees_project(&world, project));
+            let project = world.projects.get(id).filter(|project| rights.can_see_project(&world, project));
             project.map(|project| AvatarOwner::Project(project.id))
         }
         _ => None,
     };
     let mut avatars = world.avatars.iter();
-    let found = whose.and_then(|whose| avatars.find(|avatar| whose.has(avatar) && avatar.filename == filename));
-    let found = found.ok_or_else(|| Reject::error(404, "404 Not Found"))?;
+    let found = owner.and_then(|owner| avatars.find(|avatar| owner.has(avatar) && avatar.filename == filename));
+    let found = found.ok_or_else(|| Rejection::error(404, "404 Not Found"))?;
     Ok((kind(&found.bytes).unwrap_or("application/octet-stream"), found.bytes.clone()))
 }

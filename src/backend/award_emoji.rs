@@ -1,11 +1,11 @@
 //! Emoji reactions to merge requests, issues and notes.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::emoji::emoji;
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
 use super::records::{self, Noteable};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::award_emoji::*;
@@ -97,7 +97,7 @@ impl World {
     }
 
     /// Migrates the reactions that older data folders stored inside merge requests and issues.
-    pub fn adopt_reactions(&mut self) {
+    pub fn migrate_reactions(&mut self) {
         let requests = self.merge_requests.iter().filter(|mr| !mr.reactions.is_empty());
         let requests = requests.map(|mr| (Noteable::MergeRequest(mr.id), mr.updated_at, mr.reactions.clone()));
         let issues = self.issues.iter().filter(|issue| !issue.reactions.is_empty());
@@ -115,7 +115,7 @@ impl World {
     }
 
     /// Removes the reactions to notes that have been deleted.
-    pub fn drop_awards_of_notes(&mut self, notes: &BTreeSet<u64>) {
+    pub fn remove_awards_of_notes(&mut self, notes: &BTreeSet<u64>) {
         self.awards.remove_where(|award| award.note.is_some_and(|note| notes.contains(&note)));
     }
 }
@@ -131,7 +131,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, award: &records::Award) -> Awa
     AwardEmoji {
         id: award.id,
         name: award.name.clone(),
-        user: Some(call.author(award.user)),
+        user: Some(call.user_with_email(award.user)),
         created_at: Some(time(award.created_at)),
         updated_at: Some(time(award.created_at)),
         awardable_id: Some(id),
@@ -141,40 +141,43 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, award: &records::Award) -> Awa
 }
 
 /// Checks that the object has such a note.
-fn check_note<W: Deref<Target = World>>(call: &Call<W>, on: &NoteTarget, note: Option<u64>) -> Result<(), Reject> {
+fn check_note<W: Deref<Target = World>>(call: &Call<W>, on: &NoteTarget, note: Option<u64>) -> Result<(), Rejection> {
     let Some(id) = note else { return Ok(()) };
     let found = call.world.notes.get(id).filter(|note| note.on == on.on);
-    found.map(|_| ()).ok_or_else(Reject::no_record)
+    found.map(|_| ()).ok_or_else(Rejection::no_record)
 }
 
-fn list(call: &Reading, on: &NoteTarget, note: Option<u64>) -> Outcome<Vec<AwardEmoji>> {
+fn list(call: &ReadCall, on: &NoteTarget, note: Option<u64>) -> Outcome<Vec<AwardEmoji>> {
     check_note(call, on, note)?;
     call.page(call.world.awards_of(on.on, note).collect(), |award| show(call, award))
 }
 
 /// Adds a reaction. All errors are a 404, with the reason in the message.
-fn create(call: &mut Writing, on: &NoteTarget, note: Option<u64>, name: &str) -> Outcome<AwardEmoji> {
+fn create(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, name: &str) -> Outcome<AwardEmoji> {
     check_note(call, on, note)?;
     let is_system = note.and_then(|id| call.world.notes.get(id)).is_some_and(|note| note.system);
-    let user = notes::writer(call, on).ok().filter(|_| !is_system).ok_or_else(|| Reject::not_found("Award Emoji"))?;
-    let refuse = |why: &str| Reject::not_found(&format!("Award Emoji {why}"));
+    let user = notes::authorize_write(call, on)
+        .ok()
+        .filter(|_| !is_system)
+        .ok_or_else(|| Rejection::not_found("Award Emoji"))?;
+    let refuse = |why: &str| Rejection::not_found(&format!("Award Emoji {why}"));
     let name = emoji(name).ok_or_else(|| refuse("Name is not a valid emoji name"))?;
     let now = call.now;
     let id = call.world.react(on.on, note, name, user, now).ok_or_else(|| refuse("Name has already been taken"))?;
-    call.world.finish_todos(on.on, user);
-    let award = call.world.awards.get(id).ok_or_else(|| Reject::not_found("Award Emoji"))?;
+    call.world.mark_todos_done(on.on, user);
+    let award = call.world.awards.get(id).ok_or_else(|| Rejection::not_found("Award Emoji"))?;
     ok(show(call, award))
 }
 
-fn delete(call: &mut Writing, on: &NoteTarget, note: Option<u64>, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, on: &NoteTarget, note: Option<u64>, id: u64) -> Outcome<Nothing> {
     check_note(call, on, note)?;
     let (caller, is_admin) = (call.signed_in()?.id, call.signed_in()?.admin);
     let award = call.world.awards.get(id).filter(|award| award.on == on.on && award.note == note);
-    let award = award.ok_or_else(|| Reject::not_found("Award Emoji"))?;
+    let award = award.ok_or_else(|| Rejection::not_found("Award Emoji"))?;
     if award.user != caller && !is_admin {
-        return Err(Reject::unauthorized());
+        return Err(Rejection::unauthorized());
     }
-    call.unmodified(award.created_at)?;
+    call.check_unmodified(award.created_at)?;
     call.world.awards.remove(id);
     Ok(Answer::new(Nothing))
 }

@@ -1,7 +1,7 @@
 //! Reads the body of a request with limits on its size, its duration, and the number of values in it.
 
-use super::params::{self, Inputs, MOST_VALUES};
-use super::reject::Reject;
+use super::params::{self, Inputs, MAX_VALUES};
+use super::rejection::Rejection;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use futures::StreamExt;
@@ -19,15 +19,15 @@ pub enum Purpose {
 
 /// The size limit in bytes for a caller who is not identified by a header or the query: the body may contain the token,
 /// and little else.
-const OF_NOBODY: usize = 1 << 20;
+const MAX_ANONYMOUS_BYTES: usize = 1 << 20;
 /// The number of excess bytes that are read and discarded, so that the client gets to read the error.
-const DISCARDED: usize = 128 << 20;
+const MAX_DISCARDED_BYTES: usize = 128 << 20;
 
 impl Purpose {
     /// Returns the size limit in bytes.
-    pub fn most(self, is_signed_in: bool) -> usize {
+    pub fn max_bytes(self, is_signed_in: bool) -> usize {
         match self {
-            _ if !is_signed_in => OF_NOBODY,
+            _ if !is_signed_in => MAX_ANONYMOUS_BYTES,
             Purpose::Fields => 8 << 20,
             Purpose::Files => 64 << 20,
         }
@@ -37,31 +37,31 @@ impl Purpose {
 /// Reads a whole body.
 ///
 /// # Errors
-/// Fails with 413 for more than `most` bytes, 408 if it has not arrived in time, and 400 if it breaks off.
-pub async fn read(body: Body, most: usize, within: Duration) -> Result<Vec<u8>, Reject> {
+/// Fails with 413 for more than `max_bytes` bytes, 408 if it has not arrived in time, and 400 if it breaks off.
+pub async fn read(body: Body, max_bytes: usize, within: Duration) -> Result<Vec<u8>, Rejection> {
     let late = |_| {
         let why = format!("408 Request Timeout: the body did not arrive within {} seconds", within.as_secs_f32());
-        Reject::message(408, why)
+        Rejection::message(408, why)
     };
-    tokio::time::timeout(within, collect(body, most)).await.map_err(late)?
+    tokio::time::timeout(within, collect(body, max_bytes)).await.map_err(late)?
 }
 
-async fn collect(body: Body, most: usize) -> Result<Vec<u8>, Reject> {
+async fn collect(body: Body, max_bytes: usize) -> Result<Vec<u8>, Rejection> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut arrived) = (Vec::new(), 0_usize);
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Reject::message(400, "400 Bad Request: the body broke off"))?;
+        let chunk = chunk.map_err(|_| Rejection::message(400, "400 Bad Request: the body broke off"))?;
         arrived = arrived.saturating_add(chunk.len());
-        if arrived <= most {
+        if arrived <= max_bytes {
             bytes.extend_from_slice(&chunk);
-        } else if arrived - most > DISCARDED {
+        } else if arrived - max_bytes > MAX_DISCARDED_BYTES {
             break;
         } else {
             bytes = Vec::new();
         }
     }
-    if arrived > most {
-        return Err(Reject::too_large(&format!("a body may have {} MiB at most here", most >> 20)));
+    if arrived > max_bytes {
+        return Err(Rejection::too_large(&format!("a body may have {} MiB at most here", max_bytes >> 20)));
     }
     Ok(bytes)
 }
@@ -69,8 +69,8 @@ async fn collect(body: Body, most: usize) -> Result<Vec<u8>, Reject> {
 /// Parses the inputs in a body according to its content type; without one it is parsed as a form.
 ///
 /// # Errors
-/// Fails with 413 for more than [`MOST_VALUES`] values, and with 400 if it cannot be parsed.
-pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), Reject> {
+/// Fails with 413 for more than [`MAX_VALUES`] values, and with 400 if it cannot be parsed.
+pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), Rejection> {
     if body.is_empty() {
         return Ok(());
     }
@@ -78,13 +78,13 @@ pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), 
     let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if kind == "application/json" {
         // Count before parsing: a value takes up to a hundred times the memory of its text.
-        if values_of(body) > MOST_VALUES {
-            return Err(Reject::too_many_values());
+        if count_values(body) > MAX_VALUES {
+            return Err(Rejection::too_many_values());
         }
         match serde_json::from_slice(body) {
             Ok(Value::Object(map)) => inputs.extend(map),
             Ok(_) => {}
-            Err(_) => return Err(Reject::error(400, "The request body is not valid JSON")),
+            Err(_) => return Err(Rejection::error(400, "The request body is not valid JSON")),
         }
     } else if kind == "multipart/form-data" {
         params::add_multipart(inputs, content_type, body)?;
@@ -96,7 +96,7 @@ pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), 
 
 /// Returns an upper bound of the number of values in a JSON text: each value but the outermost follows a comma or an
 /// opening bracket.
-fn values_of(json: &[u8]) -> usize {
+fn count_values(json: &[u8]) -> usize {
     let (mut values, mut in_text, mut is_escaped) = (1, false, false);
     for byte in json {
         match byte {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn no_json_holds_more_values_than_are_counted_in_its_text() {
+    fn value_count_is_an_upper_bound() {
         for text in [
             r#"1"#,
             r#""[{,""#,
@@ -135,12 +135,12 @@ mod tests {
             r#"{"a,[{":"\"[[,,","b\\":["\\","\\\"{"]}"#,
         ] {
             let value: Value = serde_json::from_str(text).unwrap();
-            let found = values_of(text.as_bytes());
+            let found = count_values(text.as_bytes());
             assert!(found >= count(&value) && found <= 2 * count(&value), "{text}: {found}");
         }
     }
 
-    fn add_to_nothing(content_type: &str, body: &[u8]) -> Result<Inputs, Reject> {
+    fn parse(content_type: &str, body: &[u8]) -> Result<Inputs, Rejection> {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, content_type.parse().unwrap());
         let mut inputs = Inputs::new();
@@ -148,12 +148,12 @@ mod tests {
         Ok(inputs)
     }
 
-    fn typed(content_type: &str, body: &[u8]) -> Result<CreateCommit, Reject> {
-        params::read(&add_to_nothing(content_type, body)?)
+    fn typed(content_type: &str, body: &[u8]) -> Result<CreateCommit, Rejection> {
+        params::read(&parse(content_type, body)?)
     }
 
     #[test]
-    fn a_large_body_costs_a_few_times_its_length_and_no_more() {
+    fn large_body_needs_a_small_multiple_of_its_length() {
         let length = 8 << 20;
         let body = format!(
             r#"{{"id":1,"branch":"b","commit_message":"m","actions":[{{"action":"create","file_path":"f","content":"{}"}}]}}"#,
@@ -165,25 +165,25 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_many_small_values_costs_no_more_than_a_large_one() {
+    fn many_small_values_need_no_more_memory_than_a_large_one() {
         let refused = format!(r#"{{"actions":[{}{{}}]}}"#, r#"{"":0},"#.repeat(2 << 20));
         let (answer, cost_of_refusal) = cost(|| typed("application/json", refused.as_bytes()).unwrap_err());
         assert_eq!(answer.status, 413);
         assert!(cost_of_refusal.peak < 1 << 20, "{}", cost_of_refusal.peak);
-        let taken = format!(r#"{{"actions":[{}{{}}]}}"#, r#"{"":0},"#.repeat(MOST_VALUES / 2 - 3));
+        let taken = format!(r#"{{"actions":[{}{{}}]}}"#, r#"{"":0},"#.repeat(MAX_VALUES / 2 - 3));
         let (answer, cost_of_reading) = cost(|| typed("application/json", taken.as_bytes()).unwrap_err());
         assert_eq!(answer.status, 400);
         assert!(cost_of_reading.peak < 64 << 20, "{}", cost_of_reading.peak);
         let boundary = "-".repeat(16 << 20);
-        let (_, cost_of_boundaries) = cost(|| add_to_nothing("multipart/form-data; boundary=", boundary.as_bytes()));
+        let (_, cost_of_boundaries) = cost(|| parse("multipart/form-data; boundary=", boundary.as_bytes()));
         assert!(cost_of_boundaries.peak < 1 << 20, "{}", cost_of_boundaries.peak);
     }
 
     #[test]
-    fn a_body_of_more_values_than_any_request_needs_is_refused_in_every_form() {
+    fn too_many_values_are_rejected_in_every_format() {
         let refused = |content_type: &str, body: String| {
-            let added = add_to_nothing(content_type, body.as_bytes());
-            added.err().map(|reject| (reject.status, reject.body["message"].as_str().unwrap().to_owned()))
+            let added = parse(content_type, body.as_bytes());
+            added.err().map(|rejection| (rejection.status, rejection.body["message"].as_str().unwrap().to_owned()))
         };
         let json = |times: usize| format!("{{\"a\":[{}1]}}", "{\"b\":1},".repeat(times));
         let form = |times: usize| "a[][b]=&".repeat(times);

@@ -1,17 +1,17 @@
 //! Branches.
 
 use super::cache::Cache;
-use super::call::{Answer, Outcome, Reading, Writing, ok};
-use super::git::{Git, Head};
+use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
+use super::git::{Git, GitRef};
 use super::mount::Mount;
-use super::page::Extent;
+use super::page::ListSize;
 use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::store::repository_path;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::branches::*;
-use crate::backend::presenters::holds;
+use crate::backend::presenters::contains_ignore_case;
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::json;
@@ -31,65 +31,65 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteMergedBranches>(delete_merged)
 }
 
-fn show(git: &Git, cache: &Cache, project: &Project, head: &Head) -> Result<Branch, Reject> {
+fn show(git: &Git, cache: &Cache, project: &Project, head: &GitRef) -> Result<Branch, Rejection> {
     let merged = merged(git, cache, std::slice::from_ref(head))?;
     show_among(git, cache, project, head, &merged)
 }
 
 /// Returns the heads that have been merged into the default branch.
-fn merged(git: &Git, cache: &Cache, heads: &[Head]) -> Result<Arc<HashSet<Oid>>, Reject> {
+fn merged(git: &Git, cache: &Cache, heads: &[GitRef]) -> Result<Arc<HashSet<Oid>>, Rejection> {
     let Some(root) = git.default_head() else { return Ok(Arc::default()) };
     // A branch that is at the head of the default branch has no changes that could have been merged.
-    git.held_by(root, heads.iter().map(|head| head.commit).filter(|commit| *commit != root).collect(), cache)
+    git.ancestors_among(root, heads.iter().map(|head| head.commit).filter(|commit| *commit != root).collect(), cache)
 }
 
 fn show_among(
     git: &Git,
     cache: &Cache,
     project: &Project,
-    head: &Head,
+    head: &GitRef,
     merged: &HashSet<Oid>,
-) -> Result<Branch, Reject> {
+) -> Result<Branch, Rejection> {
     Ok(Branch {
         name: head.name.clone(),
         merged: merged.contains(&head.commit),
         protected: project.is_protected(&head.name),
         developers_can_push: project.protection(&head.name).any(|rule| rule.developers_can_push),
         developers_can_merge: project.protection(&head.name).any(|rule| rule.developers_can_merge),
-        commit: Some(git.show_known(head.commit, cache)?),
+        commit: Some(git.show_cached(head.commit, cache)?),
         ..Branch::default()
     })
 }
 
-fn head(git: &Git, name: &str) -> Result<Head, Reject> {
-    let commit = git.branch(name).ok_or_else(|| Reject::not_found("Branch"))?;
-    Ok(Head { name: name.to_owned(), commit })
+fn head(git: &Git, name: &str) -> Result<GitRef, Rejection> {
+    let commit = git.branch(name).ok_or_else(|| Rejection::not_found("Branch"))?;
+    Ok(GitRef { name: name.to_owned(), commit })
 }
 
-fn list(call: &Reading, input: ListBranches) -> Outcome<Vec<Branch>> {
+fn list(call: &ReadCall, input: ListBranches) -> Outcome<Vec<Branch>> {
     let (project, git) = call.repository(&input.id)?;
     let mut heads = git.branches(&call.cache)?;
     if let Some(part) = &input.search {
-        heads = Arc::new(heads.iter().filter(|head| holds(&head.name, part)).cloned().collect());
+        heads = Arc::new(heads.iter().filter(|head| contains_ignore_case(&head.name, part)).cloned().collect());
     }
     // A single walk for the whole page.
-    let page = call.paging.cut(&heads);
+    let page = call.pagination.cut(&heads);
     let merged = merged(&git, &call.cache, page)?;
     let show = |head| show_among(&git, &call.cache, project, head, &merged);
-    let rows: Result<_, Reject> = page.iter().map(show).collect();
-    call.page_of(rows?, Extent::Total(heads.len()))
+    let rows: Result<_, Rejection> = page.iter().map(show).collect();
+    call.page_of(rows?, ListSize::Known(heads.len()))
 }
 
-fn get(call: &Reading, input: GetBranch) -> Outcome<Branch> {
+fn get(call: &ReadCall, input: GetBranch) -> Outcome<Branch> {
     let (project, git) = call.repository(&input.id)?;
     ok(show(&git, &call.cache, project, &head(&git, &input.branch)?)?)
 }
 
-fn protect(call: &mut Writing, input: ProtectBranch) -> Outcome<Branch> {
+fn protect(call: &mut WriteCall, input: ProtectBranch) -> Outcome<Branch> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let git = call.repository_to_write(&input.id)?.1;
     let head = head(&git, &input.branch)?;
-    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
     let known = project.protected_branches.iter().position(|protected| protected.name == input.branch);
     if known.is_none() {
         project.protected_branches.push(ProtectedBranch { name: input.branch, ..ProtectedBranch::default() });
@@ -102,54 +102,54 @@ fn protect(call: &mut Writing, input: ProtectBranch) -> Outcome<Branch> {
     ok(show(&git, &call.cache, project, &head)?)
 }
 
-fn unprotect(call: &mut Writing, input: UnprotectBranch) -> Outcome<Branch> {
+fn unprotect(call: &mut WriteCall, input: UnprotectBranch) -> Outcome<Branch> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let git = call.repository_to_write(&input.id)?.1;
     let head = head(&git, &input.branch)?;
-    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
     project.protected_branches.retain(|protected| protected.name != input.branch);
     ok(show(&git, &call.cache, project, &head)?)
 }
 
-fn create(call: &mut Writing, input: CreateBranch) -> Outcome<Branch> {
+fn create(call: &mut WriteCall, input: CreateBranch) -> Outcome<Branch> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let id = project.id;
     let commit = git.create_branch(&input.branch, &input.r#ref)?;
     let now = call.now;
-    let project = touch(call.world, id, now)?;
-    let head = Head { name: input.branch, commit };
-    let made = show(&git, &call.cache, project, &head)?;
-    call.pushed(id, &git, &format!("refs/heads/{}", head.name), None, Some(commit));
-    ok(made)
+    let project = record_project_activity(call.world, id, now)?;
+    let head = GitRef { name: input.branch, commit };
+    let branch = show(&git, &call.cache, project, &head)?;
+    call.record_push(id, &git, &format!("refs/heads/{}", head.name), None, Some(commit));
+    ok(branch)
 }
 
 /// Updates the time of the last activity in a project.
-pub fn touch(world: &mut World, project: u64, now: Timestamp) -> Result<&Project, Reject> {
-    let project = world.projects.get_mut(project).ok_or_else(Reject::no_record)?;
+pub fn record_project_activity(world: &mut World, project: u64, now: Timestamp) -> Result<&Project, Rejection> {
+    let project = world.projects.get_mut(project).ok_or_else(Rejection::no_record)?;
     project.last_activity_at = project.last_activity_at.max(now);
     Ok(project)
 }
 
-fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteBranch) -> Outcome<Nothing> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let id = project.id;
     let head = head(&git, &input.branch)?;
     if project.default_branch.as_deref() == Some(&input.branch) {
-        return Err(Reject::bad("Cannot remove HEAD branch"));
+        return Err(Rejection::bad_request("Cannot remove HEAD branch"));
     }
     if project.is_protected(&input.branch) {
-        return Err(Reject::message(403, "Protected branch cannot be removed"));
+        return Err(Rejection::message(403, "Protected branch cannot be removed"));
     }
-    call.unmodified(git.committed_at(head.commit)?)?;
+    call.check_unmodified(git.committed_at(head.commit)?)?;
     remove(call.world, &git, &call.repositories, id, &head)?;
-    touch(call.world, id, call.now)?;
-    call.pushed(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
+    record_project_activity(call.world, id, call.now)?;
+    call.record_push(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
     ok(Nothing)
 }
 
 /// Removes a branch; open merge requests from and into it keep their diff.
-pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, head: &Head) -> Result<(), Reject> {
-    keep_ranges(world, repositories, |mr| {
+pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, head: &GitRef) -> Result<(), Rejection> {
+    store_diff_ranges(world, repositories, |mr| {
         (mr.source_project == project && mr.source_branch == head.name)
             || (mr.target_project == project && mr.target_branch == head.name)
     });
@@ -158,13 +158,13 @@ pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, h
 
 /// Returns the head of the target branch, the merge base and the head of the source branch of a merge request whose
 /// branches exist.
-pub fn held(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
+pub fn live_diff(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
     let git = Git::open(&repository_path(repositories, mr.target_project), None).ok()?;
     let head = if mr.source_project == mr.target_project {
         git.branch(&mr.source_branch)?
     } else {
         let fork = repository_path(repositories, mr.source_project);
-        git.reach(&fork.join("objects"))?;
+        git.add_alternate(&fork.join("objects"))?;
         Git::open(&fork, None).ok()?.branch(&mr.source_branch)?
     };
     let target = git.branch(&mr.target_branch)?;
@@ -172,14 +172,14 @@ pub fn held(mr: &MergeRequest, repositories: &Path) -> Option<(Oid, Oid, Oid)> {
 }
 
 /// Stores the diff range of open merge requests whose branches are about to be removed.
-pub fn keep_ranges(world: &mut World, repositories: &Path, loses: impl Fn(&MergeRequest) -> bool) {
+pub fn store_diff_ranges(world: &mut World, repositories: &Path, loses: impl Fn(&MergeRequest) -> bool) {
     let range = |mr: &MergeRequest| {
-        let (_, base, head) = held(mr, repositories)?;
+        let (_, base, head) = live_diff(mr, repositories)?;
         Some(Range { base: base.to_string(), head: head.to_string() })
     };
     let open = world.merge_requests.iter().filter(|mr| mr.state == State::Opened && loses(mr));
-    let held: Vec<(u64, Range)> = open.filter_map(|mr| Some((mr.id, range(mr)?))).collect();
-    for (id, range) in held {
+    let ranges: Vec<(u64, Range)> = open.filter_map(|mr| Some((mr.id, range(mr)?))).collect();
+    for (id, range) in ranges {
         if let Some(mr) = world.merge_requests.get_mut(id) {
             mr.range = Some(range);
         }
@@ -187,10 +187,10 @@ pub fn keep_ranges(world: &mut World, repositories: &Path, loses: impl Fn(&Merge
 }
 
 fn accepted() -> Outcome<Nothing> {
-    Ok(Answer::new(Nothing).status(202).saying(json!({ "message": "202 Accepted" })))
+    Ok(Answer::new(Nothing).status(202).with_body(json!({ "message": "202 Accepted" })))
 }
 
-fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Nothing> {
+fn delete_merged(call: &mut WriteCall, input: DeleteMergedBranches) -> Outcome<Nothing> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let id = project.id;
     let open = |name: &str| {
@@ -200,14 +200,15 @@ fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Not
                     || (mr.target_project == id && mr.target_branch == name))
         })
     };
-    let kept = |name: &str| project.default_branch.as_deref() == Some(name) || project.is_protected(name) || open(name);
-    let heads: Vec<Head> = git.branches(&call.cache)?.iter().filter(|head| !kept(&head.name)).cloned().collect();
+    let is_kept =
+        |name: &str| project.default_branch.as_deref() == Some(name) || project.is_protected(name) || open(name);
+    let heads: Vec<GitRef> = git.branches(&call.cache)?.iter().filter(|head| !is_kept(&head.name)).cloned().collect();
     let merged = merged(&git, &call.cache, &heads)?;
-    let gone: Vec<Head> = heads.into_iter().filter(|head| merged.contains(&head.commit)).collect();
+    let gone: Vec<GitRef> = heads.into_iter().filter(|head| merged.contains(&head.commit)).collect();
     for head in &gone {
         remove(call.world, &git, &call.repositories, id, head)?;
-        call.pushed(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
+        call.record_push(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
     }
-    touch(call.world, id, call.now)?;
+    record_project_activity(call.world, id, call.now)?;
     accepted()
 }

@@ -1,8 +1,8 @@
 //! Caches of values computed from repositories: values that never change because commits do not, and lists of refs,
 //! which record what they depend on.
 
-use super::git::{Format, Head, Listed, Log, LogQuery, TagHead};
-use super::reject::Reject;
+use super::git::{CachedRefs, Format, GitRef, Log, LogQuery, TagRef};
+use super::rejection::Rejection;
 use crate::api::commits::Commit;
 use crate::api::repository::{Contributor, TreeEntry};
 use git2::Oid;
@@ -13,11 +13,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The maximum weight of a table, in entries of the usual size; a full table is cleared as a whole.
-const MOST: usize = 20_000;
+const MAX_WEIGHT: usize = 20_000;
 /// The maximum number of cached logs.
-const MOST_LOGS: usize = 64;
+const MAX_LOGS: usize = 64;
 /// The maximum size of all cached logs in bytes.
-const MOST_LOG_BYTES: usize = 256 << 20;
+const MAX_LOG_BYTES: usize = 256 << 20;
 
 /// The relation of two heads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,15 +32,15 @@ pub struct Relation {
 #[derive(Debug, Default)]
 pub struct Cache {
     /// Relations of target and source commits.
-    pub meetings: CacheTable<(Oid, Oid), Relation>,
+    pub relations: CacheTable<(Oid, Oid), Relation>,
     /// Numbers of files that differ between two commits.
-    pub counts: CacheTable<(Oid, Oid), usize>,
+    pub change_counts: CacheTable<(Oid, Oid), usize>,
     /// Numbers of lines that commits add and delete.
-    pub lines: CacheTable<Oid, (u64, u64)>,
+    pub line_counts: CacheTable<Oid, (u64, u64)>,
     /// Logs, as far as they have been requested.
-    pub logs: KeptLogs,
+    pub logs: LogCache,
     /// Numbers of commits in the history of a commit, including itself.
-    pub sizes: CacheTable<Oid, u64>,
+    pub commit_counts: CacheTable<Oid, u64>,
     /// Contributors to the history of a commit.
     pub contributors: CacheTable<Oid, Arc<Vec<Contributor>>>,
     /// Tree entries by tree, path in it, and whether the listing is recursive: otherwise each page of a long list would
@@ -49,13 +49,13 @@ pub struct Cache {
     /// API representations of commits.
     pub commits: CacheTable<Oid, Arc<Commit>>,
     /// The subset of some commits that is in the history of another, by that commit and the list.
-    pub held: CacheTable<(Oid, Vec<Oid>), Arc<HashSet<Oid>>>,
+    pub ancestors: CacheTable<(Oid, Vec<Oid>), Arc<HashSet<Oid>>>,
     /// Branches by repository folder.
-    pub heads: CacheTable<PathBuf, Listed<Head>>,
+    pub branches: CacheTable<PathBuf, CachedRefs<GitRef>>,
     /// Tags by repository folder.
-    pub tags: CacheTable<PathBuf, Listed<TagHead>>,
+    pub tags: CacheTable<PathBuf, CachedRefs<TagRef>>,
     /// Sizes of archives in bytes, by commit, format and top-level folder.
-    pub lengths: CacheTable<(Oid, Format, String), u64>,
+    pub archive_sizes: CacheTable<(Oid, Format, String), u64>,
 }
 
 /// The share of a table that a value takes up.
@@ -117,18 +117,18 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
     /// Stores a value.
     pub fn put(&self, key: K, value: V) {
         let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (known, held) = &mut *guard;
-        if *held + value.weight() > MOST {
-            known.clear();
-            *held = 0;
+        let (map, total) = &mut *guard;
+        if *total + value.weight() > MAX_WEIGHT {
+            map.clear();
+            *total = 0;
         }
-        *held += value.weight();
-        let replaced = known.insert(key, value);
-        *held -= replaced.map_or(0, |value| value.weight());
+        *total += value.weight();
+        let replaced = map.insert(key, value);
+        *total -= replaced.map_or(0, |value| value.weight());
     }
 
     /// Returns the cached value of `key`, or computes and stores it with `make`.
-    pub fn or_make(&self, key: K, make: impl FnOnce() -> Result<V, Reject>) -> Result<V, Reject> {
+    pub fn get_or_try_init(&self, key: K, make: impl FnOnce() -> Result<V, Rejection>) -> Result<V, Rejection> {
         if let Some(value) = self.get(&key) {
             return Ok(value);
         }
@@ -140,60 +140,60 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
 
 /// Logs that can be continued; the most recently used is last.
 #[derive(Debug, Default)]
-pub struct KeptLogs(Mutex<Vec<KeptLog>>);
+pub struct LogCache(Mutex<Vec<CachedLog>>);
 
 #[derive(Debug)]
-struct KeptLog {
+struct CachedLog {
     query: LogQuery,
     log: Arc<Mutex<Log>>,
     /// The size in bytes after the last use.
     weight: usize,
 }
 
-impl KeptLogs {
+impl LogCache {
     /// Continues the log of a query, or starts one.
     pub fn with<T>(
         &self,
         query: &LogQuery,
-        make: impl FnOnce() -> Result<Log, Reject>,
-        go_on: impl FnOnce(&mut Log) -> Result<T, Reject>,
-    ) -> Result<T, Reject> {
-        let log = match self.known(query) {
+        make: impl FnOnce() -> Result<Log, Rejection>,
+        proceed: impl FnOnce(&mut Log) -> Result<T, Rejection>,
+    ) -> Result<T, Rejection> {
+        let log = match self.get(query) {
             Some(log) => log,
             None => {
-                let made = Arc::new(Mutex::new(make()?));
+                let new = Arc::new(Mutex::new(make()?));
                 // Another thread may have added it in the meantime.
-                self.known(query).unwrap_or_else(|| {
-                    self.keep(query, &made, 0);
-                    made
+                self.get(query).unwrap_or_else(|| {
+                    self.insert(query, &new, 0);
+                    new
                 })
             }
         };
         let mut guard = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = go_on(&mut guard);
+        let result = proceed(&mut guard);
         let weight = guard.weight() + query.from.len() * size_of::<Oid>();
         drop(guard);
-        self.keep(query, &log, weight);
-        done
+        self.insert(query, &log, weight);
+        result
     }
 
-    fn known(&self, query: &LogQuery) -> Option<Arc<Mutex<Log>>> {
+    fn get(&self, query: &LogQuery) -> Option<Arc<Mutex<Log>>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(all.iter().find(|kept| kept.query == *query && !kept.log.is_poisoned())?.log.clone())
+        Some(all.iter().find(|cached| cached.query == *query && !cached.log.is_poisoned())?.log.clone())
     }
 
     /// Stores a log as the most recently used one, and evicts the oldest ones.
-    fn keep(&self, query: &LogQuery, log: &Arc<Mutex<Log>>, weight: usize) {
+    fn insert(&self, query: &LogQuery, log: &Arc<Mutex<Log>>, weight: usize) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|kept| kept.query != *query);
-        all.push(KeptLog { query: query.clone(), log: log.clone(), weight });
-        let mut left = MOST_LOG_BYTES;
-        let fits = |kept: &KeptLog| {
-            left = left.checked_sub(kept.weight)?;
+        all.retain(|cached| cached.query != *query);
+        all.push(CachedLog { query: query.clone(), log: log.clone(), weight });
+        let mut left = MAX_LOG_BYTES;
+        let fits = |cached: &CachedLog| {
+            left = left.checked_sub(cached.weight)?;
             Some(())
         };
-        let kept = all.iter().rev().take(MOST_LOGS).map_while(fits).count();
-        let gone = all.len() - kept;
+        let cached = all.iter().rev().take(MAX_LOGS).map_while(fits).count();
+        let gone = all.len() - cached;
         all.drain(..gone);
     }
 }
@@ -203,10 +203,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_forgotten_as_a_whole_when_it_is_full() {
+    fn full_table_is_cleared() {
         let cache: CacheTable<u64, Arc<Vec<TreeEntry>>> = CacheTable::default();
-        let list = Arc::new(vec![TreeEntry::default(); MOST * 6]);
-        assert!(list.weight() > MOST / 3);
+        let list = Arc::new(vec![TreeEntry::default(); MAX_WEIGHT * 6]);
+        assert!(list.weight() > MAX_WEIGHT / 3);
         (0..3).for_each(|n| cache.put(n, list.clone()));
         assert!(cache.get(&0).is_none() && cache.get(&2).is_some());
         // Replacing an entry does not increase the total.

@@ -4,10 +4,10 @@ use super::auth::Rights;
 use super::cache::Cache;
 use super::deliveries::Event;
 use super::git::Git;
-use super::page::{Extent, Paging};
+use super::page::{ListSize, Pagination};
 use super::params::Inputs;
 use super::records::{Group, Project, User, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::stop::Stop;
 use super::store::repository_path;
 use super::world::World;
@@ -30,7 +30,7 @@ pub struct Call<W> {
     pub base_url: String,
     /// All inputs by name, for the few handlers that need to know whether an input is present.
     pub inputs: Inputs,
-    pub paging: Paging,
+    pub pagination: Pagination,
     pub headers: HeaderMap,
     /// The folder of the bare repositories.
     pub repositories: PathBuf,
@@ -46,12 +46,12 @@ pub struct Call<W> {
 }
 
 /// A read-only call.
-pub type Reading<'a> = Call<&'a World>;
+pub type ReadCall<'a> = Call<&'a World>;
 /// A call that changes the world; the changes are committed only if its handler succeeds.
-pub type Writing<'a> = Call<&'a mut World>;
+pub type WriteCall<'a> = Call<&'a mut World>;
 
 /// The result of a handler.
-pub type Outcome<T> = Result<Answer<T>, Reject>;
+pub type Outcome<T> = Result<Answer<T>, Rejection>;
 
 /// A successful answer.
 #[derive(Debug)]
@@ -59,11 +59,11 @@ pub struct Answer<T> {
     pub body: T,
     /// The status, if it is not the default of the method (200, 201 for POST, 204 without a body).
     pub status: Option<u16>,
-    /// The extent of the list, for the pagination headers.
-    pub extent: Option<Extent>,
+    /// The size of the list, for the pagination headers.
+    pub list_size: Option<ListSize>,
     pub headers: HeaderMap,
     /// A value that is sent instead of the body.
-    pub words: Option<Value>,
+    pub body_override: Option<Value>,
     /// The fields of the rows, if fewer than usual are requested.
     pub only: Option<Fields>,
 }
@@ -71,7 +71,7 @@ pub struct Answer<T> {
 impl<T> Answer<T> {
     /// Creates an answer with default status and headers.
     pub fn new(body: T) -> Answer<T> {
-        Answer { body, status: None, extent: None, headers: HeaderMap::new(), words: None, only: None }
+        Answer { body, status: None, list_size: None, headers: HeaderMap::new(), body_override: None, only: None }
     }
 
     /// Sets a status other than the default.
@@ -87,8 +87,8 @@ impl<T> Answer<T> {
     }
 
     /// Replaces the body by a value.
-    pub fn saying(mut self, words: impl Into<Value>) -> Answer<T> {
-        self.words = Some(words.into());
+    pub fn with_body(mut self, body: impl Into<Value>) -> Answer<T> {
+        self.body_override = Some(body.into());
         self
     }
 
@@ -111,30 +111,30 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails with 401 if the caller is not signed in.
-    pub fn signed_in(&self) -> Result<&User, Reject> {
-        self.rights.user.and_then(|id| self.world.users.get(id)).ok_or_else(Reject::unauthorized)
+    pub fn signed_in(&self) -> Result<&User, Rejection> {
+        self.rights.user.and_then(|id| self.world.users.get(id)).ok_or_else(Rejection::unauthorized)
     }
 
     /// Checks that the caller is an administrator.
     ///
     /// # Errors
     /// Fails with 401 if the caller is not signed in, and with 403 for other users.
-    pub fn administrator(&self) -> Result<(), Reject> {
+    pub fn require_admin(&self) -> Result<(), Rejection> {
         self.signed_in()?;
-        if self.rights.admin { Ok(()) } else { Err(Reject::forbidden()) }
+        if self.rights.admin { Ok(()) } else { Err(Rejection::forbidden()) }
     }
 
     /// Checks the `If-Unmodified-Since` header of a request to delete an object that was last changed at `at`.
     ///
     /// # Errors
     /// Fails with 412 if the header names an earlier time.
-    pub fn unmodified(&self, at: Timestamp) -> Result<(), Reject> {
+    pub fn check_unmodified(&self, at: Timestamp) -> Result<(), Rejection> {
         let since = self.headers.get(header::IF_UNMODIFIED_SINCE).and_then(|since| since.to_str().ok());
         let since = since.and_then(|since| jiff::fmt::rfc2822::parse(since).ok());
         // The header has a resolution of one second.
         match since {
             Some(since) if at.as_second() > since.timestamp().as_second() => {
-                Err(Reject::message(412, "412 Precondition Failed"))
+                Err(Rejection::message(412, "412 Precondition Failed"))
             }
             _ => Ok(()),
         }
@@ -144,40 +144,40 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails with 404 if it does not exist or is not visible to the caller.
-    pub fn project(&self, id: &Id) -> Result<&Project, Reject> {
+    pub fn project(&self, id: &Id) -> Result<&Project, Rejection> {
         let found = match id.number() {
             Some(number) => self.world.projects.get(number),
             None => self.world.project_at(id.as_str()),
         };
         found
-            .filter(|project| self.rights.sees_project(&self.world, project))
-            .ok_or_else(|| Reject::not_found("Project"))
+            .filter(|project| self.rights.can_see_project(&self.world, project))
+            .ok_or_else(|| Rejection::not_found("Project"))
     }
 
     /// Returns the project if the caller's access level in it is at least `least`.
     ///
     /// # Errors
     /// Fails with 404 if it is not visible, 401 if the caller is not signed in, and 403 if the level is too low.
-    pub fn project_as(&self, id: &Id, least: u8) -> Result<&Project, Reject> {
+    pub fn project_as(&self, id: &Id, least: u8) -> Result<&Project, Rejection> {
         let project = self.project(id)?;
         self.signed_in()?;
-        if self.rights.level(&self.world, project) >= least { Ok(project) } else { Err(Reject::forbidden()) }
+        if self.rights.level(&self.world, project) >= least { Ok(project) } else { Err(Rejection::forbidden()) }
     }
 
     /// Returns the project if the caller may read its code.
     ///
     /// # Errors
     /// Fails with 404 if it is not visible, and with 403 for guests of a private project.
-    pub fn project_code(&self, id: &Id) -> Result<&Project, Reject> {
+    pub fn project_code(&self, id: &Id) -> Result<&Project, Rejection> {
         let project = self.project(id)?;
-        if self.rights.reads_code(&self.world, project) { Ok(project) } else { Err(Reject::forbidden()) }
+        if self.rights.can_read_code(&self.world, project) { Ok(project) } else { Err(Rejection::forbidden()) }
     }
 
     /// Returns the project and its repository, for reading.
     ///
     /// # Errors
     /// Fails as [`Call::project_code`] does, and with 500 if the repository cannot be opened.
-    pub fn repository(&self, id: &Id) -> Result<(&Project, Git), Reject> {
+    pub fn repository(&self, id: &Id) -> Result<(&Project, Git), Rejection> {
         let project = self.project_code(id)?;
         Ok((project, self.git(project)?))
     }
@@ -186,10 +186,10 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails as [`Call::project_as`] does, and with 403 for an archived project.
-    pub fn repository_to_write(&self, id: &Id) -> Result<(&Project, Git), Reject> {
+    pub fn repository_to_write(&self, id: &Id) -> Result<(&Project, Git), Rejection> {
         let project = self.project_as(id, level::DEVELOPER)?;
         if project.archived {
-            return Err(Reject::forbidden());
+            return Err(Rejection::forbidden());
         }
         Ok((project, self.git(project)?))
     }
@@ -198,68 +198,68 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails with 404 if it was removed during the call, and with 500 if it cannot be opened.
-    pub fn git(&self, project: &Project) -> Result<Git, Reject> {
+    pub fn git(&self, project: &Project) -> Result<Git, Rejection> {
         let path = repository_path(&self.repositories, project.id);
         let git = match Git::open(&path, project.default_branch.as_deref()) {
-            Err(_) if !path.exists() => return Err(Reject::not_found("Project")),
+            Err(_) if !path.exists() => return Err(Rejection::not_found("Project")),
             git => git?,
         };
-        Ok(git.until(&self.stop).deferring(&self.ref_updates, project.id))
+        Ok(git.with_stop(&self.stop).with_deferred_updates(&self.ref_updates, project.id))
     }
 
     /// Returns the group with an ID or full path.
     ///
     /// # Errors
     /// Fails with 404 if it does not exist or is not visible to the caller.
-    pub fn group(&self, id: &Id) -> Result<&Group, Reject> {
+    pub fn group(&self, id: &Id) -> Result<&Group, Rejection> {
         let found = match id.number() {
             Some(number) => self.world.groups.get(number),
             None => self.world.group_at(id.as_str()),
         };
-        found.filter(|group| self.rights.sees_group(&self.world, group)).ok_or_else(|| Reject::not_found("Group"))
+        found.filter(|group| self.rights.can_see_group(&self.world, group)).ok_or_else(|| Rejection::not_found("Group"))
     }
 
     /// Returns the group if the caller's access level in it is at least `least`.
     ///
     /// # Errors
     /// Fails as [`Call::project_as`] does.
-    pub fn group_as(&self, id: &Id, least: u8) -> Result<&Group, Reject> {
+    pub fn group_as(&self, id: &Id, least: u8) -> Result<&Group, Rejection> {
         let group = self.group(id)?;
         self.signed_in()?;
-        if self.rights.group_level(&self.world, group.id) >= least { Ok(group) } else { Err(Reject::forbidden()) }
+        if self.rights.group_level(&self.world, group.id) >= least { Ok(group) } else { Err(Rejection::forbidden()) }
     }
 
     /// Returns the requested page of `rows`; only the rows of that page are converted.
     pub fn page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> T) -> Outcome<Vec<T>> {
         let total = rows.len();
-        let page = rows.into_iter().skip(self.paging.skip()).take(self.paging.per_page);
-        self.page_of(page.map(show).collect(), Extent::Total(total))
+        let page = rows.into_iter().skip(self.pagination.skip()).take(self.pagination.per_page);
+        self.page_of(page.map(show).collect(), ListSize::Known(total))
     }
 
     /// Returns the requested page like [`Call::page`], with a conversion that can fail.
-    pub fn try_page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> Result<T, Reject>) -> Outcome<Vec<T>> {
+    pub fn try_page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> Result<T, Rejection>) -> Outcome<Vec<T>> {
         let total = rows.len();
-        let page = rows.into_iter().skip(self.paging.skip()).take(self.paging.per_page);
-        let rows: Result<Vec<T>, Reject> = page.map(show).collect();
-        self.page_of(rows?, Extent::Total(total))
+        let page = rows.into_iter().skip(self.pagination.skip()).take(self.pagination.per_page);
+        let rows: Result<Vec<T>, Rejection> = page.map(show).collect();
+        self.page_of(rows?, ListSize::Known(total))
     }
 
-    /// Returns rows that are already a single page, with the extent of the whole list.
-    pub fn page_of<T>(&self, rows: Vec<T>, extent: Extent) -> Outcome<Vec<T>> {
+    /// Returns rows that are already a single page, with the size of the whole list.
+    pub fn page_of<T>(&self, rows: Vec<T>, list_size: ListSize) -> Outcome<Vec<T>> {
         let mut answer = Answer::new(rows);
-        answer.extent = Some(extent);
+        answer.list_size = Some(list_size);
         Ok(answer)
     }
 
-    /// Returns the value of an input that must be one of `words`; the default is the first of them.
+    /// Returns the value of an input that must be one of `allowed`; the default is the first of them.
     ///
     /// # Errors
     /// Fails with 400, for example `order_by does not have a valid value`.
-    pub fn choice<'v>(&self, name: &str, value: Option<&'v str>, words: &[&'v str]) -> Result<&'v str, Reject> {
+    pub fn choice<'v>(&self, name: &str, value: Option<&'v str>, allowed: &[&'v str]) -> Result<&'v str, Rejection> {
         match value {
-            None | Some("") => Ok(words.first().copied().unwrap_or_default()),
-            Some(word) if words.contains(&word) => Ok(word),
-            Some(_) => Err(Reject::no_valid_value(name)),
+            None | Some("") => Ok(allowed.first().copied().unwrap_or_default()),
+            Some(value) if allowed.contains(&value) => Ok(value),
+            Some(_) => Err(Rejection::no_valid_value(name)),
         }
     }
 
@@ -267,7 +267,7 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails with 400 for a value other than `asc` and `desc`.
-    pub fn descending(&self, sort: Option<&str>, default: &'static str) -> Result<bool, Reject> {
+    pub fn descending(&self, sort: Option<&str>, default: &'static str) -> Result<bool, Rejection> {
         let other = if default == "desc" { "asc" } else { "desc" };
         Ok(self.choice("sort", sort, &[default, other])? == "desc")
     }

@@ -1,16 +1,16 @@
 //! Commits, their comments, and their statuses.
 
-use super::branches::touch;
-use super::call::{Outcome, Reading, Writing, ok};
-use super::git::{Author, Git, Head, LogQuery, NewCommit, TagHead};
+use super::branches::record_project_activity;
+use super::call::{Outcome, ReadCall, WriteCall, ok};
+use super::git::{Author, Git, GitRef, LogQuery, NewCommit, TagRef};
 use super::mount::Mount;
-use super::page::Extent;
+use super::page::ListSize;
 use super::records::{self, Pipeline, Project, Status, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use crate::api::commits::*;
 use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::MergeRequest;
-use crate::backend::presenters::{moment, time, times};
+use crate::backend::presenters::{optional_time, parse_time, time};
 use git2::Oid;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -29,11 +29,11 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<SetCommitStatus>(set_status)
 }
 
-fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
+fn list(call: &ReadCall, input: ListCommits) -> Outcome<Vec<Commit>> {
     // Git has a resolution of one second: round a lower bound up to the next one.
-    let since = moment("since", &input.since)?;
+    let since = parse_time("since", &input.since)?;
     let since = since.map(|at| at.as_second().saturating_add((at.subsec_nanosecond() > 0).into()));
-    let until = moment("until", &input.until)?.map(|at| at.as_second());
+    let until = parse_time("until", &input.until)?.map(|at| at.as_second());
     let (_, git) = call.repository(&input.id)?;
     let from = if input.all == Some(true) {
         let (branches, tags) = (git.branches(&call.cache)?, git.tags(&call.cache)?);
@@ -47,28 +47,30 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     };
     let path = input.path.filter(|path| !path.trim_matches('/').is_empty());
     let query = LogQuery { from, path, since, until };
-    let page = git.log_page(&query, call.paging.skip(), call.paging.per_page, &call.cache)?;
-    let rows: Result<_, Reject> = page.commits.into_iter().map(|id| git.show_known(id, &call.cache)).collect();
-    call.page_of(rows?, page.total.map_or(Extent::More(page.more), Extent::Total))
+    let page = git.log_page(&query, call.pagination.skip(), call.pagination.per_page, &call.cache)?;
+    let rows: Result<_, Rejection> = page.commits.into_iter().map(|id| git.show_cached(id, &call.cache)).collect();
+    call.page_of(rows?, page.total.map_or(ListSize::HasMore(page.has_more), ListSize::Known))
 }
 
 /// Lists the merge requests whose diff contains a commit.
-fn merge_requests(call: &Reading, input: ListCommitMergeRequests) -> Outcome<Vec<MergeRequest>> {
+fn merge_requests(call: &ReadCall, input: ListCommitMergeRequests) -> Outcome<Vec<MergeRequest>> {
     let (project, git) = call.repository(&input.id)?;
     let commit = git.commit_at(Some(&input.sha), "Commit")?.id;
     let brought = |mr: &&records::MergeRequest| {
         mr.target_project == project.id
-            && call.ends(mr, &git).is_some_and(|ends| git.holds(ends.head, commit) && !git.holds(ends.base, commit))
+            && call
+                .diff_ends(mr, &git)
+                .is_some_and(|ends| git.history_contains(ends.head, commit) && !git.history_contains(ends.base, commit))
     };
     let rows = call.world.merge_requests.iter().rev().filter(brought).collect();
     call.page(rows, |mr| call.show_merge_request(mr, Some(&git)))
 }
 
 /// Returns the signature of a commit; the server has no keys to verify it.
-fn signature(call: &Reading, input: GetCommitSignature) -> Outcome<CommitSignature> {
+fn signature(call: &ReadCall, input: GetCommitSignature) -> Outcome<CommitSignature> {
     let (_, git) = call.repository(&input.id)?;
     let commit = git.commit_at(Some(&input.sha), "Commit")?.id;
-    let (text, _) = git.repo().extract_signature(&commit, None).map_err(|_| Reject::not_found("Signature"))?;
+    let (text, _) = git.repo().extract_signature(&commit, None).map_err(|_| Rejection::not_found("Signature"))?;
     let kind = match String::from_utf8_lossy(&text) {
         text if text.contains("BEGIN SSH") => "SSH",
         text if text.contains("BEGIN SIGNED MESSAGE") => "X509",
@@ -79,39 +81,39 @@ fn signature(call: &Reading, input: GetCommitSignature) -> Outcome<CommitSignatu
 }
 
 /// Checks that the caller may push to a branch.
-fn may_push(call: &Writing, project: &Project, branch: &str) -> Result<(), Reject> {
-    if call.rights.pushes_to(call.world, project, branch) {
+fn check_push(call: &WriteCall, project: &Project, branch: &str) -> Result<(), Rejection> {
+    if call.rights.can_push_to(call.world, project, branch) {
         return Ok(());
     }
-    Err(Reject::bad("You are not allowed to push into this branch"))
+    Err(Rejection::bad_request("You are not allowed to push into this branch"))
 }
 
-impl Writing<'_> {
+impl WriteCall<'_> {
     /// Returns a user as the author of a new commit.
     pub fn commit_author(&self, user: u64) -> Author {
         let known = self.world.users.get(user);
-        let name = known.map_or_else(|| self.person(user).name, |user| user.name.clone());
+        let name = known.map_or_else(|| self.user_summary(user).name, |user| user.name.clone());
         Author { name, email: known.map(|user| user.email.clone()).unwrap_or_default(), at: self.now }
     }
 }
 
 /// Returns the text unless it is blank: forms send empty fields, too.
-pub fn given(text: Option<String>) -> Option<String> {
+pub fn non_blank(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
+fn create(call: &mut WriteCall, input: CreateCommit) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
-    may_push(call, &project, &input.branch)?;
+    check_push(call, &project, &input.branch)?;
     let committer = call.commit_author(call.signed_in()?.id);
     let author = Author {
-        name: given(input.author_name).unwrap_or_else(|| committer.name.clone()),
-        email: given(input.author_email).unwrap_or_else(|| committer.email.clone()),
+        name: non_blank(input.author_name).unwrap_or_else(|| committer.name.clone()),
+        email: non_blank(input.author_email).unwrap_or_else(|| committer.email.clone()),
         at: call.now,
     };
     if input.commit_message.trim().is_empty() {
-        return Err(Reject::error(400, "commit_message is empty"));
+        return Err(Rejection::error(400, "commit_message is empty"));
     }
     let (branch, before) = (format!("refs/heads/{}", input.branch), git.branch(&input.branch));
     let id = git.commit(&NewCommit {
@@ -129,24 +131,24 @@ fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
             project.default_branch = Some(input.branch);
         }
     }
-    touch(call.world, project.id, now)?;
-    call.pushed(project.id, &git, &branch, before, Some(id));
+    record_project_activity(call.world, project.id, now)?;
+    call.record_push(project.id, &git, &branch, before, Some(id));
     ok(Commit { status: Some(None), ..git.show_with_stats(id)? })
 }
 
-fn cherry_pick(call: &mut Writing, input: CherryPick) -> Outcome<Commit> {
+fn cherry_pick(call: &mut WriteCall, input: CherryPick) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
-    may_push(call, &project, &input.branch)?;
+    check_push(call, &project, &input.branch)?;
     let committer = call.commit_author(call.signed_in()?.id);
     let before = git.branch(&input.branch);
     let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
-    touch(call.world, project.id, call.now)?;
-    call.pushed(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));
+    record_project_activity(call.world, project.id, call.now)?;
+    call.record_push(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));
     ok(git.show(id)?)
 }
 
-fn find(git: &Git, sha: &str) -> Result<Oid, Reject> {
+fn find(git: &Git, sha: &str) -> Result<Oid, Rejection> {
     Ok(git.commit_at(Some(sha), "Commit")?.id)
 }
 
@@ -161,48 +163,48 @@ pub fn pipeline_brief(pipeline: &Pipeline) -> PipelineBrief {
     }
 }
 
-fn get(call: &Reading, input: GetCommit) -> Outcome<Commit> {
+fn get(call: &ReadCall, input: GetCommit) -> Outcome<Commit> {
     let (project, git) = call.repository(&input.id)?;
     let id = find(&git, &input.sha)?;
     let mut commit = if input.stats == Some(false) { git.show(id)? } else { git.show_with_stats(id)? };
-    let last = call.world.own_pipelines().rev().find(|p| p.project == project.id && p.sha == commit.id);
+    let last = call.world.top_level_pipelines().rev().find(|p| p.project == project.id && p.sha == commit.id);
     commit.status = Some(last.map(|pipeline| pipeline.status.as_str().to_owned()));
     commit.last_pipeline = Some(last.map(pipeline_brief));
     ok(commit)
 }
 
-fn refs(call: &Reading, input: ListCommitRefs) -> Outcome<Vec<CommitRef>> {
+fn refs(call: &ReadCall, input: ListCommitRefs) -> Outcome<Vec<CommitRef>> {
     let kind = call.choice("type", input.r#type.as_deref(), &["all", "branch", "tag"])?;
     let (_, git) = call.repository(&input.id)?;
     let id = find(&git, &input.sha)?;
     let mut out = Vec::new();
-    let mut add = |kind: &str, heads: &[Head]| -> Result<(), Reject> {
-        let holding = git.heads_that_hold(heads, id)?;
-        out.extend(holding.into_iter().map(|head| CommitRef { r#type: kind.into(), name: head.name }));
+    let mut add = |kind: &str, heads: &[GitRef]| -> Result<(), Rejection> {
+        let containing = git.heads_containing(heads, id)?;
+        out.extend(containing.into_iter().map(|head| CommitRef { r#type: kind.into(), name: head.name }));
         Ok(())
     };
     if kind != "tag" {
         add("branch", &git.branches(&call.cache)?)?;
     }
     if kind != "branch" {
-        let head = |tag: &TagHead| Head { name: tag.name.clone(), commit: tag.commit };
+        let head = |tag: &TagRef| GitRef { name: tag.name.clone(), commit: tag.commit };
         add("tag", &git.tags(&call.cache)?.iter().map(head).collect::<Vec<_>>())?;
     }
-    call.page(out, |held| held)
+    call.page(out, |row| row)
 }
 
-fn diff(call: &Reading, input: GetCommitDiff) -> Outcome<Vec<DiffEntry>> {
+fn diff(call: &ReadCall, input: GetCommitDiff) -> Outcome<Vec<DiffEntry>> {
     let (_, git) = call.repository(&input.id)?;
     ok(git.commit_changes(find(&git, &input.sha)?)?.entries)
 }
 
-fn comments(call: &Reading, input: ListCommitComments) -> Outcome<Vec<CommitComment>> {
+fn comments(call: &ReadCall, input: ListCommitComments) -> Outcome<Vec<CommitComment>> {
     let (project, git) = call.repository(&input.id)?;
     let sha = find(&git, &input.sha)?.to_string();
     let of_commit = |comment: &&records::CommitComment| comment.project == project.id && comment.sha == sha;
     call.page(call.world.commit_comments.iter().filter(of_commit).collect(), |comment| CommitComment {
         note: comment.note.clone(),
-        author: Some(call.author(comment.author)),
+        author: Some(call.user_with_email(comment.author)),
         path: comment.path.clone(),
         line: comment.line,
         line_type: comment.line_type.clone(),
@@ -210,14 +212,14 @@ fn comments(call: &Reading, input: ListCommitComments) -> Outcome<Vec<CommitComm
     })
 }
 
-fn comment(call: &mut Writing, input: CreateCommitComment) -> Outcome<CommitComment> {
+fn comment(call: &mut WriteCall, input: CreateCommitComment) -> Outcome<CommitComment> {
     let (project, git) = call.repository(&input.id)?;
     let (project, author) = (project.id, call.signed_in()?.id);
     if input.note.trim().is_empty() {
-        return Err(Reject::error(400, "note is empty"));
+        return Err(Rejection::error(400, "note is empty"));
     }
     if input.path.is_some() && input.line.is_none() {
-        return Err(Reject::error(400, "line is missing"));
+        return Err(Rejection::error(400, "line is missing"));
     }
     let kind = call.choice("line_type", input.line_type.as_deref(), &["new", "old"])?.to_owned();
     let id = find(&git, &input.sha)?;
@@ -226,7 +228,7 @@ fn comment(call: &mut Writing, input: CreateCommitComment) -> Outcome<CommitComm
         (Some(path), Some(line)) if is_in_diff(&git, id, &path, line, kind == "old")? => Some((path, line)),
         _ => None,
     };
-    let mut made = records::CommitComment {
+    let mut record = records::CommitComment {
         project,
         sha: id.to_string(),
         note: input.note,
@@ -237,19 +239,19 @@ fn comment(call: &mut Writing, input: CreateCommitComment) -> Outcome<CommitComm
         created_at: call.now,
         ..records::CommitComment::default()
     };
-    made.id = call.world.commit_comments.add(made.clone());
+    record.id = call.world.commit_comments.add(record.clone());
     ok(CommitComment {
-        note: made.note,
-        author: Some(call.person(author)),
-        path: made.path,
-        line: made.line,
-        line_type: made.line_type,
-        created_at: Some(time(made.created_at)),
+        note: record.note,
+        author: Some(call.user_summary(author)),
+        path: record.path,
+        line: record.line,
+        line_type: record.line_type,
+        created_at: Some(time(record.created_at)),
     })
 }
 
 /// Returns whether a line of a file, by its number on the old or the new side, is part of a commit's diff.
-fn is_in_diff(git: &Git, commit: Oid, path: &str, line: u64, old_side: bool) -> Result<bool, Reject> {
+fn is_in_diff(git: &Git, commit: Oid, path: &str, line: u64, old_side: bool) -> Result<bool, Rejection> {
     let changes = git.commit_changes(commit)?;
     let Some(entry) = changes.entries.iter().find(|entry| entry.new_path == path || entry.old_path == path) else {
         return Ok(false);
@@ -278,7 +280,7 @@ fn is_in_diff(git: &Git, commit: Oid, path: &str, line: u64, old_side: bool) -> 
     Ok(false)
 }
 
-fn statuses(call: &Reading, input: ListCommitStatuses) -> Outcome<Vec<CommitStatus>> {
+fn statuses(call: &ReadCall, input: ListCommitStatuses) -> Outcome<Vec<CommitStatus>> {
     let (project, git) = call.repository(&input.id)?;
     let sha = find(&git, &input.sha)?.to_string();
     let all = input.all == Some(true);
@@ -307,9 +309,9 @@ fn statuses(call: &Reading, input: ListCommitStatuses) -> Outcome<Vec<CommitStat
             coverage: job.coverage,
             allow_failure: job.allow_failure,
             created_at: Some(time(job.created_at)),
-            started_at: times(job.started_at),
-            finished_at: times(job.finished_at),
-            author: job.user.map(|user| call.person(user)),
+            started_at: optional_time(job.started_at),
+            finished_at: optional_time(job.finished_at),
+            author: job.user.map(|user| call.user_summary(user)),
             ..CommitStatus::default()
         });
     let mut rows: Vec<CommitStatus> = posted.chain(jobs).collect();
@@ -342,30 +344,30 @@ where
         coverage: status.coverage,
         allow_failure: status.allow_failure,
         created_at: Some(time(status.created_at)),
-        started_at: times(status.started_at),
-        finished_at: times(status.finished_at),
-        author: Some(call.person(status.author)),
+        started_at: optional_time(status.started_at),
+        finished_at: optional_time(status.finished_at),
+        author: Some(call.user_summary(status.author)),
         ..CommitStatus::default()
     }
 }
 
-fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatus> {
+fn set_status(call: &mut WriteCall, input: SetCommitStatus) -> Outcome<CommitStatus> {
     let project: Project = call.project_as(&input.id, level::DEVELOPER)?.clone();
     let git = call.git(&project)?;
     let author = call.signed_in()?.id;
     if input.coverage.is_some_and(|coverage| !coverage.is_finite()) {
-        return Err(Reject::invalid("coverage"));
+        return Err(Rejection::invalid("coverage"));
     }
     let known = StatusState::KNOWN.contains(&input.state.as_str());
-    let status = Status::from_word(&input.state).filter(|_| known).ok_or_else(|| Reject::no_valid_value("state"))?;
+    let status = Status::from_name(&input.state).filter(|_| known).ok_or_else(|| Rejection::no_valid_value("state"))?;
     let id = find(&git, &input.sha)?;
     let sha = id.to_string();
     let ref_name = match input.r#ref {
         Some(name) => name,
         None => {
-            let holding = git.heads_that_hold(&git.branches(&call.cache)?, id)?;
-            let default = holding.iter().find(|head| Some(&head.name) == project.default_branch.as_ref());
-            let head = default.or(holding.first()).ok_or_else(|| Reject::not_found("References for commit"))?;
+            let containing = git.heads_containing(&git.branches(&call.cache)?, id)?;
+            let default = containing.iter().find(|head| Some(&head.name) == project.default_branch.as_ref());
+            let head = default.or(containing.first()).ok_or_else(|| Rejection::not_found("References for commit"))?;
             head.name.clone()
         }
     };
@@ -373,7 +375,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
     let now = call.now;
     let world = &mut *call.world;
     let pipeline = world
-        .own_pipelines()
+        .top_level_pipelines()
         .rev()
         .find(|p| p.project == project.id && p.sha == sha && p.ref_name == ref_name)
         .map(|p| p.id);
@@ -395,7 +397,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
     let row = match known {
         Some((_, Status::Running)) if status == Status::Pending => {
             let why = "Cannot transition status via :enqueue from :running";
-            return Err(Reject::bad(format!("{why} (Reason(s): Status cannot transition via \"enqueue\")")));
+            return Err(Rejection::bad_request(format!("{why} (Reason(s): Status cannot transition via \"enqueue\")")));
         }
         Some((id, Status::Pending | Status::Running)) => id,
         other => {
@@ -403,7 +405,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
                 old.retried = true;
             }
             // Statuses are listed together with jobs, so their IDs must be distinct.
-            let id = world.jobs.draw_id();
+            let id = world.jobs.next_id();
             world.commit_statuses.add(records::CommitStatus {
                 id,
                 project: project.id,
@@ -417,7 +419,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
             })
         }
     };
-    let Some(row) = world.commit_statuses.get_mut(row) else { return Err(Reject::no_record()) };
+    let Some(row) = world.commit_statuses.get_mut(row) else { return Err(Rejection::no_record()) };
     row.status = status;
     row.target_url = input.target_url.or(row.target_url.take());
     row.description = input.description.or(row.description.take());
@@ -428,7 +430,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
     row.finished_at = status.is_finished().then_some(now);
     let row = row.clone();
     settle_external(call.world, pipeline, now);
-    touch(call.world, project.id, now)?;
+    record_project_activity(call.world, project.id, now)?;
     ok(show_status(call, &row))
 }
 

@@ -1,15 +1,15 @@
 //! Approving, merging (at once or after the pipeline) and rebasing merge requests.
 
 use super::branches;
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
-use super::commits::given;
-use super::git::{Git, Head, NewMerge};
-use super::merge_requests::{Ends, is_draft};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
+use super::commits::non_blank;
+use super::git::{Git, GitRef, NewMerge};
+use super::merge_requests::{DiffEnds, is_draft};
 use super::mount::Mount;
 use super::records::{
-    MergeMethod, MergeOrder, MergeRequest, Note, Noteable, Pipeline, Range, ReviewState, State, Status, level,
+    MergeMethod, MergeParams, MergeRequest, Note, Noteable, Pipeline, Range, ReviewState, State, Status, level,
 };
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use super::{members, runner};
 use crate::api::Nothing;
@@ -49,17 +49,20 @@ pub fn mount(mount: Mount) -> Mount {
 
 /// Applies what is due by now: jobs progress, merge requests that wait for them are merged, and memberships expire.
 /// Returns when the next change is due.
-pub fn advance(call: &mut Writing) -> Option<Timestamp> {
-    let active = call.world.own_pipelines().filter(|pipeline| is_active(pipeline.status));
+pub fn advance(call: &mut WriteCall) -> Option<Timestamp> {
+    let active = call.world.top_level_pipelines().filter(|pipeline| is_active(pipeline.status));
     let active: Vec<u64> = active.map(|pipeline| pipeline.id).collect();
-    let next = [runner::advance(call.world, call.now), members::end(call.world, call.now)].into_iter().flatten().min();
+    let next = [runner::advance(call.world, call.now), members::remove_expired(call.world, call.now)]
+        .into_iter()
+        .flatten()
+        .min();
     for pipeline in active {
-        call.world.tell_failure(pipeline, call.now);
+        call.world.add_pipeline_failure_todos(pipeline, call.now);
     }
-    let orders = call.world.merge_requests.iter().filter_map(|mr| Some((mr.id, mr.auto_merge.clone()?)));
-    for (id, order) in orders.collect::<Vec<_>>() {
-        if let Some(reason) = auto_merge(call, id, &order) {
-            abort(call, id, order.user, reason);
+    let pending = call.world.merge_requests.iter().filter_map(|mr| Some((mr.id, mr.auto_merge.clone()?)));
+    for (id, params) in pending.collect::<Vec<_>>() {
+        if let Some(reason) = auto_merge(call, id, &params) {
+            cancel_auto_merge(call, id, params.user, reason);
         }
     }
     next
@@ -84,7 +87,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let demands_resolved = project.only_allow_merge_if_all_discussions_are_resolved;
         if demands_resolved && self.world.has_unresolved(Noteable::MergeRequest(mr.id)) {
             NOT_RESOLVED
-        } else if !self.meeting(git, target, ends.head).is_clean {
+        } else if !self.relation(git, target, ends.head).is_clean {
             CONFLICT
         } else if project.merge_method != MergeMethod::Merge && ends.base != target {
             NEED_REBASE
@@ -101,10 +104,10 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns the head of the target branch and the ends of an open merge request's diff; `None` if there is nothing
     /// to merge.
-    fn heads(&self, mr: &MergeRequest, git: &Git) -> Option<(Oid, Ends)> {
+    fn heads(&self, mr: &MergeRequest, git: &Git) -> Option<(Oid, DiffEnds)> {
         let target = git.branch(&mr.target_branch)?;
         let head = self.source_head(mr, Some(git))?;
-        let ends = self.ends(mr, git).filter(|ends| ends.head == head && ends.base != head)?;
+        let ends = self.diff_ends(mr, git).filter(|ends| ends.head == head && ends.base != head)?;
         Some((target, ends))
     }
 
@@ -112,13 +115,13 @@ impl<W: Deref<Target = World>> Call<W> {
     fn head_pipeline(&self, mr: &MergeRequest, head: Oid) -> Option<&Pipeline> {
         let sha = head.to_string();
         let is_it = |p: &&Pipeline| p.project == mr.source_project && p.ref_name == mr.source_branch && p.sha == sha;
-        self.world.own_pipelines().rev().find(is_it)
+        self.world.top_level_pipelines().rev().find(is_it)
     }
 
     /// Returns whether the caller may merge a merge request.
     pub fn can_merge(&self, mr: &MergeRequest) -> bool {
         let project = self.world.projects.get(mr.target_project);
-        project.is_some_and(|project| self.rights.merges_into(&self.world, project, &mr.target_branch))
+        project.is_some_and(|project| self.rights.can_merge_into(&self.world, project, &mr.target_branch))
     }
 
     /// Returns whether the caller may approve a merge request and has not done so yet.
@@ -143,7 +146,8 @@ impl<W: Deref<Target = World>> Call<W> {
         let required = self.approvals_required(mr);
         let mut rows: Vec<(Timestamp, u64)> = mr.approvals.iter().map(|(user, at)| (*at, *user)).collect();
         rows.sort_unstable();
-        let show = |(at, user): (Timestamp, u64)| Approval { user: self.person(user), approved_at: Some(time(at)) };
+        let show =
+            |(at, user): (Timestamp, u64)| Approval { user: self.user_summary(user), approved_at: Some(time(at)) };
         Approvals {
             approved: Some(!rows.is_empty()),
             approved_by: Some(rows.into_iter().map(show).collect()),
@@ -156,7 +160,7 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 /// Returns a single rule if approvals are required: anyone may give them.
-fn approval_state(call: &Reading, input: GetApprovalState) -> Outcome<ApprovalState> {
+fn approval_state(call: &ReadCall, input: GetApprovalState) -> Outcome<ApprovalState> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let rule = call.approvals_required(mr).map(|required| ApprovalRule {
         id: mr.id,
@@ -164,7 +168,7 @@ fn approval_state(call: &Reading, input: GetApprovalState) -> Outcome<ApprovalSt
         rule_type: "any_approver".into(),
         approvals_required: required,
         approved: mr.approvals.len() as u64 >= required,
-        approved_by: mr.approvals.keys().map(|user| call.person(*user)).collect(),
+        approved_by: mr.approvals.keys().map(|user| call.user_summary(*user)).collect(),
         ..ApprovalRule::default()
     });
     ok(ApprovalState { rules: Some(rule.into_iter().collect()) })
@@ -176,24 +180,24 @@ fn is_active(status: Status) -> bool {
 }
 
 /// Checks that the head of a merge request is the one that the caller has seen.
-fn check_sha(seen: &Option<String>, head: Option<Oid>) -> Result<(), Reject> {
+fn check_sha(seen: &Option<String>, head: Option<Oid>) -> Result<(), Rejection> {
     let head = head.map(|head| head.to_string()).unwrap_or_default();
     match seen {
         Some(seen) if !seen.is_empty() && *seen != head => {
-            Err(Reject::conflict(format!("SHA does not match HEAD of source branch: {head}")))
+            Err(Rejection::conflict(format!("SHA does not match HEAD of source branch: {head}")))
         }
         _ => Ok(()),
     }
 }
 
-impl Writing<'_> {
+impl WriteCall<'_> {
     /// Adds a system note to a merge request.
     pub fn add_system_note(&mut self, mr: u64, author: u64, body: impl Into<String>) {
-        self.add_note_of_system(Noteable::MergeRequest(mr), author, body);
+        self.add_system_note_on(Noteable::MergeRequest(mr), author, body);
     }
 
     /// Adds a system note to an issue, a merge request or another noteable object.
-    pub fn add_note_of_system(&mut self, on: Noteable, author: u64, body: impl Into<String>) {
+    pub fn add_system_note_on(&mut self, on: Noteable, author: u64, body: impl Into<String>) {
         self.world.notes.add(Note {
             on,
             body: body.into(),
@@ -206,9 +210,9 @@ impl Writing<'_> {
     }
 
     /// Changes a merge request on behalf of a user, who is subscribed to it. Returns the changed merge request.
-    fn change(&mut self, id: u64, by: u64, change: impl FnOnce(&mut MergeRequest)) -> Result<MergeRequest, Reject> {
+    fn change(&mut self, id: u64, by: u64, change: impl FnOnce(&mut MergeRequest)) -> Result<MergeRequest, Rejection> {
         let now = self.now;
-        let mr = self.world.merge_requests.get_mut(id).ok_or_else(Reject::no_record)?;
+        let mr = self.world.merge_requests.get_mut(id).ok_or_else(Rejection::no_record)?;
         change(mr);
         mr.updated_at = mr.updated_at.max(now);
         mr.subscribers.insert(by);
@@ -216,58 +220,58 @@ impl Writing<'_> {
     }
 }
 
-fn approvals(call: &Reading, input: GetApprovals) -> Outcome<Approvals> {
+fn approvals(call: &ReadCall, input: GetApprovals) -> Outcome<Approvals> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     ok(call.show_approvals(mr))
 }
 
-fn reviewers(call: &Reading, input: ListReviewers) -> Outcome<Vec<Reviewer>> {
+fn reviewers(call: &ReadCall, input: ListReviewers) -> Outcome<Vec<Reviewer>> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     call.page(mr.reviewers.iter().collect(), |reviewer| Reviewer {
-        user: call.person(reviewer.user),
+        user: call.user_summary(reviewer.user),
         state: reviewer.state.as_str().into(),
         created_at: Some(time(reviewer.created_at)),
     })
 }
 
-fn approve(call: &mut Writing, input: Approve) -> Outcome<Approvals> {
+fn approve(call: &mut WriteCall, input: Approve) -> Outcome<Approvals> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user, now) = (mr.id, call.signed_in()?.id, call.now);
     check_sha(&input.sha, call.source_head(mr, Some(&git)))?;
     if !call.can_approve(mr) {
-        return Err(Reject::unauthorized());
+        return Err(Rejection::unauthorized());
     }
     let mr = call.change(id, user, |mr| {
         mr.approvals.insert(user, now);
         mr.set_review(user, ReviewState::Approved);
     })?;
     call.add_system_note(id, user, "approved this merge request");
-    call.world.finish_todos(Noteable::MergeRequest(id), user);
-    call.requested(&mr, "approved");
+    call.world.mark_todos_done(Noteable::MergeRequest(id), user);
+    call.record_merge_request_event(&mr, "approved");
     ok(call.show_approvals(&mr))
 }
 
-fn unapprove(call: &mut Writing, input: Unapprove) -> Outcome<Nothing> {
+fn unapprove(call: &mut WriteCall, input: Unapprove) -> Outcome<Nothing> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.signed_in()?.id);
     if !mr.approvals.contains_key(&user) {
-        return Err(Reject::message(404, "404 Not Found"));
+        return Err(Rejection::message(404, "404 Not Found"));
     }
     let mr = call.change(id, user, |mr| {
         mr.approvals.remove(&user);
         mr.set_review(user, ReviewState::Unapproved);
     })?;
     call.add_system_note(id, user, "unapproved this merge request");
-    call.requested(&mr, "unapproved");
-    let left = serde_json::to_value(call.show_approvals(&mr)).map_err(Reject::failed)?;
-    Ok(Answer::new(Nothing).status(201).saying(left))
+    call.record_merge_request_event(&mr, "unapproved");
+    let left = serde_json::to_value(call.show_approvals(&mr)).map_err(Rejection::internal_error)?;
+    Ok(Answer::new(Nothing).status(201).with_body(left))
 }
 
-fn merge(call: &mut Writing, input: Merge) -> Outcome<View> {
+fn merge(call: &mut WriteCall, input: Merge) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.signed_in()?.id);
     if !call.can_merge(mr) {
-        return Err(Reject::unauthorized());
+        return Err(Rejection::unauthorized());
     }
     let head = call.source_head(mr, Some(&git));
     let pipeline = head.and_then(|head| call.head_pipeline(mr, head)).map(|pipeline| pipeline.status);
@@ -277,61 +281,66 @@ fn merge(call: &mut Writing, input: Merge) -> Outcome<View> {
         CONFLICT | NEED_REBASE => return Err(cannot_merge()),
         MERGEABLE if !is_auto || waits || pipeline == Some(Status::Success) => {}
         STILL_RUNNING | NOT_RESOLVED if waits => {}
-        _ => return Err(Reject::message(405, "405 Method Not Allowed")),
+        _ => return Err(Rejection::message(405, "405 Method Not Allowed")),
     }
     check_sha(&input.sha, head)?;
-    let order = MergeOrder {
+    let params = MergeParams {
         user,
         sha: head.map(|head| head.to_string()).unwrap_or_default(),
-        merge_message: given(input.merge_commit_message),
-        squash_message: given(input.squash_commit_message),
+        merge_message: non_blank(input.merge_commit_message),
+        squash_message: non_blank(input.squash_commit_message),
     };
     let mr = call.change(id, user, |mr| {
         mr.squash |= input.squash == Some(true);
         mr.should_remove_source_branch = input.should_remove_source_branch.or(mr.should_remove_source_branch);
-        mr.auto_merge = waits.then(|| order.clone());
+        mr.auto_merge = waits.then(|| params.clone());
     })?;
     let mr = if waits {
-        let short = order.sha.get(..8).unwrap_or_default();
+        let short = params.sha.get(..8).unwrap_or_default();
         call.add_system_note(id, user, format!("enabled an automatic merge when the pipeline for {short} succeeds"));
         mr
     } else {
-        carry_out(call, &mr, &git, &order)?
+        merge_now(call, &mr, &git, &params)?
     };
-    ok(call.show_whole(&mr, &git)?)
+    ok(call.show_merge_request_detail(&mr, &git)?)
 }
 
 /// Returns the 422 for a merge that git cannot do.
-fn cannot_merge() -> Reject {
-    Reject::message(422, "Branch cannot be merged")
+fn cannot_merge() -> Rejection {
+    Rejection::message(422, "Branch cannot be merged")
 }
 
 /// Merges a merge request that is known to be mergeable. Returns the changed merge request.
-fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrder) -> Result<MergeRequest, Reject> {
+fn merge_now(
+    call: &mut WriteCall,
+    mr: &MergeRequest,
+    git: &Git,
+    params: &MergeParams,
+) -> Result<MergeRequest, Rejection> {
     let (target, ends) = call.heads(mr, git).ok_or_else(cannot_merge)?;
-    let project = call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?;
+    let project = call.world.projects.get(mr.target_project).ok_or_else(Rejection::no_record)?;
     if mr.source_project != mr.target_project {
-        git.take_in(ends.head, target)?;
+        git.copy_missing_objects(ends.head, target)?;
     }
     let usual = || {
         let path = call.world.project_path(project);
         let (source, target) = (&mr.source_branch, &mr.target_branch);
         format!("Merge branch '{source}' into '{target}'\n\n{}\n\nSee merge request {path}!{}", mr.title, mr.iid)
     };
-    let message = order.merge_message.clone().unwrap_or_else(usual);
-    let squash = order.squash_message.as_ref().unwrap_or(&mr.title);
-    let made = git.merge(&NewMerge {
+    let message = params.merge_message.clone().unwrap_or_else(usual);
+    let squash = params.squash_message.as_ref().unwrap_or(&mr.title);
+    let merged = git.merge(&NewMerge {
         target,
         base: ends.base,
         head: ends.head,
         method: project.merge_method,
         squash: mr.squash.then(|| (squash.as_str(), call.commit_author(mr.author))),
         message: &message,
-        committer: call.commit_author(order.user),
+        committer: call.commit_author(params.user),
     })?;
-    let (tip, merge_commit) = made.ok_or_else(cannot_merge)?;
+    let (tip, merge_commit) = merged.ok_or_else(cannot_merge)?;
     git.move_branch(&mr.target_branch, target, tip)?;
-    let (now, user, target_project) = (call.now, order.user, mr.target_project);
+    let (now, user, target_project) = (call.now, params.user, mr.target_project);
     let mr = call.change(mr.id, user, |mr| {
         mr.range = Some(Range { base: ends.base.to_string(), head: ends.head.to_string() });
         mr.state = State::Merged;
@@ -340,10 +349,10 @@ fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrde
         (mr.auto_merge, mr.merge_error) = (None, None);
     })?;
     call.add_system_note(mr.id, user, "merged");
-    call.world.finish_todos(Noteable::MergeRequest(mr.id), user);
-    branches::touch(call.world, target_project, now)?;
-    call.pushed(target_project, git, &format!("refs/heads/{}", mr.target_branch), Some(target), Some(tip));
-    call.requested(&mr, "merge");
+    call.world.mark_todos_done(Noteable::MergeRequest(mr.id), user);
+    branches::record_project_activity(call.world, target_project, now)?;
+    call.record_push(target_project, git, &format!("refs/heads/{}", mr.target_branch), Some(target), Some(tip));
+    call.record_merge_request_event(&mr, "merge");
     if mr.force_remove_source_branch || mr.should_remove_source_branch == Some(true) {
         remove_source(call, &mr, ends.head);
     }
@@ -351,29 +360,29 @@ fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrde
 }
 
 /// Removes the source branch after a merge, if that is possible and allowed. A failure does not affect the merge.
-fn remove_source(call: &mut Writing, mr: &MergeRequest, commit: Oid) {
+fn remove_source(call: &mut WriteCall, mr: &MergeRequest, commit: Oid) {
     let Some(project) = call.world.projects.get(mr.source_project).cloned() else { return };
     let name = mr.source_branch.clone();
     let is_kept = project.default_branch.as_ref() == Some(&name) || project.is_protected(&name);
-    if is_kept || !call.rights.pushes_to(call.world, &project, &name) {
+    if is_kept || !call.rights.can_push_to(call.world, &project, &name) {
         return;
     }
     let Ok(git) = call.git(&project) else { return };
     let ref_name = format!("refs/heads/{name}");
-    if branches::remove(call.world, &git, &call.repositories, project.id, &Head { name, commit }).is_ok() {
-        call.pushed(project.id, &git, &ref_name, Some(commit), None);
+    if branches::remove(call.world, &git, &call.repositories, project.id, &GitRef { name, commit }).is_ok() {
+        call.record_push(project.id, &git, &ref_name, Some(commit), None);
     }
 }
 
 /// Merges once the pipeline has succeeded. Returns the reason if that has become impossible.
-fn auto_merge(call: &mut Writing, id: u64, order: &MergeOrder) -> Option<&'static str> {
+fn auto_merge(call: &mut WriteCall, id: u64, params: &MergeParams) -> Option<&'static str> {
     let mr = call.world.merge_requests.get(id)?.clone();
     let project = call.world.projects.get(mr.target_project).cloned()?;
     if mr.state != State::Opened {
         return Some("the merge request was closed");
     }
     let Ok(git) = call.git(&project) else { return None };
-    let Some(head) = call.source_head(&mr, Some(&git)).filter(|head| head.to_string() == order.sha) else {
+    let Some(head) = call.source_head(&mr, Some(&git)).filter(|head| head.to_string() == params.sha) else {
         return Some("the source branch was updated");
     };
     match call.head_pipeline(&mr, head).map(|pipeline| pipeline.status) {
@@ -381,34 +390,34 @@ fn auto_merge(call: &mut Writing, id: u64, order: &MergeOrder) -> Option<&'stati
         Some(status) if is_active(status) => return None,
         _ => return Some("the pipeline did not succeed"),
     }
-    call.rights = Rights::of(call.world, order.user);
+    call.rights = Rights::of(call.world, params.user);
     let status = call.merge_status(&mr, Some(&git));
     if status == NOT_RESOLVED {
         return None;
     }
     let is_ready = call.can_merge(&mr) && status == MERGEABLE;
-    if is_ready && carry_out(call, &mr, &git, order).is_ok() {
+    if is_ready && merge_now(call, &mr, &git, params).is_ok() {
         return None;
     }
     Some("the branch cannot be merged")
 }
 
 /// Cancels an automatic merge that has become impossible.
-fn abort(call: &mut Writing, id: u64, user: u64, reason: &str) {
+fn cancel_auto_merge(call: &mut WriteCall, id: u64, user: u64, reason: &str) {
     if call.change(id, user, |mr| mr.auto_merge = None).is_ok() {
         call.add_system_note(id, user, format!("aborted the automatic merge because {reason}"));
     }
 }
 
-fn cancel(call: &mut Writing, input: CancelAutoMerge) -> Outcome<AutoMergeCanceled> {
+fn cancel(call: &mut WriteCall, input: CancelAutoMerge) -> Outcome<AutoMergeCanceled> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (id, user) = (mr.id, call.signed_in()?.id);
     if mr.author != user && !call.can_merge(mr) {
-        return Err(Reject::unauthorized());
+        return Err(Rejection::unauthorized());
     }
     if mr.auto_merge.is_none() {
         let why = json!({ "message": "Can't cancel the automatic merge", "status": "error", "http_status": 406 });
-        return Ok(Answer::new(AutoMergeCanceled::default()).saying(why));
+        return Ok(Answer::new(AutoMergeCanceled::default()).with_body(why));
     }
     call.change(id, user, |mr| mr.auto_merge = None)?;
     call.add_system_note(id, user, "canceled the automatic merge");
@@ -416,32 +425,32 @@ fn cancel(call: &mut Writing, input: CancelAutoMerge) -> Outcome<AutoMergeCancel
 }
 
 /// Rebases before it replies, although the reply says that the rebase is in progress.
-fn rebase(call: &mut Writing, input: RebaseMergeRequest) -> Outcome<Rebase> {
+fn rebase(call: &mut WriteCall, input: RebaseMergeRequest) -> Outcome<Rebase> {
     let (target_project, mr, target_git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (mr, target_project, user) = (mr.clone(), target_project.id, call.signed_in()?.id);
-    let forbidden = |why: &str| Reject::message(403, format!("403 Forbidden - {why}"));
+    let forbidden = |why: &str| Rejection::message(403, format!("403 Forbidden - {why}"));
     let source = call.world.projects.get(mr.source_project).cloned();
     let head = call.source_head(&mr, Some(&target_git));
     let Some((source, head)) = source.zip(head) else {
         return Err(forbidden("Source branch does not exist"));
     };
     let is_invited = mr.allow_maintainer_to_push && call.can_merge(&mr);
-    if !is_invited && !call.rights.pushes_to(call.world, &source, &mr.source_branch) {
+    if !is_invited && !call.rights.can_push_to(call.world, &source, &mr.source_branch) {
         return Err(forbidden("Cannot push to source branch"));
     }
     if source.is_protected(&mr.source_branch) {
         return Err(forbidden("Source branch is protected from force push"));
     }
     if mr.state != State::Opened {
-        return Err(Reject::conflict("409 Conflict: Resource lock"));
+        return Err(Rejection::conflict("409 Conflict: Resource lock"));
     }
     let git = call.git(&source)?;
     let rebased = match call.heads(&mr, &target_git) {
         Some((target, ends)) if ends.base != target => {
             if source.id != target_project {
                 let objects = super::store::repository_path(&call.repositories, target_project).join("objects");
-                git.reach(&objects).ok_or_else(Reject::no_record)?;
-                git.take_in(target, head)?;
+                git.add_alternate(&objects).ok_or_else(Rejection::no_record)?;
+                git.copy_missing_objects(target, head)?;
             }
             git.rebase(head, target, &call.commit_author(user))?
         }
@@ -450,8 +459,8 @@ fn rebase(call: &mut Writing, input: RebaseMergeRequest) -> Outcome<Rebase> {
     call.change(mr.id, user, |mr| mr.merge_error = rebased.is_none().then(|| REBASE_FAILED.to_owned()))?;
     if let Some(tip) = rebased.filter(|tip| *tip != head) {
         git.move_branch(&mr.source_branch, head, tip)?;
-        branches::touch(call.world, source.id, call.now)?;
-        call.pushed(source.id, &git, &format!("refs/heads/{}", mr.source_branch), Some(head), Some(tip));
+        branches::record_project_activity(call.world, source.id, call.now)?;
+        call.record_push(source.id, &git, &format!("refs/heads/{}", mr.source_branch), Some(head), Some(tip));
     }
     Ok(Answer::new(Rebase { rebase_in_progress: Some(true) }).status(202))
 }

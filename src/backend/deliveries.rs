@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// The timeout of a delivery.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The pauses before retries when the receiver could not be reached.
-const PAUSES: [Duration; 4] =
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The delays before retries when the receiver could not be reached.
+const RETRY_DELAYS: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(25)];
 
 /// The kinds of events that a hook can subscribe to.
@@ -30,7 +30,7 @@ pub struct Event {
 }
 
 /// Delivers events to the hooks that subscribe to them, in the background and ignoring failures.
-pub fn tell(world: &World, events: Vec<Event>) {
+pub fn deliver_all(world: &World, events: Vec<Event>) {
     for event in events {
         let body = serde_json::to_vec(&event.body).unwrap_or_default();
         for hook in world.hooks.iter().filter(|hook| match event.kind {
@@ -40,12 +40,12 @@ pub fn tell(world: &World, events: Vec<Event>) {
         }) {
             let (hook, body) = (hook.clone(), body.clone());
             tokio::runtime::Handle::current().spawn(async move {
-                let mut pauses = PAUSES.iter();
+                let mut delays = RETRY_DELAYS.iter();
                 while let Err(error) = deliver(&hook, body.clone()).await {
                     tracing::warn!("the hook {} was not delivered: {error}", hook.url);
                     // The receiver was not reached; one that replies with an error status is not retried.
-                    match pauses.next() {
-                        Some(pause) => tokio::time::sleep(*pause).await,
+                    match delays.next() {
+                        Some(delay) => tokio::time::sleep(*delay).await,
                         None => break,
                     }
                 }
@@ -59,7 +59,7 @@ pub async fn deliver(hook: &records::Hook, body: Vec<u8>) -> Result<(), reqwest:
     // A standalone server has no other client that would have installed the provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
-        .timeout(PATIENCE)
+        .timeout(TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
         .tls_danger_accept_invalid_certs(!hook.enable_ssl_verification);
     // A receiver on this machine is never behind a proxy, whatever the environment says.

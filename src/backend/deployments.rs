@@ -1,10 +1,10 @@
 //! Deployments.
 
-use super::call::{Outcome, Reading, ok, order};
+use super::call::{Outcome, ReadCall, ok, order};
 use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, Project, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use crate::api::Id;
 use crate::api::deployments::*;
 use crate::backend::presenters::time;
@@ -14,15 +14,15 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// Returns a project if the caller may read its deployments: only reporters may, if jobs are not public.
-pub fn project<'a>(call: &'a Reading, id: &Id) -> Result<&'a Project, Reject> {
+pub fn project<'a>(call: &'a ReadCall, id: &Id) -> Result<&'a Project, Rejection> {
     let project = call.project_code(id)?;
     call.signed_in()?;
     let hidden = project.public_jobs_disabled && call.rights.level(call.world, project) < level::REPORTER;
-    if hidden { Err(Reject::forbidden()) } else { Ok(project) }
+    if hidden { Err(Rejection::forbidden()) } else { Ok(project) }
 }
 
 /// Converts a deployment to its API representation.
-pub fn show(call: &Reading, git: Option<&Git>, deployment: &records::Deployment) -> Deployment {
+pub fn show(call: &ReadCall, git: Option<&Git>, deployment: &records::Deployment) -> Deployment {
     let environment = call.world.environments.get(deployment.environment).map(|environment| Environment {
         id: environment.id,
         name: environment.name.clone(),
@@ -36,14 +36,14 @@ pub fn show(call: &Reading, git: Option<&Git>, deployment: &records::Deployment)
         r#ref: deployment.ref_name.clone(),
         sha: deployment.sha.clone(),
         created_at: Some(time(deployment.created_at)),
-        user: Some(call.person(deployment.user)),
+        user: Some(call.user_summary(deployment.user)),
         environment,
         deployable: job.map(|job| Box::new(call.show_job(job, git))),
         ..Deployment::default()
     }
 }
 
-fn list(call: &Reading, input: ListDeployments) -> Outcome<Vec<Deployment>> {
+fn list(call: &ReadCall, input: ListDeployments) -> Outcome<Vec<Deployment>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["id", "iid", "created_at", "ref"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let project = project(call, &input.id)?;
@@ -58,9 +58,9 @@ fn list(call: &Reading, input: ListDeployments) -> Outcome<Vec<Deployment>> {
     call.page(rows, |row| show(call, git.as_ref(), row))
 }
 
-fn get(call: &Reading, input: GetDeployment) -> Outcome<Deployment> {
+fn get(call: &ReadCall, input: GetDeployment) -> Outcome<Deployment> {
     let project = project(call, &input.id)?;
     let found = call.world.deployments.get(input.deployment_id).filter(|row| row.project == project.id);
-    let deployment = found.ok_or_else(Reject::no_record)?;
+    let deployment = found.ok_or_else(Rejection::no_record)?;
     ok(show(call, call.git(project).ok().as_ref(), deployment))
 }

@@ -1,11 +1,11 @@
 //! Discussions: notes by thread, on merge requests, issues and snippets.
 
-use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
 use super::positions;
 use super::records::{self, NoteKind, Noteable, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::suggestions;
 use super::world::World;
 use crate::api::discussions::*;
@@ -122,7 +122,7 @@ fn show_notes<W: Deref<Target = World>>(
     }
 }
 
-fn list(call: &Reading, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
+fn list(call: &ReadCall, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
     let mut threads: Vec<(u64, Vec<&records::Note>)> = call.world.threads(target.on).into_iter().collect();
     // Notes may be backdated.
     threads.sort_by_key(|(_, notes)| notes.first().map(|note| note.created_at));
@@ -130,8 +130,8 @@ fn list(call: &Reading, target: &NoteTarget) -> Outcome<Vec<Discussion>> {
 }
 
 /// Returns a 400 in the wording of GitLab servers.
-fn refuse(why: &str) -> Reject {
-    Reject::bad(format!("400 Bad request - {why}"))
+fn bad_request(why: &str) -> Rejection {
+    Rejection::bad_request(format!("400 Bad request - {why}"))
 }
 
 /// Starts a thread, on a line if a position is given. Returns its ID.
@@ -139,25 +139,25 @@ fn refuse(why: &str) -> Reject {
 /// # Errors
 /// Fails with 400 if the text is empty or the position is not in the diff.
 pub fn start(
-    call: &mut Writing,
+    call: &mut WriteCall,
     on: &NoteTarget,
     body: String,
     position: Option<Position>,
     commit_id: Option<String>,
-) -> Result<u64, Reject> {
-    let author = notes::writer(call, on)?;
+) -> Result<u64, Rejection> {
+    let author = notes::authorize_write(call, on)?;
     check_body(&body)?;
     let mut position = position;
     if let (Some(found), Noteable::MergeRequest(id)) = (&position, on.on) {
-        let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?;
-        let project = call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?;
+        let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::no_record)?;
+        let project = call.world.projects.get(mr.target_project).ok_or_else(Rejection::no_record)?;
         let git = call.git(project)?;
         // Makes the commits of a fork readable.
-        call.ends(mr, &git);
+        call.diff_ends(mr, &git);
         positions::check(&git, found)?;
         // A thread on a single commit keeps its position.
         if commit_id.is_none() {
-            position = Some(call.carried(mr, &git, found));
+            position = Some(call.to_current_diff(mr, &git, found));
         }
     }
     let kind = if position.is_some() { NoteKind::Diff } else { NoteKind::Thread };
@@ -178,18 +178,18 @@ pub fn start(
     ))
 }
 
-fn check_body(body: &str) -> Result<(), Reject> {
-    if body.trim().is_empty() { Err(refuse("Note {:note=>[\"can't be blank\"]}")) } else { Ok(()) }
+fn check_body(body: &str) -> Result<(), Rejection> {
+    if body.trim().is_empty() { Err(bad_request("Note {:note=>[\"can't be blank\"]}")) } else { Ok(()) }
 }
 
-fn find<W: Deref<Target = World>>(call: &Call<W>, on: Noteable, id: &str) -> Result<u64, Reject> {
-    call.world.find_thread(on, id).ok_or_else(|| Reject::not_found("Discussion"))
+fn find<W: Deref<Target = World>>(call: &Call<W>, on: Noteable, id: &str) -> Result<u64, Rejection> {
+    call.world.find_thread(on, id).ok_or_else(|| Rejection::not_found("Discussion"))
 }
 
-fn answer(call: &mut Writing, on: &NoteTarget, id: &str, body: String) -> Outcome<Note> {
+fn answer(call: &mut WriteCall, on: &NoteTarget, id: &str, body: String) -> Outcome<Note> {
     let thread = find(call, on.on, id)?;
     let id = reply(call, on, thread, body)?;
-    let note = call.world.notes.get(id).ok_or_else(|| Reject::not_found("Note"))?;
+    let note = call.world.notes.get(id).ok_or_else(|| Rejection::not_found("Note"))?;
     ok(notes::show(call, on, note))
 }
 
@@ -197,16 +197,16 @@ fn answer(call: &mut Writing, on: &NoteTarget, id: &str, body: String) -> Outcom
 ///
 /// # Errors
 /// Fails with 400 if the text is empty or the note cannot be replied to.
-pub fn reply(call: &mut Writing, on: &NoteTarget, thread: u64, body: String) -> Result<u64, Reject> {
-    let author = notes::writer(call, on)?;
+pub fn reply(call: &mut WriteCall, on: &NoteTarget, thread: u64, body: String) -> Result<u64, Rejection> {
+    let author = notes::authorize_write(call, on)?;
     check_body(&body)?;
-    let first = call.world.thread(on.on, thread).next().ok_or_else(|| Reject::not_found("Discussion"))?.clone();
+    let first = call.world.thread(on.on, thread).next().ok_or_else(|| Rejection::not_found("Discussion"))?.clone();
     if first.system {
-        return Err(refuse("Replies to system notes are not allowed."));
+        return Err(bad_request("Replies to system notes are not allowed."));
     }
     let is_single = first.kind == NoteKind::Single;
     if is_single && !matches!(on.on, Noteable::MergeRequest(_) | Noteable::Issue(_)) {
-        return Err(refuse("Discussion can not be replied to."));
+        return Err(bad_request("Discussion can not be replied to."));
     }
     if let Some(first) = call.world.notes.get_mut(first.id).filter(|_| is_single) {
         first.kind = NoteKind::Thread;
@@ -230,18 +230,18 @@ pub fn reply(call: &mut Writing, on: &NoteTarget, thread: u64, body: String) -> 
     Ok(notes::add(call, note))
 }
 
-fn set_resolved(call: &mut Writing, on: &NoteTarget, id: &str, resolved: bool) -> Outcome<Discussion> {
+fn set_resolved(call: &mut WriteCall, on: &NoteTarget, id: &str, resolved: bool) -> Outcome<Discussion> {
     let thread = find(call, on.on, id)?;
     resolve(call, on, thread, resolved)?;
     ok(show(call, on, thread))
 }
 
 /// Returns whether the caller may resolve a thread.
-pub fn may_resolve(call: &Writing, on: &NoteTarget, thread: u64) -> Result<bool, Reject> {
+pub fn can_resolve(call: &WriteCall, on: &NoteTarget, thread: u64) -> Result<bool, Rejection> {
     let user = call.signed_in()?.id;
     let first = call.world.thread(on.on, thread).next();
     let takes_part = on.author == user || first.is_some_and(|note| note.author == user);
-    let is_open = !on.locked || on.level >= level::GUEST;
+    let is_open = !on.is_members_only || on.level >= level::GUEST;
     let is_resolvable = call.world.thread(on.on, thread).any(records::Note::is_resolvable);
     Ok(is_resolvable && is_open && (takes_part || on.level >= level::DEVELOPER))
 }
@@ -250,15 +250,15 @@ pub fn may_resolve(call: &Writing, on: &NoteTarget, thread: u64) -> Result<bool,
 ///
 /// # Errors
 /// Fails with 403 if the caller lacks the permission or the thread cannot be resolved.
-fn resolve(call: &mut Writing, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Reject> {
-    if may_resolve(call, on, thread)? { set_state(call, on, thread, resolved) } else { Err(Reject::forbidden()) }
+fn resolve(call: &mut WriteCall, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Rejection> {
+    if can_resolve(call, on, thread)? { set_state(call, on, thread, resolved) } else { Err(Rejection::forbidden()) }
 }
 
 /// Resolves or reopens a thread without checking permissions.
-pub fn set_state(call: &mut Writing, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Reject> {
+pub fn set_state(call: &mut WriteCall, on: &NoteTarget, thread: u64, resolved: bool) -> Result<(), Rejection> {
     let (user, now) = (call.signed_in()?.id, call.now);
-    let stands = |note: &&records::Note| note.is_resolvable() && note.resolved_at.is_some() != resolved;
-    let ids: Vec<u64> = call.world.thread(on.on, thread).filter(stands).map(|note| note.id).collect();
+    let differs = |note: &&records::Note| note.is_resolvable() && note.resolved_at.is_some() != resolved;
+    let ids: Vec<u64> = call.world.thread(on.on, thread).filter(differs).map(|note| note.id).collect();
     for id in &ids {
         if let Some(note) = call.world.notes.get_mut(*id) {
             (note.resolved_by, note.resolved_at) = if resolved { (Some(user), Some(now)) } else { (None, None) };

@@ -1,12 +1,12 @@
 //! Draft notes, which only their author can see until they are published.
 
-use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::discussions;
 use super::mount::Mount;
 use super::notes::{self, NoteTarget};
 use super::positions;
 use super::records::{self, Noteable, ReviewState};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::draft_notes::*;
 use crate::api::notes::{NewPosition, Position};
@@ -25,9 +25,9 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// Returns the merge request as a note target, its ID, and the ID of the caller.
-fn target<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<(NoteTarget, u64, u64), Reject> {
+fn target<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<(NoteTarget, u64, u64), Rejection> {
     let on = notes::merge_request(call, id, iid)?;
-    let Noteable::MergeRequest(mr) = on.on else { return Err(Reject::no_record()) };
+    let Noteable::MergeRequest(mr) = on.on else { return Err(Rejection::no_record()) };
     let user = call.signed_in()?.id;
     Ok((on, mr, user))
 }
@@ -55,30 +55,30 @@ fn show(draft: &records::DraftNote) -> DraftNote {
     }
 }
 
-fn list(call: &Reading, input: ListDraftNotes) -> Outcome<Vec<DraftNote>> {
+fn list(call: &ReadCall, input: ListDraftNotes) -> Outcome<Vec<DraftNote>> {
     let (_, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     ok(call.world.drafts(mr, user).map(show).collect())
 }
 
 /// Parses a position, and returns it with the code of its line, if it has one: it need not be in the diff.
-fn placed(
-    call: &Writing,
+fn parse_position(
+    call: &WriteCall,
     mr: u64,
     position: &Option<NewPosition>,
-) -> Result<(Option<Position>, Option<String>), Reject> {
+) -> Result<(Option<Position>, Option<String>), Rejection> {
     let Some(position) = position.as_ref().map(positions::read).transpose()? else { return Ok((None, None)) };
-    let mr = call.world.merge_requests.get(mr).ok_or_else(Reject::no_record)?;
-    let git = call.git(call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?)?;
+    let mr = call.world.merge_requests.get(mr).ok_or_else(Rejection::no_record)?;
+    let git = call.git(call.world.projects.get(mr.target_project).ok_or_else(Rejection::no_record)?)?;
     // Makes the commits of a fork readable.
-    call.ends(mr, &git);
+    call.diff_ends(mr, &git);
     let line_code = positions::check(&git, &position).ok().flatten();
     Ok((Some(position), line_code))
 }
 
-fn create(call: &mut Writing, input: CreateDraftNote) -> Outcome<DraftNote> {
+fn create(call: &mut WriteCall, input: CreateDraftNote) -> Outcome<DraftNote> {
     let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
-    notes::writer(call, &on)?;
-    let refuse = |why: &str| Reject::bad(json!({ "base": [why] }));
+    notes::authorize_write(call, &on)?;
+    let refuse = |why: &str| Rejection::bad_request(json!({ "base": [why] }));
     check_note(&input.note)?;
     let hash = input.in_reply_to_discussion_id.filter(|hash| !hash.is_empty());
     let thread = hash.map(|hash| {
@@ -91,14 +91,14 @@ fn create(call: &mut Writing, input: CreateDraftNote) -> Outcome<DraftNote> {
         if call.world.thread(on.on, thread).any(|note| note.system) {
             return Err(refuse("Thread to reply to cannot be found"));
         }
-        if resolves && !discussions::may_resolve(call, &on, thread)? {
+        if resolves && !discussions::can_resolve(call, &on, thread)? {
             return Err(refuse("User is not allowed to resolve thread"));
         }
         if call.world.drafts(mr, user).any(|draft| draft.thread == Some(thread)) {
-            return Err(Reject::bad(json!({ "author_id": ["has already been taken"] })));
+            return Err(Rejection::bad_request(json!({ "author_id": ["has already been taken"] })));
         }
     }
-    let (position, line_code) = placed(call, mr, &input.position)?;
+    let (position, line_code) = parse_position(call, mr, &input.position)?;
     let id = call.world.draft_notes.add(records::DraftNote {
         merge_request: mr,
         author: user,
@@ -115,12 +115,12 @@ fn create(call: &mut Writing, input: CreateDraftNote) -> Outcome<DraftNote> {
     ok(show(find(call, mr, user, id)?))
 }
 
-fn check_note(note: &str) -> Result<(), Reject> {
-    if note.trim().is_empty() { Err(Reject::bad(json!({ "note": ["can't be blank"] }))) } else { Ok(()) }
+fn check_note(note: &str) -> Result<(), Rejection> {
+    if note.trim().is_empty() { Err(Rejection::bad_request(json!({ "note": ["can't be blank"] }))) } else { Ok(()) }
 }
 
 /// Sets the state of the caller's review, if it was requested.
-fn set_review(call: &mut Writing, mr: u64, user: u64, state: ReviewState) {
+fn set_review(call: &mut WriteCall, mr: u64, user: u64, state: ReviewState) {
     let is_other = |mr: &records::MergeRequest| mr.reviewers.iter().any(|r| r.user == user && r.state != state);
     if call.world.merge_requests.get(mr).is_some_and(is_other)
         && let Some(mr) = call.world.merge_requests.get_mut(mr)
@@ -130,16 +130,21 @@ fn set_review(call: &mut Writing, mr: u64, user: u64, state: ReviewState) {
 }
 
 /// Returns a draft of the caller; drafts of others do not exist for them.
-fn find<W: Deref<Target = World>>(call: &Call<W>, mr: u64, user: u64, id: u64) -> Result<&records::DraftNote, Reject> {
+fn find<W: Deref<Target = World>>(
+    call: &Call<W>,
+    mr: u64,
+    user: u64,
+    id: u64,
+) -> Result<&records::DraftNote, Rejection> {
     let draft = call.world.draft_notes.get(id);
-    draft.filter(|draft| draft.merge_request == mr && draft.author == user).ok_or_else(Reject::no_record)
+    draft.filter(|draft| draft.merge_request == mr && draft.author == user).ok_or_else(Rejection::no_record)
 }
 
-fn update(call: &mut Writing, input: UpdateDraftNote) -> Outcome<DraftNote> {
+fn update(call: &mut WriteCall, input: UpdateDraftNote) -> Outcome<DraftNote> {
     let (_, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     check_note(&input.note)?;
-    let (position, line_code) = placed(call, mr, &input.position)?;
+    let (position, line_code) = parse_position(call, mr, &input.position)?;
     if let Some(draft) = call.world.draft_notes.get_mut(id) {
         draft.note = input.note;
         // An update without a position removes it.
@@ -148,7 +153,7 @@ fn update(call: &mut Writing, input: UpdateDraftNote) -> Outcome<DraftNote> {
     ok(show(find(call, mr, user, id)?))
 }
 
-fn delete(call: &mut Writing, input: DeleteDraftNote) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteDraftNote) -> Outcome<Nothing> {
     let (_, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     call.world.draft_notes.remove(id);
@@ -158,7 +163,7 @@ fn delete(call: &mut Writing, input: DeleteDraftNote) -> Outcome<Nothing> {
     ok(Nothing)
 }
 
-fn publish_one(call: &mut Writing, input: PublishDraftNote) -> Outcome<Nothing> {
+fn publish_one(call: &mut WriteCall, input: PublishDraftNote) -> Outcome<Nothing> {
     let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     let id = find(call, mr, user, input.draft_note_id)?.id;
     publish(call, &on, &[id])?;
@@ -168,7 +173,7 @@ fn publish_one(call: &mut Writing, input: PublishDraftNote) -> Outcome<Nothing> 
     ok(Nothing)
 }
 
-fn publish_all(call: &mut Writing, input: PublishReview) -> Outcome<Nothing> {
+fn publish_all(call: &mut WriteCall, input: PublishReview) -> Outcome<Nothing> {
     let (on, mr, user) = target(call, &input.id, input.merge_request_iid)?;
     let ids: Vec<u64> = call.world.drafts(mr, user).map(|draft| draft.id).collect();
     if !ids.is_empty() {
@@ -180,17 +185,17 @@ fn publish_all(call: &mut Writing, input: PublishReview) -> Outcome<Nothing> {
 
 /// Publishes drafts as notes. A draft that cannot be published, for example because its line is not in the diff, is
 /// lost silently, as on GitLab servers.
-fn publish(call: &mut Writing, on: &NoteTarget, ids: &[u64]) -> Result<(), Reject> {
-    notes::writer(call, on)?;
+fn publish(call: &mut WriteCall, on: &NoteTarget, ids: &[u64]) -> Result<(), Rejection> {
+    notes::authorize_write(call, on)?;
     for id in ids {
         let Some(draft) = call.world.draft_notes.remove(*id) else { continue };
-        let made = match draft.thread {
+        let published = match draft.thread {
             Some(thread) => discussions::reply(call, on, thread, draft.note).map(|_| thread),
             None => discussions::start(call, on, draft.note, draft.position, draft.commit_id),
         };
-        let Ok(thread) = made else { continue };
+        let Ok(thread) = published else { continue };
         // A draft that does not resolve its thread reopens it.
-        if !draft.resolves || discussions::may_resolve(call, on, thread)? {
+        if !draft.resolves || discussions::can_resolve(call, on, thread)? {
             discussions::set_state(call, on, thread, draft.resolves)?;
         }
     }

@@ -2,13 +2,13 @@
 
 use super::auth::Rights;
 use super::cache::Cache;
-use super::call::{Call, Writing};
+use super::call::{Call, WriteCall};
 use super::deliveries;
 use super::limits::Limits;
-use super::page::Paging;
+use super::page::Pagination;
 use super::params::Inputs;
 use super::records::{Intent, RefUpdate};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::stop::Stop;
 use super::store::Store;
 use super::stream::Streams;
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Clock {
 
 /// A function that simulates the passage of time, as a write without a request: it brings the world up to date and
 /// returns the time when the next change is due.
-pub type Advance = for<'a> fn(&mut Writing<'a>) -> Option<Timestamp>;
+pub type Advance = for<'a> fn(&mut WriteCall<'a>) -> Option<Timestamp>;
 
 /// The state of a server, shared by all requests.
 pub struct Engine {
@@ -136,7 +136,7 @@ impl Engine {
             now,
             base_url: self.base_url.clone(),
             inputs: Inputs::new(),
-            paging: Paging { page: 1, per_page: 20 },
+            pagination: Pagination { page: 1, per_page: 20 },
             headers: HeaderMap::new(),
             repositories: self.repositories.clone(),
             stop: Stop::default(),
@@ -148,14 +148,17 @@ impl Engine {
         let next = (self.advance)(&mut call).unwrap_or(Timestamp::MAX);
         let (ref_updates, events) = (call.ref_updates.take(), call.events);
         match self.commit(store, world, ref_updates, Some(next)) {
-            Ok(()) if !events.is_empty() => deliveries::tell(&self.snapshot(), events),
+            Ok(()) if !events.is_empty() => deliveries::deliver_all(&self.snapshot(), events),
             Ok(()) => {}
             Err(why) => tracing::error!("what was due could not be done: {}", why.body),
         }
     }
 
     /// Runs a write. Its changes to memory, disk and repositories are committed only if it succeeds.
-    pub fn write<T>(&self, run: impl FnOnce(&mut World) -> Result<(T, Vec<RefUpdate>), Reject>) -> Result<T, Reject> {
+    pub fn write<T>(
+        &self,
+        run: impl FnOnce(&mut World) -> Result<(T, Vec<RefUpdate>), Rejection>,
+    ) -> Result<T, Rejection> {
         let store = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         self.advance(&store);
         let mut world = self.snapshot();
@@ -171,10 +174,10 @@ impl Engine {
         mut world: World,
         ref_updates: Vec<RefUpdate>,
         quiet_until: Option<Timestamp>,
-    ) -> Result<(), Reject> {
+    ) -> Result<(), Rejection> {
         let mut changes = world.take_changes();
         if changes.is_empty() && ref_updates.is_empty() {
-            self.rest(quiet_until);
+            self.set_quiet_until(quiet_until);
             return Ok(());
         }
         // The intents of the previous write have been carried out.
@@ -183,14 +186,14 @@ impl Engine {
             world.intents.add(Intent { ref_update: ref_update.clone(), ..Intent::default() });
         }
         changes.extend(world.take_changes());
-        keep(store, &changes).map_err(Reject::failed)?;
+        write_to_store(store, &changes).map_err(Rejection::internal_error)?;
         let (last, first): (Vec<RefUpdate>, Vec<RefUpdate>) =
             ref_updates.into_iter().partition(|d| matches!(d, RefUpdate::Remove { .. }));
         for (done, ref_update) in first.iter().enumerate() {
             if let Err(why) = ref_updates::apply(ref_update, &self.repositories) {
                 tracing::error!("{ref_update:?} could not be done, and is taken back: {why}");
-                self.take_back(store, &changes, first.iter().take(done));
-                return Err(Reject::conflict("409 Conflict: Resource lock"));
+                self.revert(store, &changes, first.iter().take(done));
+                return Err(Rejection::conflict("409 Conflict: Resource lock"));
             }
         }
         self.publish(world, quiet_until);
@@ -205,7 +208,7 @@ impl Engine {
 
     /// Reverts a write that is on disk and whose ref updates are partly applied, because a repository is locked or the
     /// disk is full. The world of that write was never published.
-    fn take_back<'d>(
+    fn revert<'d>(
         &self,
         store: &Option<Store>,
         changes: &[Change],
@@ -216,7 +219,7 @@ impl Engine {
                 tracing::error!("{ref_update:?} could not be taken back: {why}");
             }
         }
-        if let Err(why) = keep(store, &self.snapshot().undo(changes)) {
+        if let Err(why) = write_to_store(store, &self.snapshot().undo(changes)) {
             tracing::error!("a write could not be taken back, and is done at the next start: {why}");
         }
     }
@@ -224,16 +227,16 @@ impl Engine {
     /// Replaces the current world. [`Advance`] has nothing to do before `quiet_until`, if it is known.
     fn publish(&self, world: World, quiet_until: Option<Timestamp>) {
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = world;
-        self.rest(quiet_until);
+        self.set_quiet_until(quiet_until);
     }
 
-    fn rest(&self, until: Option<Timestamp>) {
+    fn set_quiet_until(&self, until: Option<Timestamp>) {
         *self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     }
 }
 
 /// Writes changes to the store, if there is one.
-fn keep(store: &Option<Store>, changes: &[Change]) -> Result<(), String> {
+fn write_to_store(store: &Option<Store>, changes: &[Change]) -> Result<(), String> {
     match store.as_ref().filter(|_| !changes.is_empty()) {
         Some(store) => store.commit(changes),
         None => Ok(()),
@@ -252,16 +255,16 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_or_panics_leaves_nothing_and_the_next_works() {
+    fn failed_and_panicking_writes_change_nothing() {
         let engine = engine(None);
         let add = |world: &mut World| world.users.add(User::default());
         let refused = engine.write(|world| {
             add(world);
-            Err::<((), Vec<RefUpdate>), _>(Reject::forbidden())
+            Err::<((), Vec<RefUpdate>), _>(Rejection::forbidden())
         });
         assert_eq!(refused.unwrap_err().status, 403);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _ = engine.write(|world| -> Result<((), Vec<RefUpdate>), Reject> {
+            let _ = engine.write(|world| -> Result<((), Vec<RefUpdate>), Rejection> {
                 add(world);
                 panic!("a mistake in a handler")
             });
@@ -273,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_whose_ref_cannot_be_set_leaves_nothing_in_memory_on_disk_and_in_the_repository() {
+    fn failed_ref_updates_revert_the_write() {
         let folder = tempfile::tempdir().unwrap();
         let repo = git2::Repository::init_bare(folder.path().join("1.git")).unwrap();
         let id = repo.blob(b"x").unwrap().to_string();
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_on_disk_when_it_returns() {
+    fn writes_are_on_disk_when_they_return() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(Some(Store::open(folder.path()).unwrap().0));
         engine.write(|world| Ok((world.users.add(User::default()), Vec::new()))).unwrap();

@@ -1,13 +1,13 @@
 //! Environments.
 
-use super::call::{Outcome, Reading, Writing, ok};
+use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::deployments;
 use super::mount::Mount;
 use super::records::{self, Deployment, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::environments::*;
-use crate::backend::presenters::{holds, time};
+use crate::backend::presenters::{contains_ignore_case, time};
 
 /// The tiers of environments, by parts of their names.
 const TIERS: &[(&str, &str)] =
@@ -45,16 +45,16 @@ fn show(world: &World, environment: &records::Environment) -> ProjectEnvironment
     }
 }
 
-fn list(call: &Reading, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironment>> {
+fn list(call: &ReadCall, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironment>> {
     let project = deployments::project(call, &input.id)?.id;
     let states = ["", "available", "stopping", "stopped"];
     let state = call.choice("states", input.states.as_deref(), &states)?.to_owned();
     if input.search.as_ref().is_some_and(|part| part.chars().count() < 3) {
-        return Err(Reject::error(400, "search is too short (minimum is 3 characters)"));
+        return Err(Rejection::error(400, "search is too short (minimum is 3 characters)"));
     }
     let found = |row: &&records::Environment| {
         row.project == project
-            && input.search.as_ref().is_none_or(|part| holds(&row.name, part))
+            && input.search.as_ref().is_none_or(|part| contains_ignore_case(&row.name, part))
             && (state.is_empty() || state == if row.is_stopped { "stopped" } else { "available" })
     };
     let mut rows: Vec<&records::Environment> = call.world.environments.iter().filter(found).collect();
@@ -62,10 +62,10 @@ fn list(call: &Reading, input: ListEnvironments) -> Outcome<Vec<ProjectEnvironme
     call.page(rows, |row| show(call.world, row))
 }
 
-fn get(call: &Reading, input: GetEnvironment) -> Outcome<ProjectEnvironment> {
+fn get(call: &ReadCall, input: GetEnvironment) -> Outcome<ProjectEnvironment> {
     let project = deployments::project(call, &input.id)?;
     let found = call.world.environments.get(input.environment_id).filter(|row| row.project == project.id);
-    let environment = found.ok_or_else(Reject::no_record)?;
+    let environment = found.ok_or_else(Rejection::no_record)?;
     let git = call.git(project).ok();
     let last = deployments_of(call.world, environment).map(|(_, last)| last);
     ok(ProjectEnvironment {
@@ -74,12 +74,12 @@ fn get(call: &Reading, input: GetEnvironment) -> Outcome<ProjectEnvironment> {
     })
 }
 
-fn stop(call: &mut Writing, input: StopEnvironment) -> Outcome<ProjectEnvironment> {
+fn stop(call: &mut WriteCall, input: StopEnvironment) -> Outcome<ProjectEnvironment> {
     let project = call.project_as(&input.id, level::DEVELOPER)?.id;
     let found = call.world.environments.get_mut(input.environment_id).filter(|row| row.project == project);
-    let environment = found.ok_or_else(Reject::no_record)?;
+    let environment = found.ok_or_else(Rejection::no_record)?;
     if std::mem::replace(&mut environment.is_stopped, true) {
-        return Err(Reject::message(400, "400 Bad request - environment is not available"));
+        return Err(Rejection::message(400, "400 Bad request - environment is not available"));
     }
     let environment = environment.clone();
     Ok(super::call::Answer::new(show(call.world, &environment)).status(200))

@@ -1,17 +1,17 @@
 //! Forks: copies of a project with its branches and tags.
 
-use super::call::{Outcome, Writing, ok};
+use super::call::{Outcome, WriteCall, ok};
 use super::mount::Mount;
 use super::projects::check;
 use super::records::{Namespace, Project, Visibility, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::store::repository_path;
 use crate::api::projects::{ForkProject, Project as ProjectView};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 /// The duration for which a fork is reported as being copied.
-const TAKES: SignedDuration = SignedDuration::from_secs(3);
+const COPY_DURATION: SignedDuration = SignedDuration::from_secs(3);
 
 pub fn mount(mount: Mount) -> Mount {
     mount.write::<ForkProject>(fork)
@@ -21,36 +21,36 @@ pub fn mount(mount: Mount) -> Mount {
 pub fn import_status(project: &Project, now: Timestamp) -> &'static str {
     match project.forked_from {
         None => "none",
-        Some(_) if now.duration_since(project.created_at) < TAKES => "started",
+        Some(_) if now.duration_since(project.created_at) < COPY_DURATION => "started",
         Some(_) => "finished",
     }
 }
 
-fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
+fn fork(call: &mut WriteCall, input: ForkProject) -> Outcome<ProjectView> {
     // Callers who may not read the code must not learn that there is something to fork.
     let origin = call.project_code(&input.id)?.clone();
     let caller = call.signed_in()?.clone();
     let namespace = match input.namespace_path.filter(|path| !path.is_empty() && *path != caller.username) {
         None => Namespace::User(caller.id),
         Some(path) => {
-            let groups = call.world.groups.iter().filter(|group| call.rights.sees_group(call.world, group));
+            let groups = call.world.groups.iter().filter(|group| call.rights.can_see_group(call.world, group));
             let group =
                 groups.map(|group| group.id).find(|id| call.world.namespace_path(Namespace::Group(*id)) == path);
-            let id = group.ok_or_else(|| Reject::message(404, "404 Target Namespace Not Found"))?;
+            let id = group.ok_or_else(|| Rejection::message(404, "404 Target Namespace Not Found"))?;
             if call.rights.group_level(call.world, id) < level::DEVELOPER {
-                return Err(Reject::message(404, "404 Target Namespace Not Found"));
+                return Err(Rejection::message(404, "404 Target Namespace Not Found"));
             }
             Namespace::Group(id)
         }
     };
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let visibility = match given(input.visibility) {
-        Some(word) => Visibility::from_word(&word).ok_or_else(|| Reject::no_valid_value("visibility"))?,
+        Some(word) => Visibility::from_name(&word).ok_or_else(|| Rejection::no_valid_value("visibility"))?,
         None => origin.visibility,
     };
     let now = call.now;
     let fork = Project {
-        id: call.world.projects.draw_id(),
+        id: call.world.projects.next_id(),
         name: given(input.name).unwrap_or_else(|| origin.name.clone()),
         path: given(input.path).unwrap_or_else(|| origin.path.clone()),
         description: given(input.description).or_else(|| origin.description.clone()),
@@ -69,7 +69,7 @@ fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
         runners_token: super::auth::secret().unwrap_or_default(),
         ..Project::default()
     };
-    check(call.world, &fork).map_err(taken)?;
+    check(call.world, &fork).map_err(to_conflict)?;
     let git = call.git(&origin)?;
     git.copy_to(&repository_path(&call.repositories, fork.id), fork.default_branch.as_deref())?;
     call.world.projects.add(fork.clone());
@@ -77,8 +77,8 @@ fn fork(call: &mut Writing, input: ForkProject) -> Outcome<ProjectView> {
 }
 
 /// Turns the error for a taken name or path into a conflict (409), as this endpoint requires.
-fn taken(reject: Reject) -> Reject {
-    let message = reject.body.get("message").cloned().unwrap_or_default();
+fn to_conflict(rejection: Rejection) -> Rejection {
+    let message = rejection.body.get("message").cloned().unwrap_or_default();
     let words: Vec<String> = message
         .as_object()
         .into_iter()
@@ -88,5 +88,5 @@ fn taken(reject: Reject) -> Reject {
             why.as_array().into_iter().flatten().filter_map(Value::as_str).map(move |why| format!("{name} {why}"))
         })
         .collect();
-    if words.iter().any(|word| word.contains("taken")) { Reject::message(409, json!(words)) } else { reject }
+    if words.iter().any(|word| word.contains("taken")) { Rejection::message(409, json!(words)) } else { rejection }
 }

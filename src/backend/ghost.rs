@@ -30,7 +30,7 @@ fn change<T: Record>(table: &mut Table<T>, is_it: impl Fn(&T) -> bool, change: i
 }
 
 /// Assigns a user's contributions to the ghost user, and removes the user from everything else.
-pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
+pub fn reassign_contributions(world: &mut World, id: u64, now: Timestamp) {
     let wrote = world.notes.iter().any(|row| row.author == id)
         || world.notes.iter().any(|row| row.resolved_by == Some(id))
         || world.merge_requests.iter().any(|row| [Some(row.author), row.merged_by, row.closed_by].contains(&Some(id)))
@@ -105,7 +105,7 @@ pub fn remove_contributions(world: &mut World, id: u64) {
                 Noteable::Epic(_) => false,
             }
     });
-    world.drop_todos();
+    world.remove_orphans();
     world.commit_comments.remove_where(|row| row.author == id);
     world.commit_statuses.remove_where(|row| row.author == id);
 }

@@ -1,12 +1,12 @@
 //! Groups, their subgroups and projects, and their LDAP links.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
 use super::mount::Mount;
 use super::params::is_path;
 use super::presenters::attributes;
 use super::projects::{Filter, filter};
 use super::records::{self, DirectoryLink, Group, Member, Membership, Namespace, Project, Visibility, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::views::BRIEF_GROUP;
 use super::world::World;
 use crate::api::Nothing;
@@ -16,7 +16,7 @@ use crate::api::groups::{
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
 use crate::api::projects::Project as ProjectView;
-use crate::backend::presenters::{holds, there};
+use crate::backend::presenters::{contains_ignore_case, present};
 use crate::backend::ref_updates::RefUpdates;
 use serde_json::json;
 use std::ops::Deref;
@@ -48,7 +48,7 @@ impl<W: Deref<Target = World>> Call<W> {
             description: Some(group.description.clone()),
             visibility: group.visibility.as_str().into(),
             lfs_enabled: group.lfs_enabled,
-            avatar_url: self.picture(&group.avatar_url),
+            avatar_url: self.avatar_url(&group.avatar_url),
             web_url: format!("{}/groups/{full_path}", self.base_url),
             request_access_enabled: group.request_access_enabled,
             full_name: self.world.group_name(group.id),
@@ -61,12 +61,12 @@ impl<W: Deref<Target = World>> Call<W> {
     fn show_group_detail(&self, group: &Group, with_attributes: bool) -> GroupView {
         let (world, rights) = (&*self.world, &self.rights);
         let show = |project: &Project| self.show_project(project, false, false);
-        let seen = || world.projects.iter().filter(|project| rights.sees_project(world, project));
+        let seen = || world.projects.iter().filter(|project| rights.can_see_project(world, project));
         let own = seen().filter(|project| project.namespace == Namespace::Group(group.id));
         let shared = seen().filter(|project| project.shared_with.iter().any(|share| share.group == group.id));
         GroupView {
-            projects: there(own.map(show).collect()),
-            shared_projects: there(shared.map(show).collect()),
+            projects: present(own.map(show).collect()),
+            shared_projects: present(shared.map(show).collect()),
             shared_runners_minutes_limit: Some(group.shared_runners_minutes_limit),
             custom_attributes: with_attributes.then(|| Some(attributes(&group.custom_attributes))),
             ..self.show_group(group)
@@ -91,7 +91,7 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 /// Returns the visible groups for which `of` returns true, filtered and sorted according to `input`.
-fn listed(call: &Reading, input: Common, of: impl Fn(&Group) -> bool) -> Outcome<Vec<GroupView>> {
+fn list_filtered(call: &ReadCall, input: Common, of: impl Fn(&Group) -> bool) -> Outcome<Vec<GroupView>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["name", "path"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let (world, rights) = (call.world, &call.rights);
@@ -102,11 +102,14 @@ fn listed(call: &Reading, input: Common, of: impl Fn(&Group) -> bool) -> Outcome
     let attributes: Vec<_> = input.custom_attributes.into_iter().flatten().filter(|_| rights.admin).collect();
     let found = |group: &&Group| {
         of(group)
-            && rights.sees_group(world, group)
+            && rights.can_see_group(world, group)
             && !skipped.contains(&group.id)
             && (all || level(group) > 0 || group.visibility != Visibility::Private)
             && (input.owned != Some(true) || level(group) >= level::OWNER)
-            && input.search.as_ref().is_none_or(|part| holds(&group.name, part) || holds(&group.path, part))
+            && input
+                .search
+                .as_ref()
+                .is_none_or(|part| contains_ignore_case(&group.name, part) || contains_ignore_case(&group.path, part))
             && attributes.iter().all(|(key, value)| group.custom_attributes.get(key) == Some(value))
     };
     let mut rows: Vec<&Group> = world.groups.iter().filter(found).collect();
@@ -127,63 +130,63 @@ fn attributes_of(group: &Group) -> Vec<crate::api::users::CustomAttribute> {
     attributes(&group.custom_attributes)
 }
 
-fn list(call: &Reading, input: ListGroups) -> Outcome<Vec<GroupView>> {
+fn list(call: &ReadCall, input: ListGroups) -> Outcome<Vec<GroupView>> {
     let only = input.search.as_ref().filter(|text| !text.is_empty()).map(|_| BRIEF_GROUP);
-    Ok(listed(call, input.into(), |_| true)?.only(only))
+    Ok(list_filtered(call, input.into(), |_| true)?.only(only))
 }
 
-fn subgroups(call: &Reading, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
+fn subgroups(call: &ReadCall, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
     let parent = call.group(&input.id)?.id;
-    listed(call, input.into(), |group| group.parent == Some(parent))
+    list_filtered(call, input.into(), |group| group.parent == Some(parent))
 }
 
-fn projects(call: &Reading, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {
+fn projects(call: &ReadCall, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {
     let group = call.group(&input.id)?.id;
     let filter = filter!(input, membership: None, statistics: None, with_issues_enabled: None,
         with_merge_requests_enabled: None, custom_attributes: None);
-    super::projects::listed(call, filter, |project| project.namespace == Namespace::Group(group))
+    super::projects::list_filtered(call, filter, |project| project.namespace == Namespace::Group(group))
 }
 
-fn get(call: &Reading, input: GetGroup) -> Outcome<GroupView> {
+fn get(call: &ReadCall, input: GetGroup) -> Outcome<GroupView> {
     let group = call.group(&input.id)?;
     ok(call.show_group_detail(group, input.with_custom_attributes == Some(true) && call.rights.admin))
 }
 
-fn check(world: &World, group: &Group) -> Result<(), Reject> {
+fn check(world: &World, group: &Group) -> Result<(), Rejection> {
     if group.name.trim().is_empty() {
-        return Err(Reject::bad(json!({ "name": ["can't be blank"] })));
+        return Err(Rejection::bad_request(json!({ "name": ["can't be blank"] })));
     }
     if !is_path(&group.path) {
         let rule = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.";
-        return Err(Reject::bad(json!({ "path": [rule] })));
+        return Err(Rejection::bad_request(json!({ "path": [rule] })));
     }
     let of_group = |g: &Group| g.id != group.id && g.parent == group.parent && g.path.eq_ignore_ascii_case(&group.path);
     let of_user = group.parent.is_none() && world.user_named(&group.path).is_some();
     if of_user || world.groups.iter().any(of_group) {
-        return Err(Reject::bad(json!({ "path": ["has already been taken"] })));
+        return Err(Rejection::bad_request(json!({ "path": ["has already been taken"] })));
     }
     let most = group.parent.and_then(|parent| world.groups.get(parent)).map(|parent| parent.visibility);
     if most.is_some_and(|most| group.visibility > most) {
         let why = format!("{} is not allowed since the parent group has lower visibility", group.visibility);
-        return Err(Reject::bad(json!({ "visibility_level": [why] })));
+        return Err(Rejection::bad_request(json!({ "visibility_level": [why] })));
     }
     Ok(())
 }
 
-fn visibility(word: &str) -> Result<Visibility, Reject> {
-    Visibility::from_word(word).ok_or_else(|| Reject::no_valid_value("visibility"))
+fn visibility(word: &str) -> Result<Visibility, Rejection> {
+    Visibility::from_name(word).ok_or_else(|| Rejection::no_valid_value("visibility"))
 }
 
-fn create(call: &mut Writing, input: CreateGroup) -> Outcome<GroupView> {
+fn create(call: &mut WriteCall, input: CreateGroup) -> Outcome<GroupView> {
     let caller = call.signed_in()?.clone();
     if let Some(parent) = input.parent_id {
         call.group_as(&parent.into(), level::OWNER)?;
     } else if !caller.can_create_group && !caller.admin {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     let now = call.now;
     let group = Group {
-        id: call.world.groups.draw_id(),
+        id: call.world.groups.next_id(),
         name: input.name,
         path: input.path,
         parent: input.parent_id,
@@ -209,14 +212,14 @@ fn create(call: &mut Writing, input: CreateGroup) -> Outcome<GroupView> {
     ok(call.show_group_detail(&group, false))
 }
 
-fn transfer(call: &mut Writing, input: TransferProject) -> Outcome<GroupView> {
-    call.administrator()?;
+fn transfer(call: &mut WriteCall, input: TransferProject) -> Outcome<GroupView> {
+    call.require_admin()?;
     let group = call.group(&input.id)?.clone();
     let project = call.project(&input.project_id)?.clone();
     let namespace = Namespace::Group(group.id);
     let same = |p: &Project| p.namespace == namespace && p.path.eq_ignore_ascii_case(&project.path);
     if call.world.projects.iter().any(same) {
-        return Err(Reject::bad(
+        return Err(Rejection::bad_request(
             "Failed to transfer project: Project with same path in target namespace already exists",
         ));
     }
@@ -228,7 +231,7 @@ fn transfer(call: &mut Writing, input: TransferProject) -> Outcome<GroupView> {
     ok(call.show_group_detail(&group, false))
 }
 
-fn update(call: &mut Writing, input: UpdateGroup) -> Outcome<GroupView> {
+fn update(call: &mut WriteCall, input: UpdateGroup) -> Outcome<GroupView> {
     let mut group = call.group_as(&input.id, level::OWNER)?.clone();
     group.name = input.name.unwrap_or(group.name);
     group.path = input.path.unwrap_or(group.path);
@@ -248,7 +251,7 @@ fn update(call: &mut Writing, input: UpdateGroup) -> Outcome<GroupView> {
     ok(call.show_group_detail(&group, false))
 }
 
-fn delete(call: &mut Writing, input: DeleteGroup) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteGroup) -> Outcome<Nothing> {
     let id = call.group_as(&input.id, level::OWNER)?.id;
     remove(call.world, &call.ref_updates, &call.repositories, id);
     Ok(Answer::new(Nothing))
@@ -266,7 +269,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     for id in groups.iter().copied() {
         let epics: Vec<u64> = world.epics.remove_where(|epic| epic.group == id).iter().map(|epic| epic.id).collect();
         world.remove_notes(|note| matches!(note.on, records::Noteable::Epic(epic) if epics.contains(&epic)));
-        world.drop_todos();
+        world.remove_orphans();
         world.labels.remove_where(|label| label.group == Some(id));
         world.milestones.remove_where(|milestone| milestone.group == Some(id));
         world.members.remove_where(|member| member.place == Membership::Group(id));
@@ -282,42 +285,42 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
     }
 }
 
-fn sync(call: &mut Writing, input: SyncLdap) -> Outcome<Nothing> {
+fn sync(call: &mut WriteCall, input: SyncLdap) -> Outcome<Nothing> {
     let group = call.group_as(&input.id, level::OWNER)?;
     // Without a link there is no directory to synchronize with.
     if group.directory_links.is_empty() {
-        return Err(Reject::error(404, "404 Not Found"));
+        return Err(Rejection::error(404, "404 Not Found"));
     }
-    Ok(Answer::new(Nothing).status(202).saying(202))
+    Ok(Answer::new(Nothing).status(202).with_body(202))
 }
 
-fn add_link(call: &mut Writing, input: AddLdapLink) -> Outcome<LdapGroupLink> {
+fn add_link(call: &mut WriteCall, input: AddLdapLink) -> Outcome<LdapGroupLink> {
     let id = call.group_as(&input.id, level::OWNER)?.id;
     let access = u8::try_from(input.group_access).ok().filter(|level| [10, 20, 30, 40, 50].contains(level));
-    let group_access = access.ok_or_else(|| Reject::no_valid_value("group_access"))?;
-    let Some(group) = call.world.groups.get_mut(id) else { return Err(Reject::not_found("Group")) };
+    let group_access = access.ok_or_else(|| Rejection::no_valid_value("group_access"))?;
+    let Some(group) = call.world.groups.get_mut(id) else { return Err(Rejection::not_found("Group")) };
     if group.directory_links.iter().any(|link| link.cn == input.cn && link.provider == input.provider) {
-        return Err(Reject::conflict("Linked LDAP group has already been taken"));
+        return Err(Rejection::conflict("Linked LDAP group has already been taken"));
     }
     group.directory_links.push(DirectoryLink { cn: input.cn.clone(), group_access, provider: input.provider.clone() });
     ok(LdapGroupLink { cn: Some(input.cn), group_access: input.group_access, provider: input.provider })
 }
 
-fn delete_link(call: &mut Writing, input: DeleteLdapLink) -> Outcome<Nothing> {
+fn delete_link(call: &mut WriteCall, input: DeleteLdapLink) -> Outcome<Nothing> {
     unlink(call, &input.id, |link| link.cn == input.cn)
 }
 
-fn delete_provider_link(call: &mut Writing, input: DeleteLdapProviderLink) -> Outcome<Nothing> {
+fn delete_provider_link(call: &mut WriteCall, input: DeleteLdapProviderLink) -> Outcome<Nothing> {
     unlink(call, &input.id, |link| link.cn == input.cn && link.provider == input.provider)
 }
 
-fn unlink(call: &mut Writing, id: &crate::api::Id, is_it: impl Fn(&DirectoryLink) -> bool) -> Outcome<Nothing> {
+fn unlink(call: &mut WriteCall, id: &crate::api::Id, is_it: impl Fn(&DirectoryLink) -> bool) -> Outcome<Nothing> {
     let id = call.group_as(id, level::OWNER)?.id;
-    let Some(group) = call.world.groups.get_mut(id) else { return Err(Reject::not_found("Group")) };
+    let Some(group) = call.world.groups.get_mut(id) else { return Err(Rejection::not_found("Group")) };
     let before = group.directory_links.len();
     group.directory_links.retain(|link| !is_it(link));
     if group.directory_links.len() == before {
-        return Err(Reject::message(404, "Linked LDAP group not found"));
+        return Err(Rejection::message(404, "Linked LDAP group not found"));
     }
     ok(Nothing)
 }

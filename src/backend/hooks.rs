@@ -1,11 +1,11 @@
 //! System hooks, for administrators, and the events that they receive.
 
-use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::deliveries::{Event, Kind, deliver};
 use super::git::Git;
 use super::mount::Mount;
 use super::records;
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::hooks::*;
@@ -35,21 +35,21 @@ fn show(hook: &records::Hook) -> Hook {
     }
 }
 
-fn find<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<&records::Hook, Reject> {
-    call.world.hooks.get(id).ok_or_else(|| Reject::not_found("System hook"))
+fn find<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<&records::Hook, Rejection> {
+    call.world.hooks.get(id).ok_or_else(|| Rejection::not_found("System hook"))
 }
 
-fn list(call: &Reading, _: ListHooks) -> Outcome<Vec<Hook>> {
-    call.administrator()?;
+fn list(call: &ReadCall, _: ListHooks) -> Outcome<Vec<Hook>> {
+    call.require_admin()?;
     call.page(call.world.hooks.iter().collect(), show)
 }
 
-fn create(call: &mut Writing, input: CreateHook) -> Outcome<Hook> {
-    call.administrator()?;
+fn create(call: &mut WriteCall, input: CreateHook) -> Outcome<Hook> {
+    call.require_admin()?;
     let is_web =
         url::Url::parse(&input.url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !is_web {
-        return Err(Reject::bad(json!({ "url": ["must be a valid URL"] })));
+        return Err(Rejection::bad_request(json!({ "url": ["must be a valid URL"] })));
     }
     let hook = records::Hook {
         id: 0,
@@ -66,8 +66,8 @@ fn create(call: &mut Writing, input: CreateHook) -> Outcome<Hook> {
 }
 
 /// Delivers a sample event and returns it, whether or not the delivery succeeds.
-fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
-    call.administrator()?;
+fn test(call: &ReadCall, input: TestHook) -> Outcome<HookTest> {
+    call.require_admin()?;
     let hook = find(call, input.id)?.clone();
     let sample = HookTest {
         project_id: Some(1),
@@ -78,7 +78,7 @@ fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
         event_name: Some("project_create".into()),
         ..HookTest::default()
     };
-    let body = serde_json::to_vec(&sample).map_err(Reject::failed)?;
+    let body = serde_json::to_vec(&sample).map_err(Rejection::internal_error)?;
     // Handlers run on threads that are allowed to block.
     if let Err(error) = tokio::runtime::Handle::current().block_on(deliver(&hook, body)) {
         tracing::warn!("a hook was not delivered: {error}");
@@ -87,14 +87,14 @@ fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
 }
 
 /// The maximum number of commits that are sent with a push.
-const MOST_COMMITS: usize = 20;
+const MAX_SENT_COMMITS: usize = 20;
 /// The maximum number of commits that are counted.
-const MOST_COUNTED: usize = 5_000;
+const MAX_COUNTED_COMMITS: usize = 5_000;
 
-impl Writing<'_> {
+impl WriteCall<'_> {
     /// Records a push event for a branch or tag, given by its full name, and new versions of the merge requests from
     /// the branch.
-    pub fn pushed(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
+    pub fn record_push(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
         if let Some(branch) = ref_name.strip_prefix("refs/heads/").filter(|_| after.is_some()) {
             self.add_versions(project, branch);
         }
@@ -102,10 +102,10 @@ impl Writing<'_> {
         let Some(user) = self.world.users.get(user) else { return };
         let is_tag = ref_name.starts_with("refs/tags/");
         let between = before.zip(after).filter(|_| !is_tag);
-        let ids = between.and_then(|(before, after)| git.between(before, after, MOST_COUNTED).ok());
+        let ids = between.and_then(|(before, after)| git.between(before, after, MAX_COUNTED_COMMITS).ok());
         let ids = ids.unwrap_or_default().0;
         let (total, url) = (ids.len(), self.project_url(project));
-        let commits = ids.into_iter().take(MOST_COMMITS).rev().filter_map(|id| {
+        let commits = ids.into_iter().take(MAX_SENT_COMMITS).rev().filter_map(|id| {
             let commit = git.show(id).ok()?;
             let author = json!({ "name": commit.author_name, "email": commit.author_email });
             let at = commit.committed_date;
@@ -132,14 +132,14 @@ impl Writing<'_> {
     }
 
     /// Records an action on a merge request as an event, such as `open`, `update`, `close`, `approved` or `merge`.
-    pub fn requested(&mut self, mr: &records::MergeRequest, action: &str) {
+    pub fn record_merge_request_event(&mut self, mr: &records::MergeRequest, action: &str) {
         let (Some(user), Some(project)) = (self.rights.user, self.world.projects.get(mr.target_project)) else {
             return;
         };
-        let person = self.person(user);
+        let summary = self.user_summary(user);
         let body = json!({
             "object_kind": "merge_request",
-            "user": { "name": person.name, "username": person.username, "avatar_url": person.avatar_url },
+            "user": { "name": summary.name, "username": summary.username, "avatar_url": summary.avatar_url },
             "project": self.project_payload(project),
             "object_attributes": {
                 "id": mr.id,
@@ -164,7 +164,7 @@ impl Writing<'_> {
 
     /// Returns the representation of a project in events.
     fn project_payload(&self, project: &records::Project) -> Value {
-        let found = self.found_project(project);
+        let found = self.search_result_project(project);
         json!({
             "name": project.name,
             "description": project.description,
@@ -178,10 +178,10 @@ impl Writing<'_> {
     }
 }
 
-fn delete(call: &mut Writing, input: DeleteHook) -> Outcome<Nothing> {
-    call.administrator()?;
+fn delete(call: &mut WriteCall, input: DeleteHook) -> Outcome<Nothing> {
+    call.require_admin()?;
     let (id, at) = find(call, input.id).map(|hook| (hook.id, hook.created_at))?;
-    call.unmodified(at)?;
+    call.check_unmodified(at)?;
     call.world.hooks.remove(id);
     ok(Nothing)
 }

@@ -1,8 +1,8 @@
 //! Identity: the server's version, and the scopes of the caller's token.
 
-use super::call::{Outcome, Reading, ok};
+use super::call::{Outcome, ReadCall, ok};
 use super::mount::Mount;
-use super::reject::Reject;
+use super::rejection::Rejection;
 use crate::api::identity::{AccessToken, GetMetadata, GetOwnToken, GetVersion, Version};
 
 /// The GitLab version whose operations the server follows, for clients that check it.
@@ -19,10 +19,12 @@ fn version() -> Version {
     Version { version: VERSION.into(), revision: env!("CARGO_PKG_VERSION").into(), enterprise: Some(true) }
 }
 
-fn own_token(call: &Reading, _: GetOwnToken) -> Outcome<AccessToken> {
-    let token = call.rights.token.and_then(|id| call.world.tokens.get(id)).ok_or_else(Reject::unauthorized)?;
+fn own_token(call: &ReadCall, _: GetOwnToken) -> Outcome<AccessToken> {
+    let token = call.rights.token.and_then(|id| call.world.tokens.get(id)).ok_or_else(Rejection::unauthorized)?;
     if token.refresh.is_some() {
-        return Err(Reject::bad("400 Bad request - This endpoint requires token type to be a personal access token"));
+        return Err(Rejection::bad_request(
+            "400 Bad request - This endpoint requires token type to be a personal access token",
+        ));
     }
     ok(AccessToken {
         id: token.id,

@@ -1,16 +1,16 @@
 //! Issues: lists for a project, a group, or everywhere; viewing, creating, updating, closing.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
 use super::merge_requests::{LABEL_CHANGES, label_notes, split_labels, time_stats, updated_labels};
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Namespace, Noteable, Project, State, TodoAction, Visibility, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::issues::*;
 use crate::api::merge_requests::{MergeRequest, References};
 use crate::api::users::User;
 use crate::api::{Id, Nothing, Time};
-use crate::backend::presenters::{Bounds, date, holds, time, times};
+use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, time};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::json;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 
 /// The color of labels that are created when an issue uses them for the first time.
-const NEW_LABEL: &str = "#6699cc";
+const NEW_LABEL_COLOR: &str = "#6699cc";
 /// The values of `order_by`.
 const ORDERS: &[&str] = &[
     "created_at",
@@ -63,7 +63,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Converts an issue to its API representation, with the details of its labels if `detailed`.
     pub fn show_issue(&self, issue: &records::Issue, detailed: bool) -> Issue {
         let (upvotes, downvotes) = self.world.votes(Noteable::Issue(issue.id));
-        let assignees: Vec<_> = issue.assignees.iter().map(|id| self.person(*id)).collect();
+        let assignees: Vec<_> = issue.assignees.iter().map(|id| self.user_summary(*id)).collect();
         let milestone = issue.milestone.and_then(|id| self.world.milestones.get(id));
         let project = self.world.projects.get(issue.project);
         let url = project.map(|project| self.project_url(project)).unwrap_or_default();
@@ -82,12 +82,12 @@ impl<W: Deref<Target = World>> Call<W> {
             state: issue.state.as_str().into(),
             created_at: Some(time(issue.created_at)),
             updated_at: Some(time(issue.updated_at)),
-            closed_at: times(issue.closed_at),
+            closed_at: optional_time(issue.closed_at),
             labels: issue.labels.iter().map(label).collect(),
             milestone: milestone.map(|milestone| self.show_milestone(milestone)),
             assignee: assignees.first().cloned(),
             assignees,
-            author: Some(self.person(issue.author)),
+            author: Some(self.user_summary(issue.author)),
             user_notes_count: self.count_notes(Noteable::Issue(issue.id)),
             upvotes,
             downvotes,
@@ -96,7 +96,7 @@ impl<W: Deref<Target = World>> Call<W> {
             discussion_locked: issue.discussion_locked,
             web_url: format!("{url}/issues/{}", issue.iid),
             time_stats: Some(time_stats(issue.time)),
-            closed_by: issue.closed_by.map(|id| self.person(id)),
+            closed_by: issue.closed_by.map(|id| self.user_summary(id)),
             issue_type: Some(if issue.issue_type.is_empty() { "issue".into() } else { issue.issue_type.clone() }),
             references: Some(References { relative: short.clone(), full: format!("{path}{short}"), short }),
             task_completion_status: Some(tasks(&issue.description)),
@@ -105,7 +105,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns the representation in search results, with the fields of the specification only.
-    pub fn found_issue(&self, issue: &records::Issue) -> Issue {
+    pub fn search_result_issue(&self, issue: &records::Issue) -> Issue {
         Issue {
             closed_by: None,
             issue_type: None,
@@ -116,17 +116,17 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns a project and one of its issues.
-    fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Reject> {
+    fn issue(&self, id: &Id, iid: u64) -> Result<(&Project, &records::Issue), Rejection> {
         let project = self.project(id)?;
         self.signed_in()?;
         let found = self.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
-        let issue = found.filter(|issue| self.rights.reads_issue(&self.world, issue));
-        Ok((project, issue.ok_or_else(Reject::no_record)?))
+        let issue = found.filter(|issue| self.rights.can_read_issue(&self.world, issue));
+        Ok((project, issue.ok_or_else(Rejection::no_record)?))
     }
 }
 
 /// The conditions that issues in a list must meet, or must not meet.
-struct Narrow<'a> {
+struct IssueFilter<'a> {
     labels: Vec<&'a str>,
     milestone: Option<&'a str>,
     author: Option<u64>,
@@ -138,7 +138,7 @@ struct Narrow<'a> {
     today: Date,
 }
 
-impl Narrow<'_> {
+impl IssueFilter<'_> {
     fn is_named(world: &World, id: u64, name: &str) -> bool {
         world.users.get(id).is_some_and(|user| user.username.eq_ignore_ascii_case(name))
     }
@@ -213,9 +213,14 @@ fn is_due(due: Option<Date>, word: &str, today: Date) -> bool {
 
 /// Returns the issues for which `of` returns true, filtered and sorted according to `input`; `usual` is the default
 /// scope.
-fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issue) -> bool) -> Outcome<Vec<Issue>> {
+fn list_filtered(
+    call: &ReadCall,
+    usual: &str,
+    input: Common,
+    of: impl Fn(&records::Issue) -> bool,
+) -> Outcome<Vec<Issue>> {
     let caller = call.signed_in()?.id;
-    let state = State::from_word(call.choice("state", input.state.as_deref(), &["all", "opened", "closed"])?);
+    let state = State::from_name(call.choice("state", input.state.as_deref(), &["all", "opened", "closed"])?);
     let by = call.choice("order_by", input.order_by.as_deref(), ORDERS)?.to_owned();
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let scope = input.scope.map(|scope| scope.replace('-', "_"));
@@ -226,7 +231,7 @@ fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issu
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let today = today(call.now);
-    let wanted = Narrow {
+    let wanted = IssueFilter {
         labels: split(input.labels.as_deref()),
         milestone: input.milestone.as_deref().filter(|title| !title.is_empty()),
         author: input.author_id,
@@ -240,7 +245,7 @@ fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issu
     let not = input.not.unwrap_or_default();
     let word = |name: &str| not.get(name).map(String::as_str);
     let number = |name: &str| word(name).and_then(|text| text.parse().ok());
-    let unwanted = Narrow {
+    let unwanted = IssueFilter {
         labels: split(word("labels")),
         milestone: word("milestone"),
         author: number("author_id"),
@@ -257,7 +262,7 @@ fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issu
     let found = |issue: &&records::Issue| {
         let kind = if issue.issue_type.is_empty() { "issue" } else { issue.issue_type.as_str() };
         of(issue)
-            && call.rights.reads_issue(world, issue)
+            && call.rights.can_read_issue(world, issue)
             && state.is_none_or(|state| state == issue.state)
             && match scope.as_str() {
                 "created_by_me" => issue.author == caller,
@@ -271,10 +276,11 @@ fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issu
             && input.confidential.is_none_or(|confidential| issue.confidential == confidential)
             && input.issue_type.as_ref().is_none_or(|wanted| wanted == kind)
             && is_due(issue.due_date, &due, today)
-            && created.hold(issue.created_at)
-            && updated.hold(issue.updated_at)
+            && created.contains(issue.created_at)
+            && updated.contains(issue.updated_at)
             && input.search.as_ref().is_none_or(|part| {
-                is_in("title") && holds(&issue.title, part) || is_in("description") && holds(&issue.description, part)
+                is_in("title") && contains_ignore_case(&issue.title, part)
+                    || is_in("description") && contains_ignore_case(&issue.description, part)
             })
     };
     let mut rows: Vec<&records::Issue> = world.issues.iter().filter(found).collect();
@@ -296,9 +302,9 @@ fn listed(call: &Reading, usual: &str, input: Common, of: impl Fn(&records::Issu
 }
 
 /// Returns the IDs of the projects whose issues the caller may list.
-fn seen(call: &Reading, non_archived: bool, of: impl Fn(&Project) -> bool) -> BTreeSet<u64> {
+fn listable_projects(call: &ReadCall, non_archived: bool, of: impl Fn(&Project) -> bool) -> BTreeSet<u64> {
     let shows = |project: &&Project| {
-        call.rights.sees_project(call.world, project)
+        call.rights.can_see_project(call.world, project)
             && !project.issues_disabled
             && !(non_archived && project.archived)
             && of(project)
@@ -306,37 +312,37 @@ fn seen(call: &Reading, non_archived: bool, of: impl Fn(&Project) -> bool) -> BT
     call.world.projects.iter().filter(shows).map(|project| project.id).collect()
 }
 
-fn everywhere(call: &Reading, input: ListIssues) -> Outcome<Vec<Issue>> {
-    let seen = seen(call, input.non_archived.unwrap_or(true), |_| true);
-    listed(call, "created_by_me", input.into(), |issue| seen.contains(&issue.project))
+fn everywhere(call: &ReadCall, input: ListIssues) -> Outcome<Vec<Issue>> {
+    let seen = listable_projects(call, input.non_archived.unwrap_or(true), |_| true);
+    list_filtered(call, "created_by_me", input.into(), |issue| seen.contains(&issue.project))
 }
 
-fn of_group(call: &Reading, input: ListGroupIssues) -> Outcome<Vec<Issue>> {
+fn of_group(call: &ReadCall, input: ListGroupIssues) -> Outcome<Vec<Issue>> {
     let group = call.group(&input.id)?.id;
     let inside = |project: &Project| match project.namespace {
         Namespace::Group(id) => call.world.group_chain(id).iter().any(|above| above.id == group),
         Namespace::User(_) => false,
     };
-    let seen = seen(call, input.non_archived.unwrap_or(true), inside);
-    listed(call, "all", input.into(), |issue| seen.contains(&issue.project))
+    let seen = listable_projects(call, input.non_archived.unwrap_or(true), inside);
+    list_filtered(call, "all", input.into(), |issue| seen.contains(&issue.project))
 }
 
-fn of_project(call: &Reading, input: ListProjectIssues) -> Outcome<Vec<Issue>> {
+fn of_project(call: &ReadCall, input: ListProjectIssues) -> Outcome<Vec<Issue>> {
     let project = call.project(&input.id)?;
     if project.issues_disabled {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     let project = project.id;
-    listed(call, "all", input.into(), |issue| issue.project == project)
+    list_filtered(call, "all", input.into(), |issue| issue.project == project)
 }
 
-fn get(call: &Reading, input: GetIssue) -> Outcome<Issue> {
+fn get(call: &ReadCall, input: GetIssue) -> Outcome<Issue> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
     ok(call.show_issue(issue, false))
 }
 
 /// Returns those of `ids` to whom an issue of the project can be assigned, without duplicates; 0 means no one.
-fn assignees(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
+fn assignees(call: &WriteCall, project: &Project, ids: &[u64]) -> Vec<u64> {
     let people = super::members::of_project(call.world, project, true);
     let is_open = project.visibility != Visibility::Private;
     let fits = |id: &u64| people.contains_key(id) || is_open && call.world.users.get(*id).is_some();
@@ -345,12 +351,12 @@ fn assignees(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
 }
 
 /// Parses the date of an input; `None` if it is empty.
-fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Reject> {
+fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Rejection> {
     match text {
         None | Some("") => Ok(None),
         Some(text) => {
             let day = Time::from(text).instant().map(today);
-            day.map(Some).ok_or_else(|| Reject::invalid(name))
+            day.map(Some).ok_or_else(|| Rejection::invalid(name))
         }
     }
 }
@@ -359,25 +365,25 @@ fn day(name: &str, text: Option<&str>) -> Result<Option<Date>, Reject> {
 fn create_labels(world: &mut World, project: u64, names: &[String]) {
     for name in names {
         if world.label_in(project, name).is_none() {
-            let (name, color) = (name.clone(), NEW_LABEL.into());
+            let (name, color) = (name.clone(), NEW_LABEL_COLOR.into());
             world.labels.add(records::Label { project, name, color, ..records::Label::default() });
         }
     }
 }
 
-fn needs_title(title: &str) -> Result<(), Reject> {
-    if title.trim().is_empty() { Err(Reject::bad(json!({ "title": ["can't be blank"] }))) } else { Ok(()) }
+fn check_title(title: &str) -> Result<(), Rejection> {
+    if title.trim().is_empty() { Err(Rejection::bad_request(json!({ "title": ["can't be blank"] }))) } else { Ok(()) }
 }
 
-fn create(call: &mut Writing, input: CreateIssue) -> Outcome<Issue> {
+fn create(call: &mut WriteCall, input: CreateIssue) -> Outcome<Issue> {
     let project = call.project(&input.id)?.clone();
     let author = call.signed_in()?.id;
     let level = call.rights.level(call.world, &project);
     let may = project.visibility != Visibility::Private || level >= level::GUEST;
     if !may || project.issues_disabled || project.archived {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
-    needs_title(&input.title)?;
+    check_title(&input.title)?;
     let due_date = day("due_date", input.due_date.as_ref().map(Time::as_str))?;
     // Values that the caller may not set are ignored.
     let plans = level >= level::REPORTER;
@@ -403,19 +409,19 @@ fn create(call: &mut Writing, input: CreateIssue) -> Outcome<Issue> {
     };
     create_labels(call.world, project.id, &labels);
     let id = call.world.issues.add(issue);
-    super::branches::touch(call.world, project.id, now)?;
+    super::branches::record_project_activity(call.world, project.id, now)?;
     if let Some(project) = call.world.projects.get_mut(project.id) {
         project.last_issue_iid = iid;
     }
-    let issue = call.world.issues.get(id).ok_or_else(Reject::no_record)?.clone();
-    call.world.assign(Noteable::Issue(id), TodoAction::Assigned, (&[], &issue.assignees), author, now);
-    call.world.mention(Noteable::Issue(id), None, ("", &issue.description), author, now);
+    let issue = call.world.issues.get(id).ok_or_else(Rejection::no_record)?.clone();
+    call.world.add_assignment_todos(Noteable::Issue(id), TodoAction::Assigned, (&[], &issue.assignees), author, now);
+    call.world.add_mention_todos(Noteable::Issue(id), None, ("", &issue.description), author, now);
     ok(call.show_issue(&issue, false))
 }
 
 /// Formats usernames as `@ada, @bo and @cem`.
-fn names(call: &Writing, people: &[u64]) -> String {
-    let names: Vec<String> = people.iter().map(|id| format!("@{}", call.person(*id).username)).collect();
+fn names(call: &WriteCall, people: &[u64]) -> String {
+    let names: Vec<String> = people.iter().map(|id| format!("@{}", call.user_summary(*id).username)).collect();
     match names.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
@@ -423,31 +429,31 @@ fn names(call: &Writing, people: &[u64]) -> String {
     }
 }
 
-fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
+fn update(call: &mut WriteCall, input: UpdateIssue) -> Outcome<Issue> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
     let (project, before) = (project.clone(), issue.clone());
     let (caller, now) = (call.signed_in()?.id, call.now);
     let plans = call.rights.level(call.world, &project) >= level::REPORTER;
     let is_own = before.author == caller || before.assignees.contains(&caller);
     if !(plans || is_own) || project.archived {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     let given: Vec<&str> = UpdateIssue::inputs().filter(|name| !matches!(*name, "id" | "issue_iid")).collect();
     if !given.iter().chain(&LABEL_CHANGES).any(|name| call.inputs.contains_key(*name)) {
-        return Err(Reject::error(
+        return Err(Rejection::error(
             400,
             format!("{} are missing, at least one parameter must be provided", given.join(", ")),
         ));
     }
     let mut issue = before.clone();
-    let mut said: Vec<String> = Vec::new();
+    let mut system_notes: Vec<String> = Vec::new();
     if let Some(title) = input.title.filter(|title| *title != before.title) {
-        needs_title(&title)?;
-        said.push(format!("changed title from **{}** to **{title}**", before.title));
+        check_title(&title)?;
+        system_notes.push(format!("changed title from **{}** to **{title}**", before.title));
         issue.title = title;
     }
     if let Some(description) = input.description.filter(|text| *text != before.description) {
-        said.push("changed the description".into());
+        system_notes.push("changed the description".into());
         issue.description = description;
     }
     if let Some(ids) = input.assignee_ids.filter(|_| plans) {
@@ -457,13 +463,13 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
         let parts = [("assigned to", new), ("unassigned", gone)];
         let parts = parts.iter().filter(|(_, people)| !people.is_empty());
         let words: Vec<String> = parts.map(|(verb, people)| format!("{verb} {}", names(call, people))).collect();
-        said.extend((!words.is_empty()).then(|| words.join(" and ")));
+        system_notes.extend((!words.is_empty()).then(|| words.join(" and ")));
     }
     let is_empty = |name: &str| call.inputs.get(name).is_some_and(|v| v.is_null() || v.as_str() == Some(""));
     if plans && (input.milestone_id.is_some() || is_empty("milestone_id")) {
         issue.milestone = input.milestone_id.and_then(|id| call.world.milestone_in(&project, id));
         if issue.milestone != before.milestone {
-            said.push(match issue.milestone.and_then(|id| call.world.milestones.get(id)) {
+            system_notes.push(match issue.milestone.and_then(|id| call.world.milestones.get(id)) {
                 Some(milestone) => format!("changed milestone to %\"{}\"", milestone.title),
                 None => "removed milestone".into(),
             });
@@ -471,20 +477,21 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
     }
     if let Some(labels) = updated_labels(call, &before.labels, input.labels.as_deref()).filter(|_| plans) {
         issue.labels = labels;
-        said.extend(label_notes(&before.labels, &issue.labels));
+        system_notes.extend(label_notes(&before.labels, &issue.labels));
         create_labels(call.world, project.id, &issue.labels);
     }
     if plans && (input.due_date.is_some() || is_empty("due_date")) {
         issue.due_date = day("due_date", input.due_date.as_deref())?;
         if issue.due_date != before.due_date {
-            said.push(match issue.due_date {
+            system_notes.push(match issue.due_date {
                 Some(due) => format!("changed due date to {}", due.strftime("%B %-d, %Y")),
                 None => "removed due date".into(),
             });
         }
     }
     if let Some(confidential) = input.confidential.filter(|on| *on != before.confidential) {
-        said.push(format!("made the issue {}", if confidential { "confidential" } else { "visible to everyone" }));
+        system_notes
+            .push(format!("made the issue {}", if confidential { "confidential" } else { "visible to everyone" }));
         issue.confidential = confidential;
     }
     issue.discussion_locked = input.discussion_locked.filter(|_| plans).or(before.discussion_locked);
@@ -493,45 +500,45 @@ fn update(call: &mut Writing, input: UpdateIssue) -> Outcome<Issue> {
         "close" if before.state == State::Opened => {
             issue.state = State::Closed;
             (issue.closed_at, issue.closed_by) = (Some(now), Some(caller));
-            said.push("closed".into());
-            call.world.finish_todos(Noteable::Issue(issue.id), caller);
+            system_notes.push("closed".into());
+            call.world.mark_todos_done(Noteable::Issue(issue.id), caller);
         }
         "reopen" if before.state == State::Closed => {
             issue.state = State::Opened;
             (issue.closed_at, issue.closed_by) = (None, None);
-            said.push("reopened".into());
+            system_notes.push("reopened".into());
         }
         _ => {}
     }
     issue.updated_at = now;
     let on = Noteable::Issue(issue.id);
-    for body in said {
-        call.add_note_of_system(on, caller, body);
+    for body in system_notes {
+        call.add_system_note_on(on, caller, body);
     }
     call.world.issues.add(issue.clone());
-    call.world.assign(on, TodoAction::Assigned, (&before.assignees, &issue.assignees), caller, now);
-    call.world.mention(on, None, (&before.description, &issue.description), caller, now);
+    call.world.add_assignment_todos(on, TodoAction::Assigned, (&before.assignees, &issue.assignees), caller, now);
+    call.world.add_mention_todos(on, None, (&before.description, &issue.description), caller, now);
     ok(call.show_issue(&issue, false))
 }
 
-fn delete(call: &mut Writing, input: DeleteIssue) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteIssue) -> Outcome<Nothing> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
     let (id, iid, at, project_id) = (issue.id, issue.iid, issue.updated_at, project.id);
     if call.rights.level(call.world, project) < level::OWNER {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
-    call.unmodified(at)?;
+    call.check_unmodified(at)?;
     call.world.issues.remove(id);
     if let Some(project) = call.world.projects.get_mut(project_id) {
         project.last_issue_iid = project.last_issue_iid.max(iid);
     }
     call.world.remove_notes(|note| note.on == Noteable::Issue(id));
-    call.world.drop_todos();
+    call.world.remove_orphans();
     Ok(Answer::new(Nothing))
 }
 
 /// The words before a reference that make a merge close the issue.
-const CLOSING: &[&str] = &[
+const CLOSING_WORDS: &[&str] = &[
     "close",
     "closes",
     "closed",
@@ -547,7 +554,12 @@ const CLOSING: &[&str] = &[
 ];
 
 /// Finds references to an object: `#7` in its own project, `acme/web#7` anywhere. Returns the text before each.
-fn named<'t>(text: &'t str, reference: &'t str, path: &'t str, is_same: bool) -> impl Iterator<Item = &'t str> {
+fn find_references<'t>(
+    text: &'t str,
+    reference: &'t str,
+    path: &'t str,
+    is_same: bool,
+) -> impl Iterator<Item = &'t str> {
     let ends = |at: usize| !text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_ascii_digit());
     text.match_indices(reference).filter_map(move |(at, found)| {
         let before = text.get(..at)?;
@@ -564,7 +576,7 @@ fn named<'t>(text: &'t str, reference: &'t str, path: &'t str, is_same: bool) ->
 impl<W: Deref<Target = World>> Call<W> {
     /// Returns the merge requests that the caller may read and for which `fits` returns true. It is passed a function
     /// that returns the text before each reference to the issue.
-    fn requests_of<'a>(
+    fn referring_merge_requests<'a>(
         &'a self,
         issue: &records::Issue,
         fits: impl Fn(&records::MergeRequest, &dyn Fn(&str) -> Vec<String>) -> bool,
@@ -574,13 +586,14 @@ impl<W: Deref<Target = World>> Call<W> {
         let reference = format!("#{}", issue.iid);
         let reads = |mr: &&records::MergeRequest| {
             world.projects.get(mr.target_project).is_some_and(|project| {
-                self.rights.sees_project(world, project) && self.rights.reads_code(world, project)
+                self.rights.can_see_project(world, project) && self.rights.can_read_code(world, project)
             })
         };
         let refers = |mr: &&records::MergeRequest| {
             let is_same = mr.target_project == issue.project;
-            let before =
-                |text: &str| named(text, &reference, &path, is_same).map(str::to_owned).collect::<Vec<String>>();
+            let before = |text: &str| {
+                find_references(text, &reference, &path, is_same).map(str::to_owned).collect::<Vec<String>>()
+            };
             fits(mr, &before)
         };
         let mut found: Vec<&records::MergeRequest> = world.merge_requests.iter().filter(reads).filter(refers).collect();
@@ -596,36 +609,37 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-fn related(call: &Reading, input: ListRelatedMergeRequests) -> Outcome<Vec<MergeRequest>> {
+fn related(call: &ReadCall, input: ListRelatedMergeRequests) -> Outcome<Vec<MergeRequest>> {
     let (project, issue) = call.issue(&input.id, input.issue_iid)?;
-    let said = |on: Noteable| call.world.notes.iter().filter(move |note| note.on == on && !note.system);
+    let user_notes = |on: Noteable| call.world.notes.iter().filter(move |note| note.on == on && !note.system);
     let path = call.world.project_path(project);
-    let here: Vec<&str> = std::iter::once(issue.description.as_str())
-        .chain(said(Noteable::Issue(issue.id)).map(|n| n.body.as_str()))
+    let issue_texts: Vec<&str> = std::iter::once(issue.description.as_str())
+        .chain(user_notes(Noteable::Issue(issue.id)).map(|n| n.body.as_str()))
         .collect();
-    let rows = call.requests_of(issue, |mr, before| {
-        let there = std::iter::once(mr.description.as_str()).chain(std::iter::once(mr.title.as_str()));
-        let mut texts = there.chain(said(Noteable::MergeRequest(mr.id)).map(|note| note.body.as_str()));
+    let rows = call.referring_merge_requests(issue, |mr, before| {
+        let request_texts = std::iter::once(mr.description.as_str()).chain(std::iter::once(mr.title.as_str()));
+        let mut texts = request_texts.chain(user_notes(Noteable::MergeRequest(mr.id)).map(|note| note.body.as_str()));
         let reference = format!("!{}", mr.iid);
         let is_same = mr.target_project == issue.project;
         texts.any(|text| !before(text).is_empty())
-            || here.iter().any(|text| named(text, &reference, &path, is_same).next().is_some())
+            || issue_texts.iter().any(|text| find_references(text, &reference, &path, is_same).next().is_some())
     });
     call.page_requests(rows)
 }
 
-fn closing(call: &Reading, input: ListClosingMergeRequests) -> Outcome<Vec<MergeRequest>> {
+fn closing(call: &ReadCall, input: ListClosingMergeRequests) -> Outcome<Vec<MergeRequest>> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
     let closes = |before: &String| {
         let word = before.trim_end_matches([' ', ':', '\n']).rsplit(|c: char| !c.is_alphanumeric()).next();
-        word.is_some_and(|word| CLOSING.contains(&word.to_lowercase().as_str()))
+        word.is_some_and(|word| CLOSING_WORDS.contains(&word.to_lowercase().as_str()))
     };
-    let rows =
-        call.requests_of(issue, |mr, before| mr.state != State::Closed && before(&mr.description).iter().any(closes));
+    let rows = call.referring_merge_requests(issue, |mr, before| {
+        mr.state != State::Closed && before(&mr.description).iter().any(closes)
+    });
     call.page_requests(rows)
 }
 
-fn participants(call: &Reading, input: ListIssueParticipants) -> Outcome<Vec<User>> {
+fn participants(call: &ReadCall, input: ListIssueParticipants) -> Outcome<Vec<User>> {
     let (_, issue) = call.issue(&input.id, input.issue_iid)?;
     let on = Noteable::Issue(issue.id);
     let wrote = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.author);
@@ -635,7 +649,7 @@ fn participants(call: &Reading, input: ListIssueParticipants) -> Outcome<Vec<Use
             people.push(id);
         }
     }
-    call.page(people, |id| call.person(id))
+    call.page(people, |id| call.user_summary(id))
 }
 
 impl UpdateIssue {
@@ -649,7 +663,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_that_are_due_fit_their_words() {
+    fn due_dates_match_their_filters() {
         // This is a Friday.
         let today: Date = "2026-11-20".parse().unwrap();
         let fits = |due: &str| -> Vec<&str> {
@@ -668,8 +682,10 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_is_one_of_this_thing_in_its_project() {
-        let found = |text: &str, is_same| named(text, "#7", "acme/web", is_same).map(str::to_owned).collect::<Vec<_>>();
+    fn references_are_found_in_their_project() {
+        let found = |text: &str, is_same| {
+            find_references(text, "#7", "acme/web", is_same).map(str::to_owned).collect::<Vec<_>>()
+        };
         assert_eq!(found("Closes #7, not #71 or x#7", true), ["Closes "]);
         assert_eq!(found("Closes #7", false), [""; 0]);
         assert_eq!(found("see acme/web#7 and other/acme/web#7", false), ["see "]);

@@ -1,19 +1,19 @@
 //! Jobs: their statuses, traces, artifacts and actions.
 
-use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
 use super::pipelines::check_variable;
 use super::range;
 use super::records::{self, Project, Status, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::runner;
 use super::stream::Stream;
 use super::world::World;
 use crate::api::Id;
 use crate::api::jobs::*;
-use crate::backend::presenters::{there, time, times};
+use crate::backend::presenters::{optional_time, present, time};
 use jiff::Timestamp;
 use std::io::{Cursor, Read, Write};
 use std::ops::Deref;
@@ -57,7 +57,7 @@ impl<W: Deref<Target = World>> Call<W> {
     /// Converts a job to its API representation; `git` is its project's repository, if it is readable.
     pub fn show_job(&self, job: &records::Job, git: Option<&Git>) -> Job {
         let commit = git.and_then(|git| git.show(git.resolve(&job.sha)?).ok());
-        let artifacts = kept(job, self.now);
+        let artifacts = unexpired_artifacts(job, self.now);
         let end = job.finished_at.or((job.status == Status::Running).then_some(self.now));
         let duration = match (job.started_at, end) {
             (Some(start), Some(end)) => Some(end.duration_since(start).as_secs().max(0) as f64),
@@ -72,8 +72,8 @@ impl<W: Deref<Target = World>> Call<W> {
             tag: job.tag,
             coverage: job.coverage,
             created_at: Some(time(job.created_at)),
-            started_at: times(job.started_at),
-            finished_at: times(job.finished_at),
+            started_at: optional_time(job.started_at),
+            finished_at: optional_time(job.finished_at),
             duration,
             artifacts_file: artifacts.map(|a| ArtifactsFile { filename: a.filename.clone(), size: a.size }),
             runner: job.runner.and_then(|id| self.world.runners.get(id)).map(|runner| self.show_runner(runner)),
@@ -102,8 +102,8 @@ impl<W: Deref<Target = World>> Call<W> {
             r#ref: pipeline.map(|pipeline| pipeline.ref_name.clone()).unwrap_or_default(),
             tag: pipeline.is_some_and(|pipeline| pipeline.tag),
             created_at: Some(time(bridge.created_at)),
-            started_at: times(bridge.finished_at),
-            finished_at: times(bridge.finished_at),
+            started_at: optional_time(bridge.finished_at),
+            finished_at: optional_time(bridge.finished_at),
             user: bridge.user.and_then(|id| self.profile_of(id)).map(Box::new),
             commit,
             pipeline: pipeline.map(pipeline_brief),
@@ -113,63 +113,67 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns a project if the caller may read its jobs.
-    pub fn project_jobs(&self, id: &Id) -> Result<&Project, Reject> {
+    pub fn project_jobs(&self, id: &Id) -> Result<&Project, Rejection> {
         let project = self.project(id)?;
         self.signed_in()?;
         let least = if project.public_jobs_disabled { level::REPORTER } else { 0 };
-        let reads = self.rights.reads_code(&self.world, project);
-        if reads && self.rights.level(&self.world, project) >= least { Ok(project) } else { Err(Reject::forbidden()) }
+        let reads = self.rights.can_read_code(&self.world, project);
+        if reads && self.rights.level(&self.world, project) >= least {
+            Ok(project)
+        } else {
+            Err(Rejection::forbidden())
+        }
     }
 
-    fn job(&self, project: u64, id: u64) -> Result<&records::Job, Reject> {
-        self.world.jobs.get(id).filter(|job| job.project == project).ok_or_else(Reject::no_record)
+    fn job(&self, project: u64, id: u64) -> Result<&records::Job, Rejection> {
+        self.world.jobs.get(id).filter(|job| job.project == project).ok_or_else(Rejection::no_record)
     }
 }
 
 /// Returns the artifacts of a job, unless they have expired.
-pub fn kept(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
+pub fn unexpired_artifacts(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
     job.artifacts.as_ref().filter(|artifacts| artifacts.expire_at.is_none_or(|end| end > now))
 }
 
 /// Parses the statuses of a `scope`; `None` if it is absent.
-pub fn scope(words: Option<&Vec<String>>) -> Result<Option<Vec<Status>>, Reject> {
+pub fn scope(words: Option<&Vec<String>>) -> Result<Option<Vec<Status>>, Rejection> {
     let Some(words) = words.filter(|words| !words.is_empty()) else { return Ok(None) };
-    let statuses: Option<Vec<Status>> = words.iter().map(|word| Status::from_word(word)).collect();
-    statuses.map(Some).ok_or_else(|| Reject::bad("Scope contains invalid value(s)"))
+    let statuses: Option<Vec<Status>> = words.iter().map(|word| Status::from_name(word)).collect();
+    statuses.map(Some).ok_or_else(|| Rejection::bad_request("Scope contains invalid value(s)"))
 }
 
-fn listed(call: &Reading, project: &Project, wanted: impl Fn(&records::Job) -> bool) -> Outcome<Vec<Job>> {
+fn list_filtered(call: &ReadCall, project: &Project, wanted: impl Fn(&records::Job) -> bool) -> Outcome<Vec<Job>> {
     let of_project = |job: &&records::Job| job.project == project.id && wanted(job);
     let rows: Vec<&records::Job> = call.world.jobs.iter().rev().filter(of_project).collect();
     let git = call.git(project).ok();
     call.page(rows, |job| call.show_job(job, git.as_ref()))
 }
 
-fn list(call: &Reading, input: ListJobs) -> Outcome<Vec<Job>> {
+fn list(call: &ReadCall, input: ListJobs) -> Outcome<Vec<Job>> {
     let scope = scope(input.scope.as_ref())?;
     let project = call.project_jobs(&input.id)?;
-    listed(call, project, |job| scope.as_ref().is_none_or(|scope| scope.contains(&job.status)))
+    list_filtered(call, project, |job| scope.as_ref().is_none_or(|scope| scope.contains(&job.status)))
 }
 
-fn of_pipeline(call: &Reading, input: ListPipelineJobs) -> Outcome<Vec<Job>> {
+fn of_pipeline(call: &ReadCall, input: ListPipelineJobs) -> Outcome<Vec<Job>> {
     let scope = scope(input.scope.as_ref())?;
     let project = call.project_jobs(&input.id)?;
     let pipeline = call.world.pipelines.get(input.pipeline_id).filter(|pipeline| pipeline.project == project.id);
-    let pipeline = pipeline.ok_or_else(|| Reject::not_found("Pipeline"))?.id;
+    let pipeline = pipeline.ok_or_else(|| Rejection::not_found("Pipeline"))?.id;
     let in_scope = |status| scope.as_ref().is_none_or(|scope| scope.contains(&status));
-    listed(call, project, |job| job.pipeline == pipeline && in_scope(job.status))
+    list_filtered(call, project, |job| job.pipeline == pipeline && in_scope(job.status))
 }
 
-fn get(call: &Reading, input: GetJob) -> Outcome<Job> {
+fn get(call: &ReadCall, input: GetJob) -> Outcome<Job> {
     let project = call.project_jobs(&input.id)?;
     let job = call.job(project.id, input.job_id)?;
     ok(call.show_job(job, call.git(project).ok().as_ref()))
 }
 
-fn trace(call: &Reading, input: GetTrace) -> Outcome<Stream> {
+fn trace(call: &ReadCall, input: GetTrace) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let job = call.job(project.id, input.job_id)?;
-    let trace = runner::trace(call.world, job, call.now).ok_or_else(Reject::no_record)?;
+    let trace = runner::trace(call.world, job, call.now).ok_or_else(Rejection::no_record)?;
     let total = trace.length();
     let write = move |from: u64, out: &mut dyn Write| trace.write(from, out);
     let stream = Stream::new("text/plain", Some(total), write);
@@ -179,17 +183,17 @@ fn trace(call: &Reading, input: GetTrace) -> Outcome<Stream> {
 }
 
 /// Returns the archive of a job's artifacts, unless they have expired.
-fn archive<'a>(call: &'a Reading, job: &records::Job) -> Result<&'a Arc<records::Archive>, Reject> {
-    let artifacts = kept(job, call.now).ok_or_else(Reject::no_record)?;
-    call.world.archives.share(artifacts.archive).ok_or_else(Reject::no_record)
+fn archive<'a>(call: &'a ReadCall, job: &records::Job) -> Result<&'a Arc<records::Archive>, Rejection> {
+    let artifacts = unexpired_artifacts(job, call.now).ok_or_else(Rejection::no_record)?;
+    call.world.archives.get_arc(artifacts.archive).ok_or_else(Rejection::no_record)
 }
 
 /// Returns the entity tag of a file in an archive; archives never change.
 fn version(archive: &records::Archive, path: &str) -> Option<String> {
-    range::tag(&format!("{} {} {path}", archive.id, archive.bytes.len()))
+    range::etag(&format!("{} {} {path}", archive.id, archive.bytes.len()))
 }
 
-fn send(call: &Reading, archive: &Arc<records::Archive>) -> Outcome<Stream> {
+fn send(call: &ReadCall, archive: &Arc<records::Archive>) -> Outcome<Stream> {
     let (archive, tag) = (archive.clone(), version(archive, ""));
     let length = archive.bytes.len() as u64;
     let write = move |from: u64, out: &mut dyn Write| {
@@ -202,12 +206,12 @@ fn send(call: &Reading, archive: &Arc<records::Archive>) -> Outcome<Stream> {
         .header("content-transfer-encoding", "binary"))
 }
 
-fn artifacts(call: &Reading, input: GetArtifacts) -> Outcome<Stream> {
+fn artifacts(call: &ReadCall, input: GetArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     send(call, archive(call, call.job(project.id, input.job_id)?)?)
 }
 
-fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Stream> {
+fn ref_artifacts(call: &ReadCall, input: GetRefArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let mut newest = call.world.jobs.iter().rev();
     let job = newest.find(|job| {
@@ -215,25 +219,25 @@ fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Stream> {
             && job.ref_name == input.ref_name
             && job.name == input.job
             && job.status == Status::Success
-            && kept(job, call.now).is_some()
+            && unexpired_artifacts(job, call.now).is_some()
     });
-    send(call, archive(call, job.ok_or_else(Reject::no_record)?)?)
+    send(call, archive(call, job.ok_or_else(Rejection::no_record)?)?)
 }
 
 /// Sends a file from an archive, and unpacks it while it is sent.
-fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
+fn artifact_file(call: &ReadCall, input: GetArtifactFile) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let archive = archive(call, call.job(project.id, input.job_id)?)?.clone();
     let path = input.artifact_path;
     let climbs = path.split('/').any(|name| matches!(name, "" | "." | ".."));
     if climbs || path.contains(['\0', '\\']) {
-        return Err(Reject::message(400, "400 (Bad request)"));
+        return Err(Rejection::message(400, "400 (Bad request)"));
     }
     // A truncated archive has no readable entries.
-    let mut zip = ZipArchive::new(Cursor::new(Packed(archive.clone()))).map_err(|_| Reject::no_record())?;
+    let mut zip = ZipArchive::new(Cursor::new(ArchiveBytes(archive.clone()))).map_err(|_| Rejection::no_record())?;
     let length = match zip.by_name(&path) {
         Ok(file) if file.is_file() => file.size(),
-        _ => return Err(Reject::no_record()),
+        _ => return Err(Rejection::no_record()),
     };
     let content_type = content_type(&path);
     let named = format!("attachment; filename=\"{}\"", path.rsplit('/').next().unwrap_or_default().replace('"', "_"));
@@ -249,9 +253,9 @@ fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
 }
 
 /// The bytes of an archive, shared.
-pub struct Packed(pub Arc<records::Archive>);
+pub struct ArchiveBytes(pub Arc<records::Archive>);
 
-impl AsRef<[u8]> for Packed {
+impl AsRef<[u8]> for ArchiveBytes {
     fn as_ref(&self) -> &[u8] {
         &self.0.bytes
     }
@@ -273,77 +277,77 @@ fn content_type(path: &str) -> &'static str {
 }
 
 /// Returns the project and the job of an action, and the caller, who must be allowed to act on jobs.
-fn to_act(call: &Writing, id: &Id, job: u64) -> Result<(Project, records::Job, u64), Reject> {
+fn authorize(call: &WriteCall, id: &Id, job: u64) -> Result<(Project, records::Job, u64), Rejection> {
     let project = call.project_as(id, level::DEVELOPER)?.clone();
     let job = call.job(project.id, job)?.clone();
     Ok((project, job, call.signed_in()?.id))
 }
 
-fn shown(call: &Writing, project: &Project, job: u64) -> Outcome<Job> {
+fn show_by_id(call: &WriteCall, project: &Project, job: u64) -> Outcome<Job> {
     let job = call.job(project.id, job)?;
     ok(call.show_job(job, call.git(project).ok().as_ref()))
 }
 
-fn cancel(call: &mut Writing, input: CancelJob) -> Outcome<Job> {
-    let (project, job, _) = to_act(call, &input.id, input.job_id)?;
+fn cancel(call: &mut WriteCall, input: CancelJob) -> Outcome<Job> {
+    let (project, job, _) = authorize(call, &input.id, input.job_id)?;
     runner::cancel(call.world, job.id, call.now);
-    shown(call, &project, job.id)
+    show_by_id(call, &project, job.id)
 }
 
-fn retry(call: &mut Writing, input: RetryJob) -> Outcome<Job> {
+fn retry(call: &mut WriteCall, input: RetryJob) -> Outcome<Job> {
     let is_it = |bridge: &&records::Bridge| !bridge.retried && bridge.status != Status::Created;
     if let Some(bridge) = call.world.bridges.get(input.job_id).filter(is_it).cloned() {
         let project = call.project_as(&input.id, level::DEVELOPER)?.clone();
         let user = call.signed_in()?.id;
         if bridge.project != project.id {
-            return Err(Reject::no_record());
+            return Err(Rejection::no_record());
         }
-        let new = runner::retry_bridge(call.world, bridge.id, user, call.now).ok_or_else(Reject::no_record)?;
-        let bridge = call.world.bridges.get(new).ok_or_else(Reject::no_record)?;
+        let new = runner::retry_bridge(call.world, bridge.id, user, call.now).ok_or_else(Rejection::no_record)?;
+        let bridge = call.world.bridges.get(new).ok_or_else(Rejection::no_record)?;
         return ok(call.show_bridge(bridge, call.git(&project).ok().as_ref()));
     }
-    let (project, job, user) = to_act(call, &input.id, input.job_id)?;
-    let new = runner::retry(call.world, job.id, user, call.now).ok_or_else(Reject::no_record)?;
-    shown(call, &project, new)
+    let (project, job, user) = authorize(call, &input.id, input.job_id)?;
+    let new = runner::retry(call.world, job.id, user, call.now).ok_or_else(Rejection::no_record)?;
+    show_by_id(call, &project, new)
 }
 
-fn play(call: &mut Writing, input: PlayJob) -> Outcome<Job> {
-    let (project, job, user) = to_act(call, &input.id, input.job_id)?;
+fn play(call: &mut WriteCall, input: PlayJob) -> Outcome<Job> {
+    let (project, job, user) = authorize(call, &input.id, input.job_id)?;
     for variable in input.job_variables_attributes.iter().flatten() {
         // The variables do not affect the output of scripts.
         check_variable(call, variable)?;
     }
     if !runner::play(call.world, job.id, user, call.now) {
-        return Err(Reject::not_given("Unplayable Job"));
+        return Err(Rejection::not_given("Unplayable Job"));
     }
-    let mut answer = shown(call, &project, job.id)?.status(200);
+    let mut answer = show_by_id(call, &project, job.id)?.status(200);
     // Only this reply has that status; the job itself is waiting for its runner now.
     answer.body.status = crate::api::jobs::Status::Started;
     Ok(answer)
 }
 
-fn erase(call: &mut Writing, input: EraseJob) -> Outcome<Job> {
-    let (project, job, user) = to_act(call, &input.id, input.job_id)?;
+fn erase(call: &mut WriteCall, input: EraseJob) -> Outcome<Job> {
+    let (project, job, user) = authorize(call, &input.id, input.job_id)?;
     if job.user != Some(user) && call.rights.level(call.world, &project) < level::MAINTAINER {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     runner::erase(call.world, job.id, call.now);
-    let mut answer = shown(call, &project, job.id)?;
+    let mut answer = show_by_id(call, &project, job.id)?;
     answer.body.download_url = Some(None);
     Ok(answer)
 }
 
-fn keep(call: &mut Writing, input: KeepArtifacts) -> Outcome<Job> {
-    let (project, job, _) = to_act(call, &input.id, input.job_id)?;
-    if kept(&job, call.now).is_none() {
-        return Err(Reject::no_record());
+fn keep(call: &mut WriteCall, input: KeepArtifacts) -> Outcome<Job> {
+    let (project, job, _) = authorize(call, &input.id, input.job_id)?;
+    if unexpired_artifacts(&job, call.now).is_none() {
+        return Err(Rejection::no_record());
     }
     if let Some(artifacts) = call.world.jobs.get_mut(job.id).and_then(|job| job.artifacts.as_mut()) {
         artifacts.expire_at = None;
     }
-    let mut answer = shown(call, &project, job.id)?.status(200);
+    let mut answer = show_by_id(call, &project, job.id)?.status(200);
     let root = super::mount::ROOT;
     let url = format!("{}{root}/projects/{}/jobs/{}/artifacts", call.base_url, project.id, job.id);
-    answer.body.download_url = there(url);
+    answer.body.download_url = present(url);
     Ok(answer)
 }

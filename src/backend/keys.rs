@@ -1,9 +1,9 @@
 //! SSH and GPG keys of users.
 
-use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records;
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::users::*;
@@ -23,7 +23,7 @@ pub fn mount(mount: Mount) -> Mount {
             add(call, user, input.title, input.key)
         })
         .write::<AddUserKey>(|call, input| {
-            let user = other(call, input.id)?;
+            let user = other_user(call, input.id)?;
             add(call, user, input.title, input.key)
         })
         .write::<DeleteKey>(|call, input| {
@@ -31,7 +31,7 @@ pub fn mount(mount: Mount) -> Mount {
             delete(call, user, input.key_id)
         })
         .write::<DeleteUserKey>(|call, input| {
-            let user = other(call, input.id)?;
+            let user = other_user(call, input.id)?;
             delete(call, user, input.key_id)
         })
         .read_signed_in::<LookUpKey>(look_up)
@@ -39,14 +39,14 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<GetGpgKey>(|call, input| get_gpg(call, call.signed_in()?.id, input.key_id))
         .write::<AddGpgKey>(add_gpg)
         .write::<DeleteGpgKey>(delete_gpg)
-        .read_signed_in::<ListUserGpgKeys>(|call, input| list_gpg(call, other(call, input.id)?))
-        .read_signed_in::<GetUserGpgKey>(|call, input| get_gpg(call, other(call, input.id)?, input.key_id))
+        .read_signed_in::<ListUserGpgKeys>(|call, input| list_gpg(call, other_user(call, input.id)?))
+        .read_signed_in::<GetUserGpgKey>(|call, input| get_gpg(call, other_user(call, input.id)?, input.key_id))
 }
 
 /// Returns the ID of another user, for administrators.
-fn other<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<u64, Reject> {
-    call.administrator()?;
-    call.world.users.get(id).map(|user| user.id).ok_or_else(|| Reject::not_found("User"))
+fn other_user<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<u64, Rejection> {
+    call.require_admin()?;
+    call.world.users.get(id).map(|user| user.id).ok_or_else(|| Rejection::not_found("User"))
 }
 
 fn show(key: &records::SshKey) -> SshKey {
@@ -59,33 +59,33 @@ fn show(key: &records::SshKey) -> SshKey {
     }
 }
 
-fn list(call: &Reading, user: u64) -> Outcome<Vec<SshKey>> {
+fn list(call: &ReadCall, user: u64) -> Outcome<Vec<SshKey>> {
     call.page(call.world.ssh_keys.iter().filter(|key| key.user == user).collect(), show)
 }
 
-fn of_user(call: &Reading, input: ListUserKeys) -> Outcome<Vec<SshKey>> {
-    call.administrator()?;
+fn of_user(call: &ReadCall, input: ListUserKeys) -> Outcome<Vec<SshKey>> {
+    call.require_admin()?;
     let user = match input.id.number() {
         Some(id) => call.world.users.get(id),
         None => call.world.user_named(input.id.as_str()),
     };
-    list(call, user.ok_or_else(|| Reject::not_found("User"))?.id)
+    list(call, user.ok_or_else(|| Rejection::not_found("User"))?.id)
 }
 
-fn get(call: &Reading, user: u64, id: u64) -> Outcome<SshKey> {
+fn get(call: &ReadCall, user: u64, id: u64) -> Outcome<SshKey> {
     let key = call.world.ssh_keys.get(id).filter(|key| key.user == user);
-    ok(show(key.ok_or_else(|| Reject::not_found("Key"))?))
+    ok(show(key.ok_or_else(|| Rejection::not_found("Key"))?))
 }
 
-fn look_up(call: &Reading, input: LookUpKey) -> Outcome<SshKey> {
-    call.administrator()?;
-    let key = call.world.ssh_keys.get(input.id).ok_or_else(|| Reject::not_found("Key"))?;
-    let user = call.world.users.get(key.user).map(|user| call.whole_profile(user));
+fn look_up(call: &ReadCall, input: LookUpKey) -> Outcome<SshKey> {
+    call.require_admin()?;
+    let key = call.world.ssh_keys.get(input.id).ok_or_else(|| Rejection::not_found("Key"))?;
+    let user = call.world.users.get(key.user).map(|user| call.full_profile(user));
     ok(SshKey { user: Some(user.map(Box::new)), ..show(key) })
 }
 
 /// Returns the type and the body of a public key, without the comment; two keys are equal if these are.
-fn essence(key: &str) -> Option<(&str, &str)> {
+fn type_and_body(key: &str) -> Option<(&str, &str)> {
     let mut words = key.split_whitespace();
     let (kind, body) = (words.next()?, words.next()?);
     let kinds =
@@ -97,27 +97,27 @@ fn essence(key: &str) -> Option<(&str, &str)> {
     (kinds.contains(&kind) && named == kind.as_bytes()).then_some((kind, body))
 }
 
-fn add(call: &mut Writing, user: u64, title: String, key: String) -> Outcome<SshKey> {
+fn add(call: &mut WriteCall, user: u64, title: String, key: String) -> Outcome<SshKey> {
     let key = key.trim().to_owned();
-    let Some(parts) = essence(&key) else {
+    let Some(parts) = type_and_body(&key) else {
         let why = json!({ "key": ["is invalid"], "fingerprint": ["cannot be generated"] });
-        return Err(Reject::bad(why));
+        return Err(Rejection::bad_request(why));
     };
     if title.trim().is_empty() {
-        return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
+        return Err(Rejection::bad_request(json!({ "title": ["can't be blank"] })));
     }
-    if call.world.ssh_keys.iter().any(|known| essence(&known.key) == Some(parts)) {
+    if call.world.ssh_keys.iter().any(|known| type_and_body(&known.key) == Some(parts)) {
         let taken = ["has already been taken"];
-        return Err(Reject::bad(json!({ "fingerprint": taken, "key": taken })));
+        return Err(Rejection::bad_request(json!({ "fingerprint": taken, "key": taken })));
     }
-    let made = records::SshKey { id: 0, user, title, key, created_at: call.now };
-    let id = call.world.ssh_keys.add(made);
-    ok(show(call.world.ssh_keys.get(id).ok_or_else(Reject::no_record)?))
+    let new = records::SshKey { id: 0, user, title, key, created_at: call.now };
+    let id = call.world.ssh_keys.add(new);
+    ok(show(call.world.ssh_keys.get(id).ok_or_else(Rejection::no_record)?))
 }
 
-fn delete(call: &mut Writing, user: u64, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, user: u64, id: u64) -> Outcome<Nothing> {
     let key = call.world.ssh_keys.get(id).filter(|key| key.user == user);
-    let id = key.ok_or_else(|| Reject::not_found("Key"))?.id;
+    let id = key.ok_or_else(|| Rejection::not_found("Key"))?.id;
     call.world.ssh_keys.remove(id);
     ok(Nothing)
 }
@@ -126,34 +126,34 @@ fn show_gpg(key: &records::GpgKey) -> GpgKey {
     GpgKey { id: key.id, key: key.key.clone(), created_at: Some(time(key.created_at)) }
 }
 
-fn list_gpg(call: &Reading, user: u64) -> Outcome<Vec<GpgKey>> {
+fn list_gpg(call: &ReadCall, user: u64) -> Outcome<Vec<GpgKey>> {
     call.page(call.world.gpg_keys.iter().filter(|key| key.user == user).collect(), show_gpg)
 }
 
-fn get_gpg(call: &Reading, user: u64, id: u64) -> Outcome<GpgKey> {
+fn get_gpg(call: &ReadCall, user: u64, id: u64) -> Outcome<GpgKey> {
     let key = call.world.gpg_keys.get(id).filter(|key| key.user == user);
-    ok(show_gpg(key.ok_or_else(|| Reject::not_found("GPG Key"))?))
+    ok(show_gpg(key.ok_or_else(|| Rejection::not_found("GPG Key"))?))
 }
 
-fn add_gpg(call: &mut Writing, input: AddGpgKey) -> Outcome<GpgKey> {
+fn add_gpg(call: &mut WriteCall, input: AddGpgKey) -> Outcome<GpgKey> {
     let user = call.signed_in()?.id;
     let key = input.key.trim().to_owned();
     let armored =
         key.starts_with("-----BEGIN PGP PUBLIC KEY BLOCK-----") && key.ends_with("-----END PGP PUBLIC KEY BLOCK-----");
     if !armored {
-        return Err(Reject::bad(json!({ "key": ["is invalid"] })));
+        return Err(Rejection::bad_request(json!({ "key": ["is invalid"] })));
     }
     if call.world.gpg_keys.iter().any(|known| known.key == key) {
-        return Err(Reject::bad(json!({ "key": ["has already been taken"] })));
+        return Err(Rejection::bad_request(json!({ "key": ["has already been taken"] })));
     }
     let id = call.world.gpg_keys.add(records::GpgKey { id: 0, user, key, created_at: call.now });
-    ok(show_gpg(call.world.gpg_keys.get(id).ok_or_else(Reject::no_record)?))
+    ok(show_gpg(call.world.gpg_keys.get(id).ok_or_else(Rejection::no_record)?))
 }
 
-fn delete_gpg(call: &mut Writing, input: DeleteGpgKey) -> Outcome<Nothing> {
+fn delete_gpg(call: &mut WriteCall, input: DeleteGpgKey) -> Outcome<Nothing> {
     let user = call.signed_in()?.id;
     let key = call.world.gpg_keys.get(input.key_id).filter(|key| key.user == user);
-    let id = key.ok_or_else(|| Reject::not_found("GPG Key"))?.id;
+    let id = key.ok_or_else(|| Rejection::not_found("GPG Key"))?.id;
     call.world.gpg_keys.remove(id);
     ok(Nothing)
 }

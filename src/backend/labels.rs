@@ -1,13 +1,13 @@
 //! Labels of projects and groups. Issues and merge requests refer to them by name.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{self, Namespace, Project, Record, State, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::labels::*;
-use crate::backend::presenters::holds;
+use crate::backend::presenters::contains_ignore_case;
 use serde_json::json;
 use std::ops::Deref;
 
@@ -129,7 +129,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let issues = |state: State| {
             let mut all = self.world.issues.iter().filter(|issue| of(issue.project) && issue.state == state);
             let all = all.by_ref().filter(|issue| issue.labels.contains(&label.name));
-            all.filter(|issue| self.rights.reads_issue(&self.world, issue)).count() as u64
+            all.filter(|issue| self.rights.can_read_issue(&self.world, issue)).count() as u64
         };
         let requests = || {
             let open = self.world.merge_requests.iter().filter(|mr| of(mr.target_project) && mr.state == State::Opened);
@@ -149,19 +149,20 @@ impl<W: Deref<Target = World>> Call<W> {
 
 /// Returns the labels for which `found` returns true and that match the search, sorted by name.
 fn by_name<'a>(
-    call: &Reading<'a>,
+    call: &ReadCall<'a>,
     search: Option<&str>,
     found: impl Fn(&records::Label) -> bool,
 ) -> Vec<&'a records::Label> {
     let search = search.unwrap_or_default();
-    let fits =
-        |label: &&records::Label| found(label) && (holds(&label.name, search) || holds(&label.description, search));
+    let fits = |label: &&records::Label| {
+        found(label) && (contains_ignore_case(&label.name, search) || contains_ignore_case(&label.description, search))
+    };
     let mut rows: Vec<&records::Label> = call.world.labels.iter().filter(fits).collect();
     rows.sort_by_key(|label| label.name.to_lowercase());
     rows
 }
 
-fn of_project(call: &Reading, input: ListLabels) -> Outcome<Vec<Label>> {
+fn of_project(call: &ReadCall, input: ListLabels) -> Outcome<Vec<Label>> {
     let project = call.project(&input.id)?;
     let mut groups = call.world.groups_above(project);
     if input.include_ancestor_groups == Some(false) {
@@ -175,14 +176,14 @@ fn of_project(call: &Reading, input: ListLabels) -> Outcome<Vec<Label>> {
     })
 }
 
-fn of_group(call: &Reading, input: ListGroupLabels) -> Outcome<Vec<Label>> {
+fn of_group(call: &ReadCall, input: ListGroupLabels) -> Outcome<Vec<Label>> {
     let group = call.group(&input.id)?.id;
     let above: Vec<u64> = call.world.group_chain(group).iter().map(|group| group.id).collect();
     let is_meant = |id: u64| id == group || input.include_ancestor_groups != Some(false) && above.contains(&id);
     let inside = |id: u64| {
         let project = call.world.projects.get(id);
         project.is_some_and(|project| {
-            Owner::Group(group).reaches(call.world, project) && call.rights.sees_project(call.world, project)
+            Owner::Group(group).reaches(call.world, project) && call.rights.can_see_project(call.world, project)
         })
     };
     let counts = input.with_counts == Some(true);
@@ -192,20 +193,20 @@ fn of_group(call: &Reading, input: ListGroupLabels) -> Outcome<Vec<Label>> {
 }
 
 /// Converts a color to the stored form, `#rrggbb`.
-fn color(text: &str) -> Result<String, Reject> {
+fn color(text: &str) -> Result<String, Rejection> {
     if let Some((_, color)) = COLORS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
         return Ok((*color).to_owned());
     }
     match rgb(text) {
         Some([r, g, b]) => Ok(format!("#{r:02x}{g:02x}{b:02x}")),
-        None => Err(Reject::bad(json!({ "color": ["must be a valid color code"] }))),
+        None => Err(Rejection::bad_request(json!({ "color": ["must be a valid color code"] }))),
     }
 }
 
 /// Checks that a label name is valid, and that no other available label has it.
-fn check_name(world: &World, owner: Owner, name: &str, but: Option<u64>) -> Result<(), Reject> {
+fn check_name(world: &World, owner: Owner, name: &str, but: Option<u64>) -> Result<(), Rejection> {
     if name.trim().is_empty() || name.contains(',') {
-        return Err(Reject::bad(json!({ "title": ["is invalid"] })));
+        return Err(Rejection::bad_request(json!({ "title": ["is invalid"] })));
     }
     let above = match owner {
         Owner::Project(id) => world.projects.get(id).map(|project| world.groups_above(project)).unwrap_or_default(),
@@ -213,11 +214,11 @@ fn check_name(world: &World, owner: Owner, name: &str, but: Option<u64>) -> Resu
     };
     let at_hand = |label: &records::Label| owner.has(label) || label.group.is_some_and(|group| above.contains(&group));
     let taken = |label: &records::Label| label.name == name && Some(label.id) != but && at_hand(label);
-    if world.labels.iter().any(taken) { Err(Reject::conflict("Label already exists")) } else { Ok(()) }
+    if world.labels.iter().any(taken) { Err(Rejection::conflict("Label already exists")) } else { Ok(()) }
 }
 
 fn create(
-    call: &mut Writing,
+    call: &mut WriteCall,
     owner: Owner,
     name: &str,
     given: &str,
@@ -241,18 +242,18 @@ fn create(
     answer(call, owner, id)
 }
 
-fn answer(call: &Writing, owner: Owner, id: u64) -> Outcome<Label> {
-    let label = call.world.labels.get(id).ok_or_else(|| Reject::not_found("Label"))?;
+fn answer(call: &WriteCall, owner: Owner, id: u64) -> Outcome<Label> {
+    let label = call.world.labels.get(id).ok_or_else(|| Rejection::not_found("Label"))?;
     let reaches = |id: u64| call.world.projects.get(id).is_some_and(|project| owner.reaches(call.world, project));
     ok(call.listed_label(label, true, matches!(owner, Owner::Project(_)), reaches))
 }
 
 /// Returns the ID of the label with an ID or, failing that, a name.
-fn find(call: &Writing, owner: Owner, which: &str) -> Result<u64, Reject> {
+fn find(call: &WriteCall, owner: Owner, which: &str) -> Result<u64, Rejection> {
     let number = which.parse::<u64>().ok();
     let own = || call.world.labels.iter().filter(|label| owner.has(label));
     let found = own().find(|label| Some(label.id) == number).or_else(|| own().find(|label| label.name == which));
-    found.map(Record::id).ok_or_else(|| Reject::not_found("Label"))
+    found.map(Record::id).ok_or_else(|| Rejection::not_found("Label"))
 }
 
 /// The fields to change.
@@ -263,12 +264,12 @@ struct Change {
     priority: Option<u64>,
 }
 
-fn update(call: &mut Writing, owner: Owner, which: &str, change: Change) -> Outcome<Label> {
+fn update(call: &mut WriteCall, owner: Owner, which: &str, change: Change) -> Outcome<Label> {
     let id = find(call, owner, which)?;
     let given = ["new_name", "color", "description", "priority"];
     if !given.iter().any(|name| call.inputs.contains_key(*name)) {
         let why = format!("{} are missing, at least one parameter must be provided", given.join(", "));
-        return Err(Reject::error(400, why));
+        return Err(Rejection::error(400, why));
     }
     let name = change.name.filter(|name| !name.is_empty());
     if let Some(name) = &name {
@@ -276,7 +277,7 @@ fn update(call: &mut Writing, owner: Owner, which: &str, change: Change) -> Outc
     }
     let color = change.color.filter(|color| !color.is_empty()).map(|text| color(&text)).transpose()?;
     let clears = call.inputs.get("priority").is_some_and(|v| v.is_null() || v.as_str() == Some(""));
-    let Some(label) = call.world.labels.get_mut(id) else { return Err(Reject::not_found("Label")) };
+    let Some(label) = call.world.labels.get_mut(id) else { return Err(Rejection::not_found("Label")) };
     label.color = color.unwrap_or_else(|| label.color.clone());
     label.description = change.description.unwrap_or_else(|| label.description.clone());
     label.priority = if clears { None } else { change.priority.or(label.priority) };
@@ -320,7 +321,7 @@ fn rename(world: &mut World, owner: Owner, before: &str, after: Option<&str>) {
     }
 }
 
-fn delete(call: &mut Writing, owner: Owner, which: &str) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, owner: Owner, which: &str) -> Outcome<Nothing> {
     let id = find(call, owner, which)?;
     if let Some(label) = call.world.labels.remove(id) {
         rename(call.world, owner, &label.name, None);

@@ -1,7 +1,7 @@
 //! The programming languages of a repository, by file size.
 
-use super::call::{Outcome, Reading, ok};
-use super::reject::Reject;
+use super::call::{Outcome, ReadCall, ok};
+use super::rejection::Rejection;
 use crate::api::projects::GetLanguages;
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
 use std::collections::BTreeMap;
@@ -43,12 +43,12 @@ const LANGUAGES: &[(&str, &str)] = &[
 ];
 
 /// Returns the share of each language in percent; nothing for an empty repository.
-pub fn languages(call: &Reading, input: GetLanguages) -> Outcome<BTreeMap<String, f64>> {
+pub fn languages(call: &ReadCall, input: GetLanguages) -> Outcome<BTreeMap<String, f64>> {
     let (_, git) = call.repository(&input.id)?;
     let Some(head) = git.default_head() else { return ok(BTreeMap::new()) };
     let odb = git.repo().odb()?;
     let mut bytes: BTreeMap<&str, usize> = BTreeMap::new();
-    let tree = git.tree(head).map_err(Reject::from)?;
+    let tree = git.tree(head).map_err(Rejection::from)?;
     tree.walk(TreeWalkMode::PreOrder, |_, entry| {
         let name = String::from_utf8_lossy(entry.name_bytes());
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);

@@ -3,10 +3,10 @@
 //! No feature depends on it. A license is the Base64 encoding of a JSON object with `data`, `key` and `iv`, as GitLab
 //! servers accept it; `data` is the Base64 encoding of the license itself, unencrypted, because it contains no secrets.
 
-use super::call::{Outcome, Reading, Writing, ok};
+use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records;
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Named;
 use crate::api::license::*;
@@ -34,21 +34,23 @@ fn show(world: &World, license: &records::License) -> License {
     }
 }
 
-fn get(call: &Reading, _: GetLicense) -> Outcome<Option<License>> {
-    call.administrator()?;
+fn get(call: &ReadCall, _: GetLicense) -> Outcome<Option<License>> {
+    call.require_admin()?;
     ok(call.world.licenses.iter().next_back().map(|license| show(call.world, license)))
 }
 
-fn add(call: &mut Writing, input: AddLicense) -> Outcome<License> {
-    call.administrator()?;
-    let license = read(&input.license).ok_or_else(|| Reject::bad("The license key is invalid."))?;
+fn add(call: &mut WriteCall, input: AddLicense) -> Outcome<License> {
+    call.require_admin()?;
+    let license = read(&input.license).ok_or_else(|| Rejection::bad_request("The license key is invalid."))?;
     let today = call.now.to_zoned(TimeZone::UTC).date();
     if license.expires_at.is_some_and(|end| end < today) {
-        return Err(Reject::bad("This license has already expired."));
+        return Err(Rejection::bad_request("This license has already expired."));
     }
     let active = call.world.users.iter().filter(|user| !user.blocked).count() as u64;
     if license.user_limit.is_some_and(|limit| active > limit) {
-        return Err(Reject::bad(format!("This license allows fewer users than the {active} that are active.")));
+        return Err(Rejection::bad_request(format!(
+            "This license allows fewer users than the {active} that are active."
+        )));
     }
     call.world.licenses.add(license.clone());
     ok(show(call.world, &license))

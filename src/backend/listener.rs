@@ -1,8 +1,8 @@
 //! Accepts connections, closes stalled ones, and rejects requests that other websites forge (DNS rebinding).
 
 use super::limits::Limits;
-use super::mount::refuse;
-use super::reject::Reject;
+use super::mount::error_response;
+use super::rejection::Rejection;
 use axum::Router;
 use axum::http::uri::Authority;
 use axum::http::{Request, header};
@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use tokio::time::Sleep;
 
 /// The pause after a connection could not be accepted, for example because the system is out of file descriptors.
-const NO_ROOM: Duration = Duration::from_secs(1);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Serves `router` until `stop` completes, and then until the requests in flight are answered.
 pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
@@ -43,13 +43,13 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
                     let has_gone = matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset);
                     if !has_gone {
                         tracing::error!("no connection can be accepted: {error}");
-                        tokio::time::sleep(NO_ROOM).await;
+                        tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                     }
                     continue;
                 }
             },
         };
-        connections.spawn(converse(tcp, router.clone(), is_local, limits, closing.subscribe()));
+        connections.spawn(serve_connection(tcp, router.clone(), is_local, limits, closing.subscribe()));
     }
     drop(listener);
     closing.send_replace(());
@@ -57,7 +57,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
 }
 
 /// Serves the requests of one connection.
-async fn converse(
+async fn serve_connection(
     tcp: TcpStream,
     router: TowerToHyperService<Router>,
     is_local: bool,
@@ -66,14 +66,14 @@ async fn converse(
 ) {
     // Small replies go out at once instead of waiting for more data.
     let _ = tcp.set_nodelay(true);
-    let tcp = Timed { tcp, patience: limits.reply, waiting: None };
+    let tcp = WriteTimeout { tcp, timeout: limits.reply, timer: None };
     let service = service_fn(move |request: Request<Incoming>| {
         let checked = if is_local { check_host(&request) } else { Ok(()) };
         let answer = checked.map(|()| router.call(request));
         async move {
             match answer {
                 Ok(answer) => answer.await,
-                Err(reject) => Ok(refuse(reject)),
+                Err(rejection) => Ok(error_response(rejection)),
             }
         }
     });
@@ -97,14 +97,14 @@ async fn converse(
 ///
 /// # Errors
 /// Fails with 421 for any other host.
-fn check_host<B>(request: &Request<B>) -> Result<(), Reject> {
+fn check_host<B>(request: &Request<B>) -> Result<(), Rejection> {
     let named = request.uri().authority().map(Authority::as_str).map(str::as_bytes);
     let hosts = request.headers().get_all(header::HOST).into_iter().map(|host| host.as_bytes());
     for host in named.into_iter().chain(hosts) {
         if !Authority::try_from(host).is_ok_and(|host| names_this_machine(&host)) {
             let host: String = String::from_utf8_lossy(host).chars().take(100).collect();
             let why = format!("this server answers to localhost and 127.0.0.1, and not to \"{host}\"");
-            return Err(Reject::message(421, format!("421 Misdirected Request: {why}")));
+            return Err(Rejection::message(421, format!("421 Misdirected Request: {why}")));
         }
     }
     Ok(())
@@ -122,35 +122,35 @@ fn is_loopback(address: IpAddr) -> bool {
 }
 
 /// A TCP stream whose writes time out if the client does not read for too long.
-struct Timed {
+struct WriteTimeout {
     tcp: TcpStream,
-    patience: Duration,
-    /// The timer of a pending write; it fires after `patience`.
-    waiting: Option<Pin<Box<Sleep>>>,
+    timeout: Duration,
+    /// The timer of a pending write; it fires after `timeout`.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Timed {
-    fn within(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+impl WriteTimeout {
+    fn with_timeout(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
-            self.waiting = None;
+            self.timer = None;
             return written;
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
-        waiting.as_mut().poll(cx).map(|()| Err(ErrorKind::TimedOut.into()))
+        let timeout = self.timeout;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        timer.as_mut().poll(cx).map(|()| Err(ErrorKind::TimedOut.into()))
     }
 }
 
-impl AsyncRead for Timed {
+impl AsyncRead for WriteTimeout {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.tcp).poll_read(cx, buffer)
     }
 }
 
-impl AsyncWrite for Timed {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.tcp).poll_write(cx, bytes);
-        self.within(cx, written)
+        self.with_timeout(cx, written)
     }
 
     fn poll_write_vectored(
@@ -159,7 +159,7 @@ impl AsyncWrite for Timed {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, slices);
-        self.within(cx, written)
+        self.with_timeout(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_hosts() {
+    fn only_local_hosts_are_accepted() {
         for host in ["localhost", "LocalHost:8080", "127.0.0.1:1", "127.9.9.9", "[::1]:3000", "[::ffff:127.0.0.1]"] {
             assert_eq!(check_host(&request("/", &[host])), Ok(()), "{host}");
         }

@@ -1,11 +1,11 @@
 //! Members of projects and groups, and their roles.
 
-use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::milestones::day;
 use super::mount::Mount;
-use super::presenters::{date, holds, time};
+use super::presenters::{contains_ignore_case, date, time};
 use super::records::{self, Membership, Namespace, Project, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::members::*;
 use crate::api::{Id, Nothing};
@@ -62,12 +62,12 @@ struct Manager {
 }
 
 impl Manager {
-    fn of_project(call: &Writing, id: &Id) -> Result<Manager, Reject> {
+    fn of_project(call: &WriteCall, id: &Id) -> Result<Manager, Rejection> {
         let project = call.project_as(id, level::MAINTAINER)?;
         Ok(Manager { place: Membership::Project(project.id), level: call.rights.level(call.world, project) })
     }
 
-    fn of_group(call: &Writing, id: &Id) -> Result<Manager, Reject> {
+    fn of_group(call: &WriteCall, id: &Id) -> Result<Manager, Rejection> {
         let group = call.group_as(id, level::OWNER)?.id;
         Ok(Manager { place: Membership::Group(group), level: call.rights.group_level(call.world, group) })
     }
@@ -77,9 +77,9 @@ impl Manager {
 fn highest<'a>(members: impl Iterator<Item = &'a records::Member>) -> BTreeMap<u64, records::Member> {
     let mut out: BTreeMap<u64, records::Member> = BTreeMap::new();
     for member in members {
-        let kept = out.entry(member.user).or_insert_with(|| member.clone());
-        if member.level > kept.level {
-            kept.clone_from(member);
+        let best = out.entry(member.user).or_insert_with(|| member.clone());
+        if member.level > best.level {
+            best.clone_from(member);
         }
     }
     out
@@ -111,7 +111,7 @@ fn of_group(world: &World, group: u64, inherited: bool) -> BTreeMap<u64, records
 }
 
 fn show<W: Deref<Target = World>>(call: &Call<W>, member: &records::Member) -> Member {
-    let user = call.person(member.user);
+    let user = call.user_summary(member.user);
     Member {
         id: user.id,
         name: user.name,
@@ -125,66 +125,68 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, member: &records::Member) -> M
     }
 }
 
-fn list(call: &Reading, members: BTreeMap<u64, records::Member>, query: Option<String>) -> Outcome<Vec<Member>> {
+fn list(call: &ReadCall, members: BTreeMap<u64, records::Member>, query: Option<String>) -> Outcome<Vec<Member>> {
     let part = query.unwrap_or_default();
     let rows = members.values().map(|member| show(call, member));
-    let rows = rows.filter(|member| holds(&member.name, &part) || holds(&member.username, &part)).collect();
+    let rows = rows
+        .filter(|member| contains_ignore_case(&member.name, &part) || contains_ignore_case(&member.username, &part))
+        .collect();
     call.page(rows, |member| member)
 }
 
 /// Validates an access level, which must not exceed the manager's own.
-fn given_level(manager: Manager, access_level: u64) -> Result<u8, Reject> {
+fn check_level(manager: Manager, access_level: u64) -> Result<u8, Rejection> {
     let level = u8::try_from(access_level).ok().filter(|level| LEVELS.contains(level));
-    let level = level.ok_or_else(|| Reject::no_valid_value("access_level"))?;
-    if level > manager.level { Err(Reject::forbidden()) } else { Ok(level) }
+    let level = level.ok_or_else(|| Rejection::no_valid_value("access_level"))?;
+    if level > manager.level { Err(Rejection::forbidden()) } else { Ok(level) }
 }
 
-fn find(world: &World, place: Membership, user: u64) -> Result<&records::Member, Reject> {
+fn find(world: &World, place: Membership, user: u64) -> Result<&records::Member, Rejection> {
     let found = world.members.iter().find(|member| member.place == place && member.user == user);
-    found.ok_or_else(Reject::no_record)
+    found.ok_or_else(Rejection::no_record)
 }
 
 /// Checks that the group of a member would still have an owner without that member.
-fn check_owners(world: &World, member: &records::Member) -> Result<(), Reject> {
+fn check_owners(world: &World, member: &records::Member) -> Result<(), Rejection> {
     let Membership::Group(group) = member.place else { return Ok(()) };
     let owners = of_group(world, group, true);
     let others = owners.values().filter(|other| other.user != member.user && other.level >= level::OWNER).count();
-    if member.level >= level::OWNER && others == 0 { Err(Reject::forbidden()) } else { Ok(()) }
+    if member.level >= level::OWNER && others == 0 { Err(Rejection::forbidden()) } else { Ok(()) }
 }
 
 fn add(
-    call: &mut Writing,
+    call: &mut WriteCall,
     manager: Manager,
     user: u64,
     access_level: u64,
     expires_at: Option<String>,
 ) -> Outcome<Member> {
-    let level = given_level(manager, access_level)?;
+    let level = check_level(manager, access_level)?;
     let expires_at = day("expires_at", &expires_at.unwrap_or_default())?;
-    call.world.users.get(user).ok_or_else(|| Reject::not_found("User"))?;
+    call.world.users.get(user).ok_or_else(|| Rejection::not_found("User"))?;
     let place = manager.place;
     let owns = match place {
         Membership::Project(id) => call.world.projects.get(id).map(|project| project.namespace),
         Membership::Group(_) => None,
     };
     if owns == Some(Namespace::User(user)) || find(call.world, place, user).is_ok() {
-        return Err(Reject::conflict("Member already exists"));
+        return Err(Rejection::conflict("Member already exists"));
     }
     call.world.members.add(records::Member { place, user, level, created_at: call.now, expires_at, id: 0 });
     ok(show(call, find(call.world, place, user)?))
 }
 
 fn update(
-    call: &mut Writing,
+    call: &mut WriteCall,
     manager: Manager,
     user: u64,
     access_level: u64,
     expires_at: Option<String>,
 ) -> Outcome<Member> {
-    let level = given_level(manager, access_level)?;
+    let level = check_level(manager, access_level)?;
     let member = find(call.world, manager.place, user)?;
     if member.level > manager.level {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     if level < level::OWNER {
         check_owners(call.world, member)?;
@@ -194,16 +196,16 @@ fn update(
         None => member.expires_at,
     };
     let id = member.id;
-    let member = call.world.members.get_mut(id).ok_or_else(Reject::no_record)?;
+    let member = call.world.members.get_mut(id).ok_or_else(Rejection::no_record)?;
     (member.level, member.expires_at) = (level, ends);
     ok(show(call, find(call.world, manager.place, user)?))
 }
 
 /// Removes a member; `manager` is `None` for users who leave by themselves.
-fn remove(call: &mut Writing, manager: Option<Manager>, place: Membership, user: u64) -> Outcome<Nothing> {
+fn remove(call: &mut WriteCall, manager: Option<Manager>, place: Membership, user: u64) -> Outcome<Nothing> {
     let member = find(call.world, place, user)?;
     if manager.is_some_and(|manager| member.level > manager.level) {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     check_owners(call.world, member)?;
     let id = member.id;
@@ -212,7 +214,7 @@ fn remove(call: &mut Writing, manager: Option<Manager>, place: Membership, user:
 }
 
 /// Removes the memberships that have expired by `now`. Returns the time when the next one expires.
-pub fn end(world: &mut World, now: Timestamp) -> Option<Timestamp> {
+pub fn remove_expired(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let ends = |member: &records::Member| member.expires_at?.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp());
     world.members.remove_where(|member| ends(member).is_some_and(|at| at <= now));
     world.members.iter().filter_map(ends).min()
@@ -223,16 +225,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_membership_ends_as_its_day_begins() {
+    fn membership_expires_at_the_start_of_its_day() {
         let mut world = World::default();
         for day in ["2026-11-20", "2026-11-21"] {
             let expires_at = Some(day.parse().unwrap());
             world.members.add(records::Member { expires_at, ..records::Member::default() });
         }
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
-        assert_eq!(end(&mut world, at("2026-11-19T23:59:59Z")), Some(at("2026-11-20T00:00:00Z")));
+        assert_eq!(remove_expired(&mut world, at("2026-11-19T23:59:59Z")), Some(at("2026-11-20T00:00:00Z")));
         assert_eq!(world.members.iter().count(), 2);
-        assert_eq!(end(&mut world, at("2026-11-20T00:00:00Z")), Some(at("2026-11-21T00:00:00Z")));
+        assert_eq!(remove_expired(&mut world, at("2026-11-20T00:00:00Z")), Some(at("2026-11-21T00:00:00Z")));
         assert_eq!(world.members.iter().count(), 1);
     }
 }

@@ -1,12 +1,12 @@
 //! Merge requests.
 
 use super::cache::Relation;
-use super::call::{Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok, order};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Noteable, Project, Range, Reviewer, State, TodoAction, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Id;
 use crate::api::commits::Commit;
@@ -17,7 +17,7 @@ use crate::api::merge_requests::{
     ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats, UpdateMergeRequest,
 };
 use crate::api::users::User as UserView;
-use crate::backend::presenters::{Bounds, date, holds, there, time, times};
+use crate::backend::presenters::{Bounds, contains_ignore_case, date, optional_time, present, time};
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -25,9 +25,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 /// The maximum number of changed files that are counted; more are shown as `1000+`.
-const COUNTED: usize = 1_000;
+const MAX_COUNTED: usize = 1_000;
 /// The maximum number of commits of a merge request that are listed.
-const MOST_COMMITS: usize = 5_000;
+const MAX_COMMITS: usize = 5_000;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -47,13 +47,13 @@ pub fn time_stats(time: records::TimeSpent) -> TimeStats {
     TimeStats {
         time_estimate: time.estimate,
         total_time_spent: time.spent,
-        human_time_estimate: human(time.estimate),
-        human_total_time_spent: human(time.spent),
+        human_time_estimate: format_duration(time.estimate),
+        human_total_time_spent: format_duration(time.spent),
     }
 }
 
 /// Formats a duration, such as `2d 3h 30m`: a day has eight hours, a week five days, and a month four weeks.
-fn human(seconds: u64) -> Option<String> {
+fn format_duration(seconds: u64) -> Option<String> {
     let mut rest = seconds;
     let units = [("mo", 20 * 8 * 3600), ("w", 5 * 8 * 3600), ("d", 8 * 3600), ("h", 3600), ("m", 60), ("s", 1)];
     let mut words = Vec::new();
@@ -73,7 +73,7 @@ pub fn is_draft(title: &str) -> bool {
 }
 
 /// The first and the last commit of a merge request's diff: its merge base and its head.
-pub struct Ends {
+pub struct DiffEnds {
     pub base: Oid,
     pub head: Oid,
 }
@@ -106,7 +106,7 @@ impl<W: Deref<Target = World>> Call<W> {
         self.world.notes.iter().filter(|note| note.on == on && !note.system).count() as u64
     }
 
-    fn simple(&self, mr: &records::MergeRequest) -> View {
+    fn simple_merge_request(&self, mr: &records::MergeRequest) -> View {
         let project = self.world.projects.get(mr.target_project);
         let url = project.map(|project| self.project_url(project)).unwrap_or_default();
         View {
@@ -135,41 +135,41 @@ impl<W: Deref<Target = World>> Call<W> {
                 .or_else(|| range.as_ref().map(|range| range.head.clone())),
         };
         let source = self.world.projects.get(mr.source_project).map(|project| project.id);
-        let (changes_count, meeting) = self.measured(mr, git);
-        let has_conflicts = meeting.is_some_and(|meeting| !meeting.is_clean);
-        let is_clean = mr.state != State::Opened || meeting.is_some_and(|meeting| meeting.is_clean);
-        self.known(View {
+        let (changes_count, relation) = self.change_count_and_relation(mr, git);
+        let has_conflicts = relation.is_some_and(|relation| !relation.is_clean);
+        let is_clean = mr.state != State::Opened || relation.is_some_and(|relation| relation.is_clean);
+        self.restrict_to_specified(View {
             source_project_id: Some(source),
-            target_project_id: there(mr.target_project),
-            target_branch: there(mr.target_branch.clone()),
-            source_branch: there(mr.source_branch.clone()),
-            upvotes: there(upvotes),
-            downvotes: there(downvotes),
-            author: there(self.person(mr.author)),
-            assignee: Some(mr.assignee.map(|id| self.person(id))),
-            assignees: Some(mr.assignees().map(|id| self.person(id)).collect()),
-            reviewers: Some(mr.reviewers.iter().map(|reviewer| self.person(reviewer.user)).collect()),
-            labels: there(mr.labels.clone()),
-            work_in_progress: there(is_draft(&mr.title)),
+            target_project_id: present(mr.target_project),
+            target_branch: present(mr.target_branch.clone()),
+            source_branch: present(mr.source_branch.clone()),
+            upvotes: present(upvotes),
+            downvotes: present(downvotes),
+            author: present(self.user_summary(mr.author)),
+            assignee: Some(mr.assignee.map(|id| self.user_summary(id))),
+            assignees: Some(mr.assignees().map(|id| self.user_summary(id)).collect()),
+            reviewers: Some(mr.reviewers.iter().map(|reviewer| self.user_summary(reviewer.user)).collect()),
+            labels: present(mr.labels.clone()),
+            work_in_progress: present(is_draft(&mr.title)),
             milestone: Some(milestone.map(|milestone| self.show_milestone(milestone))),
-            merge_when_pipeline_succeeds: there(mr.auto_merge.is_some()),
-            merge_status: there(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
+            merge_when_pipeline_succeeds: present(mr.auto_merge.is_some()),
+            merge_status: present(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
             detailed_merge_status: Some(self.merge_status(mr, git).into()),
             has_conflicts: Some(has_conflicts),
             blocking_discussions_resolved: Some(!self.world.has_unresolved(Noteable::MergeRequest(mr.id))),
-            changes_count: there(changes_count),
+            changes_count: present(changes_count),
             sha: Some(head),
             merge_commit_sha: Some(mr.merge_commit_sha.clone()),
-            user_notes_count: there(self.count_notes(Noteable::MergeRequest(mr.id))),
+            user_notes_count: present(self.count_notes(Noteable::MergeRequest(mr.id))),
             should_remove_source_branch: Some(mr.should_remove_source_branch),
-            force_remove_source_branch: there(mr.force_remove_source_branch),
-            squash: there(mr.squash),
+            force_remove_source_branch: present(mr.force_remove_source_branch),
+            squash: present(mr.squash),
             discussion_locked: Some(mr.discussion_locked),
-            time_stats: there(time_stats(mr.time)),
+            time_stats: present(time_stats(mr.time)),
             approvals_before_merge: Some(mr.approvals_before_merge),
-            subscribed: there(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
-            allow_maintainer_to_push: there(mr.allow_maintainer_to_push),
-            ..self.simple(mr)
+            subscribed: present(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
+            allow_maintainer_to_push: present(mr.allow_maintainer_to_push),
+            ..self.simple_merge_request(mr)
         })
     }
 
@@ -184,116 +184,117 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns the ends of a merge request's diff: from its branches while it is open, and from the stored range once
     /// it is closed or merged. Returns `None` if its branches are gone.
-    pub fn ends(&self, mr: &records::MergeRequest, git: &Git) -> Option<Ends> {
-        let kept = || {
+    pub fn diff_ends(&self, mr: &records::MergeRequest, git: &Git) -> Option<DiffEnds> {
+        let stored = || {
             let range = mr.range.as_ref()?;
-            Some(Ends { base: Oid::from_str(&range.base).ok()?, head: Oid::from_str(&range.head).ok()? })
+            Some(DiffEnds { base: Oid::from_str(&range.base).ok()?, head: Oid::from_str(&range.head).ok()? })
         };
         let live = || {
             let head = self.source_head(mr, Some(git))?;
             // The commits of a fork are read through the target's repository.
             if mr.source_project != mr.target_project && !git.has_commit(head) {
                 let fork = super::store::repository_path(&self.repositories, mr.source_project);
-                git.reach(&fork.join("objects"))?;
+                git.add_alternate(&fork.join("objects"))?;
             }
-            Some(Ends { base: self.meeting(git, git.branch(&mr.target_branch)?, head).base?, head })
+            Some(DiffEnds { base: self.relation(git, git.branch(&mr.target_branch)?, head).base?, head })
         };
-        let ends = if mr.state == State::Opened { live().or_else(kept) } else { kept().or_else(live) };
-        ends.filter(|ends| git.has_commit(ends.head) || self.reach_fork(mr, git, ends.head))
+        let ends = if mr.state == State::Opened { live().or_else(stored) } else { stored().or_else(live) };
+        ends.filter(|ends| git.has_commit(ends.head) || self.add_fork_objects(mr, git, ends.head))
     }
 
     /// Returns the relation of a source head to a target head, from the cache if possible.
-    pub fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Relation {
+    pub fn relation(&self, git: &Git, target: Oid, source: Oid) -> Relation {
         let make = || {
             let (base, is_clean) = (git.merge_base(target, source)?, git.merges_cleanly(target, source));
             Ok(Relation { base, is_clean })
         };
         let none = Relation { base: None, is_clean: false };
-        self.cache.meetings.or_make((target, source), make).unwrap_or(none)
+        self.cache.relations.get_or_try_init((target, source), make).unwrap_or(none)
     }
 
     /// Returns the `changes_count`, and the relation of the branches if it is open.
-    fn measured(&self, mr: &records::MergeRequest, git: Option<&Git>) -> (String, Option<Relation>) {
-        let ends = git.and_then(|git| Some((git, self.ends(mr, git)?)));
+    fn change_count_and_relation(&self, mr: &records::MergeRequest, git: Option<&Git>) -> (String, Option<Relation>) {
+        let ends = git.and_then(|git| Some((git, self.diff_ends(mr, git)?)));
         let count = ends.as_ref().map_or(Ok(0), |(git, ends)| {
-            self.cache.counts.or_make((ends.base, ends.head), || git.count_changes(ends.base, ends.head))
+            self.cache.change_counts.get_or_try_init((ends.base, ends.head), || git.count_changes(ends.base, ends.head))
         });
         let counted = match count {
-            Ok(count) if count > COUNTED => format!("{COUNTED}+"),
+            Ok(count) if count > MAX_COUNTED => format!("{MAX_COUNTED}+"),
             count => count.unwrap_or(0).to_string(),
         };
         let open = ends.filter(|_| mr.state == State::Opened);
-        let meeting = open.and_then(|(git, ends)| Some(self.meeting(git, git.branch(&mr.target_branch)?, ends.head)));
-        (counted, meeting)
+        let relation = open.and_then(|(git, ends)| Some(self.relation(git, git.branch(&mr.target_branch)?, ends.head)));
+        (counted, relation)
     }
 
-    fn reach_fork(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
+    fn add_fork_objects(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
         let fork = super::store::repository_path(&self.repositories, mr.source_project).join("objects");
-        git.reach(&fork).is_some() && git.has_commit(head)
+        git.add_alternate(&fork).is_some() && git.has_commit(head)
     }
 
     /// Returns the representation of a single merge request.
-    pub fn show_whole(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Reject> {
+    pub fn show_merge_request_detail(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Rejection> {
         let last = self.pipelines_of(mr, git).into_iter().next();
         let mut view = self.show_merge_request(mr, Some(git));
-        view.closed_at = Some(times(mr.closed_at));
-        view.closed_by = Some(mr.closed_by.map(|id| self.person(id)));
-        view.merged_at = Some(times(mr.merged_at));
-        view.merged_by = Some(mr.merged_by.map(|id| self.person(id)));
-        view.latest_build_started_at = Some(last.and_then(|pipeline| times(pipeline.started_at)));
-        view.latest_build_finished_at = Some(last.and_then(|pipeline| times(pipeline.finished_at)));
-        let deployed = mr.merged_at.and_then(|merged| self.world.first_production(mr.target_project, merged));
-        view.first_deployed_to_production_at = Some(times(deployed));
+        view.closed_at = Some(optional_time(mr.closed_at));
+        view.closed_by = Some(mr.closed_by.map(|id| self.user_summary(id)));
+        view.merged_at = Some(optional_time(mr.merged_at));
+        view.merged_by = Some(mr.merged_by.map(|id| self.user_summary(id)));
+        view.latest_build_started_at = Some(last.and_then(|pipeline| optional_time(pipeline.started_at)));
+        view.latest_build_finished_at = Some(last.and_then(|pipeline| optional_time(pipeline.finished_at)));
+        let deployed =
+            mr.merged_at.and_then(|merged| self.world.first_production_deployment(mr.target_project, merged));
+        view.first_deployed_to_production_at = Some(optional_time(deployed));
         view.pipeline = Some(last.map(pipeline_brief));
         view.merge_error = mr.merge_error.clone();
         view.user = Some(Abilities { can_merge: self.can_merge(mr) });
         view.diff_refs = self.diff_refs(mr);
-        Ok(self.known(view))
+        Ok(self.restrict_to_specified(view))
     }
 
     /// Reduces a view to the fields of 10.6 if only those are served.
-    fn known(&self, view: View) -> View {
+    fn restrict_to_specified(&self, view: View) -> View {
         if self.only_specified { view.as_specified() } else { view }
     }
 
     /// Returns the pipelines of the source branch for commits of the merge request, newest first.
     fn pipelines_of(&self, mr: &records::MergeRequest, git: &Git) -> Vec<&records::Pipeline> {
-        let Some(ends) = self.ends(mr, git) else { return Vec::new() };
-        let commits: BTreeSet<String> = match git.between(ends.base, ends.head, MOST_COMMITS) {
+        let Some(ends) = self.diff_ends(mr, git) else { return Vec::new() };
+        let commits: BTreeSet<String> = match git.between(ends.base, ends.head, MAX_COMMITS) {
             Ok((ids, _)) => ids.iter().map(Oid::to_string).collect(),
             Err(_) => BTreeSet::from([ends.head.to_string()]),
         };
         let of_request = |p: &&records::Pipeline| {
             p.project == mr.source_project && p.ref_name == mr.source_branch && commits.contains(&p.sha)
         };
-        self.world.own_pipelines().rev().filter(of_request).collect()
+        self.world.top_level_pipelines().rev().filter(of_request).collect()
     }
 
     /// Returns a project, one of its merge requests, and the repository.
-    pub fn merge_request(&self, id: &Id, iid: u64) -> Result<(&Project, &records::MergeRequest, Git), Reject> {
+    pub fn merge_request(&self, id: &Id, iid: u64) -> Result<(&Project, &records::MergeRequest, Git), Rejection> {
         let project = self.project(id)?;
         self.signed_in()?;
-        let (project, git) = if self.rights.reads_code(&self.world, project) {
+        let (project, git) = if self.rights.can_read_code(&self.world, project) {
             (project, self.git(project)?)
         } else {
-            return Err(Reject::forbidden());
+            return Err(Rejection::forbidden());
         };
         let found = self.world.merge_requests.iter().find(|mr| mr.target_project == project.id && mr.iid == iid);
-        Ok((project, found.ok_or_else(Reject::no_record)?, git))
+        Ok((project, found.ok_or_else(Rejection::no_record)?, git))
     }
 }
 
 /// Returns the merge requests for which `of` returns true, filtered and sorted according to `input`. `scopes` are the
 /// default scope and the requested one.
-fn listed(
-    call: &Reading,
+fn list_filtered(
+    call: &ReadCall,
     scopes: (&str, Option<String>),
     input: Common,
     of: impl Fn(&records::MergeRequest) -> bool,
 ) -> Outcome<Vec<View>> {
     let caller = call.signed_in()?.id;
     let state = call.choice("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
-    let state = State::from_word(state);
+    let state = State::from_name(state);
     let by = call.choice("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     // Newer servers spell scopes with underscores.
@@ -325,8 +326,8 @@ fn listed(
             }
             && milestone_fits(mr)
             && labels.iter().all(|wanted| mr.labels.iter().any(|label| label == wanted))
-            && created.hold(mr.created_at)
-            && updated.hold(mr.updated_at)
+            && created.contains(mr.created_at)
+            && updated.contains(mr.updated_at)
             && input.author_id.is_none_or(|id| mr.author == id)
             && input.assignee_id.is_none_or(|id| match id {
                 0 => mr.assignee.is_none(),
@@ -339,9 +340,9 @@ fn listed(
             && input.source_branch.as_ref().is_none_or(|branch| *branch == mr.source_branch)
             && input.target_branch.as_ref().is_none_or(|branch| *branch == mr.target_branch)
             && input.search.as_ref().is_none_or(|part| match input.r#in.as_deref() {
-                Some("title") => holds(&mr.title, part),
-                Some("description") => holds(&mr.description, part),
-                _ => holds(&mr.title, part) || holds(&mr.description, part),
+                Some("title") => contains_ignore_case(&mr.title, part),
+                Some("description") => contains_ignore_case(&mr.description, part),
+                _ => contains_ignore_case(&mr.title, part) || contains_ignore_case(&mr.description, part),
             })
             && input.reviewer_username.as_ref().is_none_or(|name| match name.as_str() {
                 "None" => mr.reviewers.is_empty(),
@@ -378,7 +379,7 @@ fn listed(
     let mut open: BTreeMap<u64, Option<Git>> = BTreeMap::new();
     call.page(rows, |mr| {
         if is_simple {
-            return call.simple(mr);
+            return call.simple_merge_request(mr);
         }
         let git = open
             .entry(mr.target_project)
@@ -387,35 +388,35 @@ fn listed(
     })
 }
 
-fn list(call: &Reading, input: ListMergeRequests) -> Outcome<Vec<View>> {
+fn list(call: &ReadCall, input: ListMergeRequests) -> Outcome<Vec<View>> {
     let (world, rights) = (call.world, &call.rights);
     let seen: BTreeSet<u64> = world
         .projects
         .iter()
-        .filter(|project| rights.sees_project(world, project) && rights.reads_code(world, project))
+        .filter(|project| rights.can_see_project(world, project) && rights.can_read_code(world, project))
         .map(|project| project.id)
         .collect();
-    listed(call, ("created-by-me", input.scope.clone()), input.into(), |mr| seen.contains(&mr.target_project))
+    list_filtered(call, ("created-by-me", input.scope.clone()), input.into(), |mr| seen.contains(&mr.target_project))
 }
 
-fn of_project(call: &Reading, input: ListProjectMergeRequests) -> Outcome<Vec<View>> {
+fn of_project(call: &ReadCall, input: ListProjectMergeRequests) -> Outcome<Vec<View>> {
     call.signed_in()?;
     let project = call.project_code(&input.id)?.id;
     let iids = input.iids.clone().filter(|iids| !iids.is_empty());
     let of = |mr: &records::MergeRequest| {
         mr.target_project == project && iids.as_ref().is_none_or(|iids| iids.contains(&mr.iid))
     };
-    listed(call, ("all", input.scope.clone()), input.into(), of)
+    list_filtered(call, ("all", input.scope.clone()), input.into(), of)
 }
 
-fn get(call: &Reading, input: GetMergeRequest) -> Outcome<View> {
+fn get(call: &ReadCall, input: GetMergeRequest) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     // Rebases finish before their request is answered.
-    let rebase_in_progress = input.include_rebase_in_progress.filter(|asked| *asked).map(|_| false);
-    ok(call.known(View { rebase_in_progress, ..call.show_whole(mr, &git)? }))
+    let rebase_in_progress = input.include_rebase_in_progress.filter(|requested| *requested).map(|_| false);
+    ok(call.restrict_to_specified(View { rebase_in_progress, ..call.show_merge_request_detail(mr, &git)? }))
 }
 
-fn participants(call: &Reading, input: ListParticipants) -> Outcome<Vec<UserView>> {
+fn participants(call: &ReadCall, input: ListParticipants) -> Outcome<Vec<UserView>> {
     let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
     let on = Noteable::MergeRequest(mr.id);
     let wrote = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.author);
@@ -425,35 +426,35 @@ fn participants(call: &Reading, input: ListParticipants) -> Outcome<Vec<UserView
             people.push(id);
         }
     }
-    call.page(people, |id| call.person(id))
+    call.page(people, |id| call.user_summary(id))
 }
 
-fn commits(call: &Reading, input: ListMergeRequestCommits) -> Outcome<Vec<Commit>> {
+fn commits(call: &ReadCall, input: ListMergeRequestCommits) -> Outcome<Vec<Commit>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let ids = match call.ends(mr, &git) {
-        Some(ends) => git.between(ends.base, ends.head, MOST_COMMITS)?.0,
+    let ids = match call.diff_ends(mr, &git) {
+        Some(ends) => git.between(ends.base, ends.head, MAX_COMMITS)?.0,
         None => Vec::new(),
     };
     call.try_page(ids, |id| git.show(id))
 }
 
-fn changes(call: &Reading, input: GetChanges) -> Outcome<View> {
+fn changes(call: &ReadCall, input: GetChanges) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    let mut view = call.show_whole(mr, &git)?;
-    let (entries, overflow) = match call.ends(mr, &git) {
+    let mut view = call.show_merge_request_detail(mr, &git)?;
+    let (entries, overflow) = match call.diff_ends(mr, &git) {
         Some(ends) => {
             let changes = git.changes(Some(ends.base), ends.head)?;
             (changes.entries, changes.overflow)
         }
         None => (Vec::new(), false),
     };
-    view.changes = there(entries);
+    view.changes = present(entries);
     // Present only if true: the specification does not have it.
     view.overflow = overflow.then_some(true);
-    ok(call.known(view))
+    ok(call.restrict_to_specified(view))
 }
 
-fn pipelines(call: &Reading, input: ListMergeRequestPipelines) -> Outcome<Vec<PipelineBrief>> {
+fn pipelines(call: &ReadCall, input: ListMergeRequestPipelines) -> Outcome<Vec<PipelineBrief>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     call.page(call.pipelines_of(mr, &git), pipeline_brief)
 }
@@ -483,7 +484,7 @@ pub fn split_labels(text: &str) -> Vec<String> {
 pub const LABEL_CHANGES: [&str; 2] = ["add_labels", "remove_labels"];
 
 /// Returns the labels after an update: `labels`, or else `before`, with the changes in [`LABEL_CHANGES`] applied.
-pub fn updated_labels(call: &Writing, before: &[String], labels: Option<&str>) -> Option<Vec<String>> {
+pub fn updated_labels(call: &WriteCall, before: &[String], labels: Option<&str>) -> Option<Vec<String>> {
     let given = |name: &str| call.inputs.get(name)?.as_str().filter(|_| !call.only_specified).map(split_labels);
     let [more, less] = LABEL_CHANGES.map(given);
     let all = labels.map(split_labels);
@@ -502,14 +503,14 @@ pub fn updated_labels(call: &Writing, before: &[String], labels: Option<&str>) -
 }
 
 /// Returns the user ID if a merge request of the project can be assigned to that user; 0 means no one.
-fn assignee(call: &Writing, project: &Project, id: u64) -> Option<u64> {
+fn assignee(call: &WriteCall, project: &Project, id: u64) -> Option<u64> {
     let people = super::members::of_project(call.world, project, true);
     let sees = call.world.users.get(id).is_some() && project.visibility != records::Visibility::Private;
     (people.contains_key(&id) || sees).then_some(id)
 }
 
 /// Returns those of the users to whom a merge request of the project can be assigned, without duplicates.
-fn people(call: &Writing, project: &Project, ids: &[u64]) -> Vec<u64> {
+fn people(call: &WriteCall, project: &Project, ids: &[u64]) -> Vec<u64> {
     let mut people: Vec<u64> = Vec::new();
     for id in ids.iter().filter_map(|id| assignee(call, project, *id)) {
         if !people.contains(&id) {
@@ -536,21 +537,23 @@ fn set_reviewers(mr: &mut records::MergeRequest, people: &[u64], now: Timestamp)
     mr.reviewers = people.iter().map(|user| find(user).unwrap_or_else(|| new(*user))).collect();
 }
 
-fn milestone(call: &Writing, project: &Project, id: u64) -> Option<u64> {
+fn milestone(call: &WriteCall, project: &Project, id: u64) -> Option<u64> {
     call.world.milestone_in(project, id)
 }
 
 /// Checks that a merge request can be open: its branches differ and exist, and no other open one has the same branches.
-fn can_be_open(call: &Writing, mr: &records::MergeRequest) -> Result<(), Reject> {
+fn check_can_open(call: &WriteCall, mr: &records::MergeRequest) -> Result<(), Rejection> {
     if mr.source_project == mr.target_project && mr.source_branch == mr.target_branch {
-        return Err(Reject::unprocessable("You can not use same project/branch for source and target"));
+        return Err(Rejection::unprocessable("You can not use same project/branch for source and target"));
     }
     for (which, project, branch) in
         [("Source", mr.source_project, &mr.source_branch), ("Target", mr.target_project, &mr.target_branch)]
     {
         let project = call.world.projects.get(project);
         if project.is_none_or(|project| call.git(project).is_ok_and(|git| git.branch(branch).is_none())) {
-            return Err(Reject::bad(Value::from(vec![format!("{which} branch \"{branch}\" does not exist")])));
+            return Err(Rejection::bad_request(Value::from(vec![format!(
+                "{which} branch \"{branch}\" does not exist"
+            )])));
         }
     }
     let same = |other: &&records::MergeRequest| {
@@ -563,12 +566,12 @@ fn can_be_open(call: &Writing, mr: &records::MergeRequest) -> Result<(), Reject>
     };
     if let Some(other) = call.world.merge_requests.iter().find(same) {
         let why = format!("Cannot Create: This merge request already exists: [\"{}\"]", other.title);
-        return Err(Reject::conflict(Value::from(vec![why])));
+        return Err(Rejection::conflict(Value::from(vec![why])));
     }
     Ok(())
 }
 
-fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
+fn create(call: &mut WriteCall, input: CreateMergeRequest) -> Outcome<View> {
     let source = call.project_as(&input.id, level::DEVELOPER)?.clone();
     let target = match input.target_project_id {
         Some(id) => call.project(&id.into())?.clone(),
@@ -577,14 +580,14 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
     let author = call.signed_in()?.id;
     let is_fork = source.forked_from == Some(target.id) || target.forked_from == Some(source.id);
     if source.id != target.id && !is_fork {
-        return Err(Reject::unprocessable("Source project is not a fork of the target project"));
+        return Err(Rejection::unprocessable("Source project is not a fork of the target project"));
     }
     if target.merge_requests_disabled || target.archived {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     let git = call.git(&target)?;
     if input.title.trim().is_empty() {
-        return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
+        return Err(Rejection::bad_request(json!({ "title": ["can't be blank"] })));
     }
     // A number of approvals that is not greater than the project's has no effect, and neither has any if the project
     // requires none.
@@ -620,54 +623,54 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
         mr.set_assignees(people(call, &target, ids));
     }
     set_reviewers(&mut mr, &people(call, &target, input.reviewer_ids.as_deref().unwrap_or_default()), now);
-    can_be_open(call, &mr)?;
+    check_can_open(call, &mr)?;
     let id = call.world.merge_requests.add(mr);
-    super::branches::touch(call.world, target.id, now)?;
+    super::branches::record_project_activity(call.world, target.id, now)?;
     if let Some(project) = call.world.projects.get_mut(target.id) {
         project.last_request_iid = iid;
     }
-    let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?.clone();
+    let mr = call.world.merge_requests.get(id).ok_or_else(Rejection::no_record)?.clone();
     call.add_version(&mr);
     let on = Noteable::MergeRequest(id);
-    call.world.assign(on, TodoAction::Assigned, (&[], &assignees_of(&mr)), author, now);
-    call.world.assign(on, TodoAction::ReviewRequested, (&[], &reviewers_of(&mr)), author, now);
-    call.world.mention(on, None, ("", &mr.description), author, now);
-    call.requested(&mr, "open");
-    ok(call.show_whole(&mr, &git)?)
+    call.world.add_assignment_todos(on, TodoAction::Assigned, (&[], &assignees_of(&mr)), author, now);
+    call.world.add_assignment_todos(on, TodoAction::ReviewRequested, (&[], &reviewers_of(&mr)), author, now);
+    call.world.add_mention_todos(on, None, ("", &mr.description), author, now);
+    call.record_merge_request_event(&mr, "open");
+    ok(call.show_merge_request_detail(&mr, &git)?)
 }
 
-fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
+fn update(call: &mut WriteCall, input: UpdateMergeRequest) -> Outcome<View> {
     let (project, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     let (project, mut mr, before) = (project.clone(), mr.clone(), mr.clone());
     let caller = call.signed_in()?.id;
     let may = call.rights.level(call.world, &project) >= level::DEVELOPER || mr.author == caller;
     if !may || project.archived {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     let given = ["target_branch", "title", "assignee_id", "milestone_id", "description", "state_event", "labels"];
     let flags = ["remove_source_branch", "squash", "discussion_locked", "allow_maintainer_to_push"];
     let newer = ["assignee_ids", "reviewer_ids"];
     if !given.iter().chain(&flags).chain(&newer).chain(&LABEL_CHANGES).any(|name| call.inputs.contains_key(*name)) {
         let names = given.iter().chain(&flags).copied().collect::<Vec<_>>().join(", ");
-        return Err(Reject::error(400, format!("{names} are missing, at least one parameter must be provided")));
+        return Err(Rejection::error(400, format!("{names} are missing, at least one parameter must be provided")));
     }
     let now = call.now;
     let mut retargeted = false;
-    let mut said: Vec<String> = Vec::new();
+    let mut system_notes: Vec<String> = Vec::new();
     if let Some(title) = input.title.filter(|title| *title != mr.title) {
         if title.trim().is_empty() {
-            return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
+            return Err(Rejection::bad_request(json!({ "title": ["can't be blank"] })));
         }
-        said.push(format!("changed title from **{}** to **{title}**", mr.title));
+        system_notes.push(format!("changed title from **{}** to **{title}**", mr.title));
         mr.title = title;
     }
     if let Some(branch) = input.target_branch.filter(|branch| *branch != mr.target_branch) {
         retargeted = true;
-        said.push(format!("changed target branch from `{}` to `{branch}`", mr.target_branch));
+        system_notes.push(format!("changed target branch from `{}` to `{branch}`", mr.target_branch));
         mr.target_branch = branch;
     }
     if let Some(description) = input.description.filter(|text| *text != mr.description) {
-        said.push("changed the description".into());
+        system_notes.push("changed the description".into());
         mr.description = description;
     }
     // An empty input means no assignee or no milestone here.
@@ -676,12 +679,13 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         None if input.assignee_id.is_some() || is_empty("assignee_id") => Some(Vec::from_iter(input.assignee_id)),
         ids => ids,
     };
-    let names =
-        |ids: &[u64]| ids.iter().map(|id| format!("@{}", call.person(*id).username)).collect::<Vec<_>>().join(" and ");
+    let names = |ids: &[u64]| {
+        ids.iter().map(|id| format!("@{}", call.user_summary(*id).username)).collect::<Vec<_>>().join(" and ")
+    };
     if let Some(new) = assignees.map(|ids| people(call, &project, &ids))
         && new != assignees_of(&mr)
     {
-        said.push(match new.as_slice() {
+        system_notes.push(match new.as_slice() {
             [] => "removed assignee".into(),
             some => format!("assigned to {}", names(some)),
         });
@@ -693,17 +697,17 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
             |of: &[u64], others: &[u64]| -> Vec<u64> { of.iter().filter(|id| !others.contains(id)).copied().collect() };
         let (added, removed) = (only(&new, &old), only(&old, &new));
         if !added.is_empty() {
-            said.push(format!("requested review from {}", names(&added)));
+            system_notes.push(format!("requested review from {}", names(&added)));
         }
         if !removed.is_empty() {
-            said.push(format!("removed review request for {}", names(&removed)));
+            system_notes.push(format!("removed review request for {}", names(&removed)));
         }
         set_reviewers(&mut mr, &new, now);
     }
     if input.milestone_id.is_some() || is_empty("milestone_id") {
         let new = input.milestone_id.and_then(|id| milestone(call, &project, id));
         if new != mr.milestone {
-            said.push(match new.and_then(|id| call.world.milestones.get(id)) {
+            system_notes.push(match new.and_then(|id| call.world.milestones.get(id)) {
                 Some(milestone) => format!("changed milestone to %\"{}\"", milestone.title),
                 None => "removed milestone".into(),
             });
@@ -711,7 +715,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         }
     }
     if let Some(labels) = updated_labels(call, &mr.labels, input.labels.as_deref()) {
-        said.extend(label_notes(&mr.labels, &labels));
+        system_notes.extend(label_notes(&mr.labels, &labels));
         mr.labels = labels;
     }
     mr.force_remove_source_branch = input.remove_source_branch.unwrap_or(mr.force_remove_source_branch);
@@ -722,28 +726,28 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     match call.choice("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
         "close" if mr.state == State::Opened => {
             mr.range = call
-                .ends(&mr, &git)
+                .diff_ends(&mr, &git)
                 .map(|ends| Range { base: ends.base.to_string(), head: ends.head.to_string() })
                 .or(mr.range);
             mr.state = State::Closed;
             (mr.closed_at, mr.closed_by) = (Some(now), Some(caller));
-            said.push("closed".into());
+            system_notes.push("closed".into());
             action = "close";
         }
         "reopen" if mr.state == State::Closed => {
             mr.state = State::Opened;
             (mr.closed_at, mr.closed_by) = (None, None);
-            said.push("reopened".into());
+            system_notes.push("reopened".into());
             action = "reopen";
         }
         _ => {}
     }
     if mr.state == State::Opened && (retargeted || action == "reopen") {
-        can_be_open(call, &mr)?;
+        check_can_open(call, &mr)?;
     }
     mr.updated_at = now;
     mr.subscribers.insert(caller);
-    for body in said {
+    for body in system_notes {
         call.add_system_note(mr.id, caller, body);
     }
     call.world.merge_requests.add(mr.clone());
@@ -752,13 +756,25 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     }
     let on = Noteable::MergeRequest(mr.id);
     if action == "close" {
-        call.world.finish_todos(on, caller);
+        call.world.mark_todos_done(on, caller);
     }
-    call.world.assign(on, TodoAction::Assigned, (&assignees_of(&before), &assignees_of(&mr)), caller, now);
-    call.world.assign(on, TodoAction::ReviewRequested, (&reviewers_of(&before), &reviewers_of(&mr)), caller, now);
-    call.world.mention(on, None, (&before.description, &mr.description), caller, now);
-    call.requested(&mr, action);
-    ok(call.show_whole(&mr, &git)?)
+    call.world.add_assignment_todos(
+        on,
+        TodoAction::Assigned,
+        (&assignees_of(&before), &assignees_of(&mr)),
+        caller,
+        now,
+    );
+    call.world.add_assignment_todos(
+        on,
+        TodoAction::ReviewRequested,
+        (&reviewers_of(&before), &reviewers_of(&mr)),
+        caller,
+        now,
+    );
+    call.world.add_mention_todos(on, None, (&before.description, &mr.description), caller, now);
+    call.record_merge_request_event(&mr, action);
+    ok(call.show_merge_request_detail(&mr, &git)?)
 }
 
 #[cfg(test)]
@@ -766,10 +782,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_said_in_working_days_and_weeks() {
+    fn durations_use_working_days_and_weeks() {
         let hour = 3600;
-        let said = [59 * 60, hour, 8 * hour, 9 * hour + 30, 5 * 8 * hour, 20 * 8 * hour, 0].map(human);
-        let words = said.iter().map(|words| words.as_deref().unwrap_or_default());
+        let durations = [59 * 60, hour, 8 * hour, 9 * hour + 30, 5 * 8 * hour, 20 * 8 * hour, 0].map(format_duration);
+        let words = durations.iter().map(|words| words.as_deref().unwrap_or_default());
         assert_eq!(words.collect::<Vec<_>>(), ["59m", "1h", "1d", "1d 1h 30s", "1w", "1mo", ""]);
     }
 }

@@ -1,16 +1,16 @@
 //! Milestones of projects and groups, and their issues and merge requests.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Project, Record, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::issues::Issue;
 use crate::api::merge_requests::{MergeRequest, Milestone};
 use crate::api::milestones::*;
 use crate::api::{Id, Nothing, Time};
-use crate::backend::presenters::holds;
+use crate::backend::presenters::contains_ignore_case;
 use jiff::civil::Date;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read_signed_in::<ListMilestones>(|call, e| {
             let owner = Owner::Project(call.project(&e.id)?.id);
-            let wanted = Wanted { state: e.state, title: e.title, search: e.search, iids: e.iids };
+            let wanted = MilestoneFilter { state: e.state, title: e.title, search: e.search, iids: e.iids };
             list(call, owner, e.include_ancestors == Some(true), wanted)
         })
         .write::<CreateMilestone>(|call, e| {
@@ -47,7 +47,7 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .read_signed_in::<ListGroupMilestones>(|call, e| {
             let owner = Owner::Group(call.group(&e.id)?.id);
-            let wanted = Wanted { state: e.state, title: e.title, search: e.search, iids: e.iids };
+            let wanted = MilestoneFilter { state: e.state, title: e.title, search: e.search, iids: e.iids };
             list(call, owner, e.include_ancestors == Some(true), wanted)
         })
         .write::<CreateGroupMilestone>(|call, e| {
@@ -148,14 +148,14 @@ impl<W: Deref<Target = World>> Call<W> {
 }
 
 /// The filters of a list.
-struct Wanted {
+struct MilestoneFilter {
     state: Option<String>,
     title: Option<String>,
     search: Option<String>,
     iids: Option<Vec<u64>>,
 }
 
-fn list(call: &Reading, owner: Owner, with_above: bool, wanted: Wanted) -> Outcome<Vec<Milestone>> {
+fn list(call: &ReadCall, owner: Owner, with_above: bool, wanted: MilestoneFilter) -> Outcome<Vec<Milestone>> {
     let state = call.choice("state", wanted.state.as_deref(), &["all", "active", "closed"])?.to_owned();
     let above = if with_above { owner.groups(call.world) } else { Vec::new() };
     let search = wanted.search.unwrap_or_default();
@@ -164,7 +164,8 @@ fn list(call: &Reading, owner: Owner, with_above: bool, wanted: Wanted) -> Outco
             && (state == "all" || milestone.state.as_str() == state)
             && wanted.title.as_ref().is_none_or(|title| milestone.title == *title)
             && wanted.iids.as_ref().is_none_or(|iids| iids.is_empty() || iids.contains(&milestone.iid))
-            && (holds(&milestone.title, &search) || holds(&milestone.description, &search))
+            && (contains_ignore_case(&milestone.title, &search)
+                || contains_ignore_case(&milestone.description, &search))
     };
     let mut rows: Vec<&records::Milestone> = call.world.milestones.iter().filter(found).collect();
     // Earliest due date first, and milestones without one last.
@@ -173,24 +174,24 @@ fn list(call: &Reading, owner: Owner, with_above: bool, wanted: Wanted) -> Outco
 }
 
 /// Returns the milestone with an ID.
-fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Owner, id: u64) -> Result<&records::Milestone, Reject> {
+fn find<W: Deref<Target = World>>(call: &Call<W>, owner: Owner, id: u64) -> Result<&records::Milestone, Rejection> {
     let found = call.world.milestones.get(id).filter(|milestone| owner.has(milestone));
-    found.ok_or_else(|| Reject::not_found("Milestone"))
+    found.ok_or_else(|| Rejection::not_found("Milestone"))
 }
 
 /// Parses the date of an input; `None` if it is empty.
-pub fn day(name: &str, text: &str) -> Result<Option<Date>, Reject> {
+pub fn day(name: &str, text: &str) -> Result<Option<Date>, Rejection> {
     if text.is_empty() {
         return Ok(None);
     }
     let day = Time::from(text).instant().map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
-    day.map(Some).ok_or_else(|| Reject::invalid(name))
+    day.map(Some).ok_or_else(|| Rejection::invalid(name))
 }
 
 /// Checks that the title is valid and not taken, and that the dates are in order.
-fn check(world: &World, owner: Owner, milestone: &records::Milestone) -> Result<(), Reject> {
+fn check(world: &World, owner: Owner, milestone: &records::Milestone) -> Result<(), Rejection> {
     if milestone.title.trim().is_empty() {
-        return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
+        return Err(Rejection::bad_request(json!({ "title": ["can't be blank"] })));
     }
     let groups = owner.groups(world);
     let taken = |other: &records::Milestone| {
@@ -199,18 +200,18 @@ fn check(world: &World, owner: Owner, milestone: &records::Milestone) -> Result<
     };
     if world.milestones.iter().any(taken) {
         let why = format!("{} has already been taken", milestone.title);
-        return Err(Reject::bad(json!({ "title": [why] })));
+        return Err(Rejection::bad_request(json!({ "title": [why] })));
     }
     match (milestone.start_date, milestone.due_date) {
         (Some(start), Some(due)) if due < start => {
-            Err(Reject::bad(json!({ "due_date": ["must be greater than start date"] })))
+            Err(Rejection::bad_request(json!({ "due_date": ["must be greater than start date"] })))
         }
         _ => Ok(()),
     }
 }
 
 fn create(
-    call: &mut Writing,
+    call: &mut WriteCall,
     owner: Owner,
     title: String,
     description: Option<String>,
@@ -247,12 +248,12 @@ struct Change {
     event: Option<String>,
 }
 
-fn update(call: &mut Writing, owner: Owner, id: u64, change: Change) -> Outcome<Milestone> {
+fn update(call: &mut WriteCall, owner: Owner, id: u64, change: Change) -> Outcome<Milestone> {
     let mut milestone = find(call, owner, id)?.clone();
     let given = ["title", "description", "start_date", "due_date", "state_event"];
     if !given.iter().any(|name| call.inputs.contains_key(*name)) {
         let why = format!("{} are missing, at least one parameter must be provided", given.join(", "));
-        return Err(Reject::error(400, why));
+        return Err(Rejection::error(400, why));
     }
     let empties = |name: &str| call.inputs.get(name).is_some_and(serde_json::Value::is_null);
     milestone.title = change.title.unwrap_or(milestone.title);
@@ -274,7 +275,7 @@ fn update(call: &mut Writing, owner: Owner, id: u64, change: Change) -> Outcome<
     ok(call.listed_milestone(find(call, owner, id)?))
 }
 
-fn delete(call: &mut Writing, owner: Owner, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, owner: Owner, id: u64) -> Outcome<Nothing> {
     let iid = find(call, owner, id)?.iid;
     call.world.milestones.remove(id);
     owner.keep_iid(call.world, iid);
@@ -295,24 +296,26 @@ fn delete(call: &mut Writing, owner: Owner, id: u64) -> Outcome<Nothing> {
     Ok(Answer::new(Nothing))
 }
 
-fn sees(call: &Reading, project: &Id) -> bool {
+fn sees(call: &ReadCall, project: &Id) -> bool {
     call.project(project).is_ok()
 }
 
-fn issues(call: &Reading, owner: Owner, id: u64) -> Outcome<Vec<Issue>> {
+fn issues(call: &ReadCall, owner: Owner, id: u64) -> Outcome<Vec<Issue>> {
     find(call, owner, id)?;
     let found = |issue: &&records::Issue| {
-        issue.milestone == Some(id) && sees(call, &issue.project.into()) && call.rights.reads_issue(call.world, issue)
+        issue.milestone == Some(id)
+            && sees(call, &issue.project.into())
+            && call.rights.can_read_issue(call.world, issue)
     };
     call.page(call.world.issues.iter().rev().filter(found).collect(), |issue| call.show_issue(issue, false))
 }
 
-fn requests(call: &Reading, owner: Owner, id: u64) -> Outcome<Vec<MergeRequest>> {
+fn requests(call: &ReadCall, owner: Owner, id: u64) -> Outcome<Vec<MergeRequest>> {
     find(call, owner, id)?;
     let reads = |mr: &records::MergeRequest| {
         let project = call.world.projects.get(mr.target_project);
         project.is_some_and(|project| {
-            call.rights.sees_project(call.world, project) && call.rights.reads_code(call.world, project)
+            call.rights.can_see_project(call.world, project) && call.rights.can_read_code(call.world, project)
         })
     };
     let found = |mr: &&records::MergeRequest| mr.milestone == Some(id) && reads(mr);

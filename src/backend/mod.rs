@@ -50,7 +50,7 @@ mod protected_branches;
 mod range;
 pub mod records;
 mod ref_updates;
-pub mod reject;
+pub mod rejection;
 mod releases;
 mod repository;
 mod routes;
@@ -64,7 +64,7 @@ pub mod store;
 mod stream;
 mod suggestions;
 mod tags;
-mod temporary;
+mod temp_folder;
 mod test_reports;
 mod todos;
 mod users;
@@ -72,9 +72,11 @@ mod versions;
 mod views;
 pub mod world;
 
-pub use demo::Choice as WorldKind;
+pub use demo::WorldKind;
 pub use demo::usernames as demo_users;
 pub use engine::Clock;
 pub use limits::Limits;
 pub use routes::all as routes;
-pub use start::{Options, Person, Running, StartError, listen, local_person, local_project, start, start_on};
+pub use start::{
+    GitIdentity, Options, RunningServer, StartError, listen, local_identity, local_project, start, start_on,
+};

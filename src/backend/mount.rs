@@ -3,13 +3,13 @@
 use super::auth::{Credentials, authenticate, check_token};
 use super::avatars;
 use super::body::{self, Purpose};
-use super::call::{Answer, Outcome, Reading, Writing};
+use super::call::{Answer, Outcome, ReadCall, WriteCall};
 use super::deliveries;
 use super::engine::Engine;
 use super::oauth;
-use super::page::{self, Paging};
+use super::page::{self, Pagination};
 use super::params::{self, Inputs};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::stop::Stop;
 use super::stream::Stream;
 use super::views;
@@ -37,11 +37,11 @@ pub const ROOT: &str = "/api/v4";
 pub trait Render {
     /// Returns the content type and the bytes; `None` for no body. `views` selects the fields of nested objects, `only`
     /// the fields of the rows if fewer than usual are requested.
-    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject>;
+    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection>;
 }
 
 impl<T: Serialize> Render for T {
-    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection> {
         let bytes = match (views, only) {
             ([], None) => serde_json::to_vec(&self),
             (views, only) => serde_json::to_value(&self).and_then(|mut value| {
@@ -51,36 +51,36 @@ impl<T: Serialize> Render for T {
                 serde_json::to_vec(&value)
             }),
         };
-        let bytes = bytes.map_err(Reject::failed)?;
+        let bytes = bytes.map_err(Rejection::internal_error)?;
         Ok(Some(("application/json".into(), bytes)))
     }
 }
 
 impl Render for Raw {
-    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection> {
         Ok(Some((self.content_type.unwrap_or_else(|| "text/plain".into()), self.bytes)))
     }
 }
 
 impl Render for Nothing {
-    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Rejection> {
         Ok(None)
     }
 }
 
 /// A read-only handler.
-pub type Reader<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<<E as Endpoint>::Output>;
+pub type ReadHandler<E> = for<'a> fn(&ReadCall<'a>, E) -> Outcome<<E as Endpoint>::Output>;
 /// A handler that changes the world.
-pub type Writer<E> = for<'a> fn(&mut Writing<'a>, E) -> Outcome<<E as Endpoint>::Output>;
+pub type WriteHandler<E> = for<'a> fn(&mut WriteCall<'a>, E) -> Outcome<<E as Endpoint>::Output>;
 
 /// A handler whose response body is generated while it is sent.
-pub type Streamer<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<Stream>;
+pub type StreamHandler<E> = for<'a> fn(&ReadCall<'a>, E) -> Outcome<Stream>;
 
 /// A type-erased handler: takes the request, returns the response.
-type Run = Arc<dyn Fn(&Engine, Incoming) -> Result<Response, Reject> + Send + Sync>;
+type Handler = Arc<dyn Fn(&Engine, Incoming) -> Result<Response, Rejection> + Send + Sync>;
 
 /// The values of the path parameters.
-type Slots = Result<RawPathParams, RawPathParamsRejection>;
+type PathParams = Result<RawPathParams, RawPathParamsRejection>;
 
 /// A builder for the router.
 #[derive(Default)]
@@ -98,70 +98,70 @@ impl Mount {
     }
 
     /// Mounts a read-only handler. It runs on a snapshot and blocks nobody.
-    pub fn read<E: Endpoint>(self, handler: Reader<E>) -> Mount
+    pub fn read<E: Endpoint>(self, handler: ReadHandler<E>) -> Mount
     where
         E::Output: Render,
     {
-        self.mount::<E>(Purpose::Fields, reading(handler, false))
+        self.mount::<E>(Purpose::Fields, read_handler(handler, false))
     }
 
     /// Mounts a read-only handler that requires a signed-in caller; this is checked before the inputs are validated.
-    pub fn read_signed_in<E: Endpoint>(self, handler: Reader<E>) -> Mount
+    pub fn read_signed_in<E: Endpoint>(self, handler: ReadHandler<E>) -> Mount
     where
         E::Output: Render,
     {
-        self.mount::<E>(Purpose::Fields, reading(handler, true))
+        self.mount::<E>(Purpose::Fields, read_handler(handler, true))
     }
 
     /// Also mounts a read-only handler for HEAD requests: the reply is 204, without a body or a content length.
-    pub fn also_head<E: Endpoint>(mut self, handler: Reader<E>) -> Mount
+    pub fn also_head<E: Endpoint>(mut self, handler: ReadHandler<E>) -> Mount
     where
         E::Output: Render,
     {
-        let run = reading(handler, false);
-        let run: Run = Arc::new(move |engine, incoming| run(engine, incoming).map(|_| reply(204, None)));
+        let run = read_handler(handler, false);
+        let run: Handler = Arc::new(move |engine, incoming| run(engine, incoming).map(|_| reply(204, None)));
         self.route(Method::HEAD, E::ROUTE, Purpose::Fields, run);
         self
     }
 
     /// Mounts a read-only handler at an additional path.
-    pub fn also_read<E: Endpoint>(mut self, route: &str, handler: Reader<E>) -> Mount
+    pub fn also_read<E: Endpoint>(mut self, route: &str, handler: ReadHandler<E>) -> Mount
     where
         E::Output: Render,
     {
-        self.route(E::METHOD, route, Purpose::Fields, reading(handler, false));
+        self.route(E::METHOD, route, Purpose::Fields, read_handler(handler, false));
         self
     }
 
     /// Mounts a handler that writes. It requires a signed-in caller, and its changes are committed only if it succeeds.
-    pub fn write<E: Endpoint>(self, handler: Writer<E>) -> Mount
+    pub fn write<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
     where
         E::Output: Render,
     {
-        self.mount::<E>(Purpose::Fields, writing(handler))
+        self.mount::<E>(Purpose::Fields, write_handler(handler))
     }
 
     /// Mounts a handler that writes and whose request body may contain files, with a larger size limit.
-    pub fn write_files<E: Endpoint>(self, handler: Writer<E>) -> Mount
+    pub fn write_files<E: Endpoint>(self, handler: WriteHandler<E>) -> Mount
     where
         E::Output: Render,
     {
-        self.mount::<E>(Purpose::Files, writing(handler))
+        self.mount::<E>(Purpose::Files, write_handler(handler))
     }
 
     /// Mounts a read-only handler whose response is too large to be built in memory.
-    pub fn stream<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount::<E>(Purpose::Fields, streaming(handler, false, Credentials::Users))
+    pub fn stream<E: Endpoint<Output = Raw>>(self, handler: StreamHandler<E>) -> Mount {
+        self.mount::<E>(Purpose::Fields, stream_handler(handler, false, Credentials::Users))
     }
 
     /// Mounts a streaming handler that requires a signed-in caller.
-    pub fn stream_signed_in<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount::<E>(Purpose::Fields, streaming(handler, true, Credentials::Users))
+    pub fn stream_signed_in<E: Endpoint<Output = Raw>>(self, handler: StreamHandler<E>) -> Mount {
+        self.mount::<E>(Purpose::Fields, stream_handler(handler, true, Credentials::Users))
     }
 
     /// Mounts a streaming handler that requires a signed-in caller and also accepts job tokens.
-    pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount::<E>(Purpose::Fields, streaming(handler, true, Credentials::UsersAndJobs))
+    pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: StreamHandler<E>) -> Mount {
+        self.mount::<E>(Purpose::Fields, stream_handler(handler, true, Credentials::UsersAndJobs))
     }
 
     /// Mounts a streaming handler at an additional path that implies the value of one input.
@@ -169,10 +169,10 @@ impl Mount {
         mut self,
         route: &str,
         (name, value): (&'static str, &'static str),
-        handler: Streamer<E>,
+        handler: StreamHandler<E>,
     ) -> Mount {
-        let run = streaming(handler, false, Credentials::Users);
-        let run: Run = Arc::new(move |engine, mut incoming| {
+        let run = stream_handler(handler, false, Credentials::Users);
+        let run: Handler = Arc::new(move |engine, mut incoming| {
             incoming.inputs.insert(name.to_owned(), value.into());
             run(engine, incoming)
         });
@@ -186,10 +186,10 @@ impl Mount {
         mut self,
         route: &str,
         name: &'static str,
-        handler: Streamer<E>,
+        handler: StreamHandler<E>,
     ) -> Mount {
-        let run = streaming(handler, true, Credentials::UsersAndJobs);
-        let run: Run = Arc::new(move |engine, mut incoming| {
+        let run = stream_handler(handler, true, Credentials::UsersAndJobs);
+        let run: Handler = Arc::new(move |engine, mut incoming| {
             let parts = ["", "_2", "_3"].map(|part| incoming.inputs.remove(&format!("{name}{part}")));
             let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_ref()?.as_str()).collect();
             incoming.inputs.insert(name.to_owned(), parts.join("/").into());
@@ -199,7 +199,7 @@ impl Mount {
         self
     }
 
-    fn mount<E: Endpoint>(mut self, purpose: Purpose, run: Run) -> Mount {
+    fn mount<E: Endpoint>(mut self, purpose: Purpose, run: Handler) -> Mount {
         if !(self.only_specified && E::IS_NEWER) {
             self.route(E::METHOD, E::ROUTE, purpose, run);
             self.mounted.push(E::NAME);
@@ -209,13 +209,14 @@ impl Mount {
 
     /// Adds a route. The handler has the same type for all endpoints: compiling a stack of HTTP layers for each would
     /// take minutes.
-    fn route(&mut self, method: Method, route: &str, purpose: Purpose, run: Run) {
+    fn route(&mut self, method: Method, route: &str, purpose: Purpose, run: Handler) {
         let method = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
-        let handler = async move |State(engine): State<Arc<Engine>>, slots: Slots, request: Request| {
+        let handler = async move |State(engine): State<Arc<Engine>>, path_params: PathParams, request: Request| {
             let run = run.clone();
             // A path parameter is not valid UTF-8 after decoding.
-            let Ok(slots) = slots else { return refuse(Reject::invalid("id")) };
-            let slots = slots.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
+            let Ok(path_params) = path_params else { return error_response(Rejection::invalid("id")) };
+            let path_params =
+                path_params.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
             // Dropped with the connection, which cancels work whose result nobody waits for.
             let stop = Stop::default();
             let _ends = stop.when_dropped();
@@ -223,12 +224,12 @@ impl Mount {
                 Ok((incoming, body)) => {
                     // Git and the disk block, and a large body takes long to parse, so handlers run on the blocking
                     // thread pool.
-                    let work = tokio::task::spawn_blocking(move || run(&engine, incoming.with(body, slots)?));
-                    work.await.unwrap_or_else(|panic| Err(Reject::failed(panic)))
+                    let work = tokio::task::spawn_blocking(move || run(&engine, incoming.with(body, path_params)?));
+                    work.await.unwrap_or_else(|panic| Err(Rejection::internal_error(panic)))
                 }
-                Err(reject) => Err(reject),
+                Err(rejection) => Err(rejection),
             };
-            answered.unwrap_or_else(refuse)
+            answered.unwrap_or_else(error_response)
         };
         let router = std::mem::take(&mut self.router);
         self.router = router.route(&format!("{ROOT}{route}"), on(method, handler));
@@ -246,14 +247,14 @@ impl Mount {
                 let Path((kind, id, filename)) = path;
                 match avatars::find(&engine, &headers, (&kind, id, &filename)) {
                     Ok((content_type, bytes)) => reply(200, Some((content_type.to_owned(), bytes))),
-                    Err(reject) => refuse(reject),
+                    Err(rejection) => error_response(rejection),
                 }
             };
         let router = if self.only_specified { self.router } else { oauth::mount(self.router) };
         router
             .route(avatars::ROUTE, get(picture))
-            .fallback(async || refuse(Reject::error(404, "404 Not Found")))
-            .method_not_allowed_fallback(async || refuse(Reject::error(405, "405 Not Allowed")))
+            .fallback(async || error_response(Rejection::error(404, "404 Not Found")))
+            .method_not_allowed_fallback(async || error_response(Rejection::error(405, "405 Not Allowed")))
             .layer(
                 CompressionLayer::new()
                     .quality(tower_http::CompressionLevel::Fastest)
@@ -263,7 +264,7 @@ impl Mount {
     }
 }
 
-fn writing<E: Endpoint>(handler: Writer<E>) -> Run
+fn write_handler<E: Endpoint>(handler: WriteHandler<E>) -> Handler
 where
     E::Output: Render,
 {
@@ -272,15 +273,15 @@ where
             let mut call = incoming.call(engine, world, Needs::Write, Credentials::Users)?;
             let inputs = params::read(&call.inputs)?;
             let answer = handler(&mut call, inputs)?;
-            let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
+            let response = incoming.render::<E>(answer, call.pagination, &call.base_url)?;
             Ok(((response, call.events), call.ref_updates.take()))
         })?;
-        deliveries::tell(&engine.snapshot(), events);
+        deliveries::deliver_all(&engine.snapshot(), events);
         Ok(response)
     })
 }
 
-fn reading<E: Endpoint>(handler: Reader<E>, needs_caller: bool) -> Run
+fn read_handler<E: Endpoint>(handler: ReadHandler<E>, needs_caller: bool) -> Handler
 where
     E::Output: Render,
 {
@@ -290,13 +291,17 @@ where
         let needs = if needs_caller { Needs::Caller } else { Needs::Nothing };
         let mut call = incoming.call(engine, &world, needs, Credentials::Users)?;
         let inputs = params::read(&call.inputs)?;
-        call.paging = Paging::read(&call.inputs)?;
-        let paging = call.paging;
-        incoming.render::<E>(handler(&call, inputs)?, paging, &call.base_url)
+        call.pagination = Pagination::from_inputs(&call.inputs)?;
+        let pagination = call.pagination;
+        incoming.render::<E>(handler(&call, inputs)?, pagination, &call.base_url)
     })
 }
 
-fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, needs_caller: bool, credentials: Credentials) -> Run {
+fn stream_handler<E: Endpoint<Output = Raw>>(
+    handler: StreamHandler<E>,
+    needs_caller: bool,
+    credentials: Credentials,
+) -> Handler {
     Arc::new(move |engine, mut incoming| {
         engine.tick();
         let world = engine.snapshot();
@@ -348,7 +353,7 @@ impl Incoming {
         request: Request,
         purpose: Purpose,
         stop: Stop,
-    ) -> Result<(Incoming, Vec<u8>), Reject> {
+    ) -> Result<(Incoming, Vec<u8>), Rejection> {
         let (parts, body) = request.into_parts();
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
@@ -356,16 +361,16 @@ impl Incoming {
         params::add_pairs(&mut inputs, query.as_bytes())?;
         // The token of an unauthenticated caller may be in the body, so the body is read, with a smaller size limit.
         let rights = authenticate(&engine.snapshot(), &parts.headers, &inputs, Credentials::Users)?;
-        let body = body::read(body, purpose.most(rights.user.is_some()), engine.limits.body).await?;
+        let body = body::read(body, purpose.max_bytes(rights.user.is_some()), engine.limits.body).await?;
         Ok((Incoming { path, query, headers: parts.headers, inputs, stop }, body))
     }
 
     /// Adds the inputs from the body and the path parameters.
-    fn with(mut self, body: Vec<u8>, slots: Inputs) -> Result<Incoming, Reject> {
+    fn with(mut self, body: Vec<u8>, path_params: Inputs) -> Result<Incoming, Rejection> {
         body::add(&mut self.inputs, &self.headers, &body)?;
         params::as_specified(&mut self.inputs);
         // Path parameters override other inputs of the same name.
-        self.inputs.extend(slots);
+        self.inputs.extend(path_params);
         Ok(self)
     }
 
@@ -377,10 +382,10 @@ impl Incoming {
         world: W,
         needs: Needs,
         credentials: Credentials,
-    ) -> Result<super::call::Call<W>, Reject> {
+    ) -> Result<super::call::Call<W>, Rejection> {
         let rights = authenticate(&world, &self.headers, &self.inputs, credentials)?;
         if needs != Needs::Nothing && rights.user.is_none() {
-            return Err(Reject::unauthorized());
+            return Err(Rejection::unauthorized());
         }
         let now = engine.clock.now();
         check_token(&world, &rights, needs == Needs::Write, now)?;
@@ -393,7 +398,7 @@ impl Incoming {
             now,
             base_url: self.base_url().unwrap_or_else(|| engine.base_url.clone()),
             inputs,
-            paging: Paging { page: 1, per_page: 20 },
+            pagination: Pagination { page: 1, per_page: 20 },
             headers: self.headers.clone(),
             repositories: engine.repositories.clone(),
             stop: self.stop.clone(),
@@ -411,13 +416,18 @@ impl Incoming {
         (!host.is_empty() && host.chars().all(plain)).then(|| format!("http://{host}"))
     }
 
-    fn render<E: Endpoint>(&self, answer: Answer<E::Output>, paging: Paging, base: &str) -> Result<Response, Reject>
+    fn render<E: Endpoint>(
+        &self,
+        answer: Answer<E::Output>,
+        pagination: Pagination,
+        base: &str,
+    ) -> Result<Response, Rejection>
     where
         E::Output: Render,
     {
-        let Answer { body, status, extent, headers, words, only } = answer;
-        let body = match words {
-            Some(words) => words.render(E::VIEWS, None)?,
+        let Answer { body, status, list_size, headers, body_override, only } = answer;
+        let body = match body_override {
+            Some(body_override) => body_override.render(E::VIEWS, None)?,
             None => body.render(E::VIEWS, only)?,
         };
         let usual = match (E::METHOD.as_str(), &body) {
@@ -426,9 +436,9 @@ impl Incoming {
             _ => 200,
         };
         let mut response = reply(status.unwrap_or(usual), body);
-        if let Some(extent) = extent {
+        if let Some(list_size) = list_size {
             let url = format!("{base}{}", self.path);
-            response.headers_mut().extend(page::headers(paging, extent, &url, &self.query));
+            response.headers_mut().extend(page::headers(pagination, list_size, &url, &self.query));
         }
         response.headers_mut().extend(headers);
         Ok(response)
@@ -451,14 +461,14 @@ fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
 }
 
 /// Returns the response for a rejected request.
-pub fn refuse(reject: Reject) -> Response {
-    let bytes = serde_json::to_vec(&reject.body).unwrap_or_default();
-    let mut response = reply(reject.status, Some(("application/json".into(), bytes)));
-    if reject.body.get("error").is_some_and(|error| error == "invalid_token") {
+pub fn error_response(rejection: Rejection) -> Response {
+    let bytes = serde_json::to_vec(&rejection.body).unwrap_or_default();
+    let mut response = reply(rejection.status, Some(("application/json".into(), bytes)));
+    if rejection.body.get("error").is_some_and(|error| error == "invalid_token") {
         let scheme = HeaderValue::from_static("Bearer realm=\"Protected by OAuth 2.0\", error=\"invalid_token\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     }
-    if reject.status == 503 {
+    if rejection.status == 503 {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response

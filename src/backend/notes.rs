@@ -1,15 +1,15 @@
 //! Notes on issues, snippets, merge requests and epics: the same operations on four kinds of objects.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
 use super::emoji::lone_emoji;
 use super::mount::Mount;
 use super::records::{self, NoteKind, Noteable, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::suggestions;
 use super::world::World;
 use crate::api::notes::*;
 use crate::api::{Id, Nothing};
-use crate::backend::presenters::{moment, time, times};
+use crate::backend::presenters::{optional_time, parse_time, time};
 use jiff::Timestamp;
 use serde_json::json;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read_signed_in::<ListIssueNotes>(|call, e| list(call, &issue(call, &e.id, e.issue_iid)?, &e.sort, &e.order_by))
         .read_signed_in::<GetIssueNote>(|call, e| get(call, &issue(call, &e.id, e.issue_iid)?, e.note_id))
         .write::<CreateIssueNote>(|call, e| {
-            let at = moment("created_at", &e.created_at)?;
+            let at = parse_time("created_at", &e.created_at)?;
             let on = issue(call, &e.id, e.issue_iid)?;
             create(call, on, e.body, at)
         })
@@ -95,15 +95,16 @@ pub struct NoteTarget {
     /// The caller's access level in the project or group.
     pub level: u8,
     /// Whether only members may comment.
-    pub locked: bool,
+    pub is_members_only: bool,
 }
 
-pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
+pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
     call.signed_in()?;
     let level = call.rights.level(&call.world, project);
     let found = call.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
-    let issue = found.filter(|issue| call.rights.reads_issue(&call.world, issue)).ok_or_else(Reject::no_record)?;
+    let issue =
+        found.filter(|issue| call.rights.can_read_issue(&call.world, issue)).ok_or_else(Rejection::no_record)?;
     Ok(NoteTarget {
         on: Noteable::Issue(issue.id),
         iid: Some(issue.iid),
@@ -112,16 +113,16 @@ pub fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Res
         file_name: String::new(),
         author: issue.author,
         level,
-        locked: issue.discussion_locked == Some(true) || project.archived,
+        is_members_only: issue.discussion_locked == Some(true) || project.archived,
     })
 }
 
-pub fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Reject> {
+pub fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
     call.signed_in()?;
     let found = call.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
-    let seen = |snippet: &&records::Snippet| call.rights.sees_snippet(&call.world, project, snippet);
-    let snippet = found.filter(seen).ok_or_else(Reject::no_record)?;
+    let seen = |snippet: &&records::Snippet| call.rights.can_see_snippet(&call.world, project, snippet);
+    let snippet = found.filter(seen).ok_or_else(Rejection::no_record)?;
     Ok(NoteTarget {
         on: Noteable::Snippet(snippet.id),
         iid: None,
@@ -130,18 +131,18 @@ pub fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) 
         file_name: snippet.file_name.clone(),
         author: snippet.author,
         level: call.rights.level(&call.world, project),
-        locked: project.archived,
+        is_members_only: project.archived,
     })
 }
 
-pub fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
+pub fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Rejection> {
     let project = call.project(id)?;
     call.signed_in()?;
-    if !call.rights.reads_code(&call.world, project) {
-        return Err(Reject::forbidden());
+    if !call.rights.can_read_code(&call.world, project) {
+        return Err(Rejection::forbidden());
     }
     let found = call.world.merge_requests.iter().find(|mr| mr.target_project == project.id && mr.iid == iid);
-    let mr = found.ok_or_else(Reject::no_record)?;
+    let mr = found.ok_or_else(Rejection::no_record)?;
     Ok(NoteTarget {
         on: Noteable::MergeRequest(mr.id),
         iid: Some(mr.iid),
@@ -150,15 +151,15 @@ pub fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64
         file_name: String::new(),
         author: mr.author,
         level: call.rights.level(&call.world, project),
-        locked: mr.discussion_locked == Some(true) || project.archived,
+        is_members_only: mr.discussion_locked == Some(true) || project.archived,
     })
 }
 
-fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<NoteTarget, Reject> {
+fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<NoteTarget, Rejection> {
     let group = call.group(id)?;
     call.signed_in()?;
     let found = call.world.epics.get(epic).filter(|epic| epic.group == group.id);
-    let epic = found.ok_or_else(Reject::no_record)?;
+    let epic = found.ok_or_else(Rejection::no_record)?;
     Ok(NoteTarget {
         on: Noteable::Epic(epic.id),
         iid: None,
@@ -167,12 +168,12 @@ fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<
         file_name: String::new(),
         author: epic.author,
         level: call.rights.group_level(&call.world, group.id),
-        locked: false,
+        is_members_only: false,
     })
 }
 
 /// Converts a note to its API representation; newer fields are present only where they apply.
-pub fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: &records::Note) -> Note {
+pub fn show<W: Deref<Target = World>>(call: &Call<W>, target: &NoteTarget, note: &records::Note) -> Note {
     let noteable_id = match note.on {
         Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id) => id,
     };
@@ -186,20 +187,20 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: 
         id: note.id,
         body: note.body.clone(),
         attachment: note.attachment.clone(),
-        author: Some(call.author(note.author)),
+        author: Some(call.user_with_email(note.author)),
         created_at: Some(time(note.created_at)),
         updated_at: Some(time(note.updated_at)),
         system: note.system,
         noteable_id: Some(noteable_id),
-        noteable_type: thing.kind.into(),
-        noteable_iid: thing.iid,
+        noteable_type: target.kind.into(),
+        noteable_iid: target.iid,
         r#type: kind.map(str::to_owned),
         position: note.position.clone(),
         commit_id: note.commit_id.clone(),
         resolvable: is_resolvable.then_some(true),
         resolved: is_resolvable.then_some(note.resolved_at.is_some()),
-        resolved_by: note.resolved_by.map(|user| call.person(user)),
-        resolved_at: times(note.resolved_at),
+        resolved_by: note.resolved_by.map(|user| call.user_summary(user)),
+        resolved_at: optional_time(note.resolved_at),
         suggestions: call.show_suggestions(note),
         ..Note::default()
     };
@@ -208,7 +209,7 @@ pub fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: 
 
 impl<W: Deref<Target = World>> Call<W> {
     /// Returns the representation in search results.
-    pub fn found_note(&self, note: &records::Note) -> Note {
+    pub fn search_result_note(&self, note: &records::Note) -> Note {
         let (kind, iid) = match note.on {
             Noteable::MergeRequest(id) => ("MergeRequest", self.world.merge_requests.get(id).map(|mr| mr.iid)),
             Noteable::Issue(id) => ("Issue", self.world.issues.get(id).map(|issue| issue.iid)),
@@ -216,42 +217,46 @@ impl<W: Deref<Target = World>> Call<W> {
             Noteable::Epic(_) => ("Epic", None),
         };
         let (title, file_name) = (String::new(), String::new());
-        show(self, &NoteTarget { on: note.on, iid, kind, title, file_name, author: 0, level: 0, locked: false }, note)
+        show(
+            self,
+            &NoteTarget { on: note.on, iid, kind, title, file_name, author: 0, level: 0, is_members_only: false },
+            note,
+        )
     }
 }
 
-fn list(call: &Reading, thing: &NoteTarget, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
+fn list(call: &ReadCall, target: &NoteTarget, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
     let by = call.choice("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(sort.as_deref(), "desc")?;
-    let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == thing.on).collect();
+    let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == target.on).collect();
     // Notes with the same time are sorted by ID.
     match by {
         "updated_at" => order(&mut rows, descending, |note| (note.updated_at, note.id)),
         _ => order(&mut rows, descending, |note| (note.created_at, note.id)),
     }
-    call.page(rows, |note| show(call, thing, note))
+    call.page(rows, |note| show(call, target, note))
 }
 
 fn find<'a, W: Deref<Target = World>>(
     call: &'a Call<W>,
-    thing: &NoteTarget,
+    target: &NoteTarget,
     id: u64,
-) -> Result<&'a records::Note, Reject> {
-    call.world.notes.get(id).filter(|note| note.on == thing.on).ok_or_else(|| Reject::not_found("Note"))
+) -> Result<&'a records::Note, Rejection> {
+    call.world.notes.get(id).filter(|note| note.on == target.on).ok_or_else(|| Rejection::not_found("Note"))
 }
 
-fn get(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<Note> {
-    ok(show(call, thing, find(call, thing, id)?))
+fn get(call: &ReadCall, target: &NoteTarget, id: u64) -> Outcome<Note> {
+    ok(show(call, target, find(call, target, id)?))
 }
 
 /// Returns a note on a snippet or an epic, which the API represents in the shape of a snippet.
-fn object(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<NoteReply> {
-    let note = find(call, thing, id)?;
+fn object(call: &ReadCall, target: &NoteTarget, id: u64) -> Outcome<NoteReply> {
+    let note = find(call, target, id)?;
     ok(NoteReply::Object(Box::new(NoteObject {
         id: note.id,
-        title: Some(thing.title.clone()),
-        file_name: Some(thing.file_name.clone()),
-        author: Some(call.author(note.author)),
+        title: Some(target.title.clone()),
+        file_name: Some(target.file_name.clone()),
+        author: Some(call.user_with_email(note.author)),
         expires_at: None,
         updated_at: Some(time(note.updated_at)),
         created_at: Some(time(note.created_at)),
@@ -259,52 +264,52 @@ fn object(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<NoteReply> {
 }
 
 /// Checks that the caller may comment. Returns the ID of the caller.
-pub fn writer(call: &Writing, thing: &NoteTarget) -> Result<u64, Reject> {
+pub fn authorize_write(call: &WriteCall, target: &NoteTarget) -> Result<u64, Rejection> {
     let author = call.signed_in()?.id;
-    if thing.locked && thing.level < level::GUEST { Err(Reject::forbidden()) } else { Ok(author) }
+    if target.is_members_only && target.level < level::GUEST { Err(Rejection::forbidden()) } else { Ok(author) }
 }
 
-fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
-    let author = writer(call, &thing)?;
+fn create(call: &mut WriteCall, target: NoteTarget, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
+    let author = authorize_write(call, &target)?;
     if body.trim().is_empty() {
-        return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
+        return Err(Rejection::bad_request(json!({ "note": ["can't be blank"] })));
     }
     let now = at.unwrap_or(call.now);
     if let Some(emoji) = lone_emoji(&body)
-        && matches!(thing.on, Noteable::MergeRequest(_) | Noteable::Issue(_))
+        && matches!(target.on, Noteable::MergeRequest(_) | Noteable::Issue(_))
     {
-        call.world.react(thing.on, None, emoji, author, now);
-        call.world.finish_todos(thing.on, author);
+        call.world.react(target.on, None, emoji, author, now);
+        call.world.mark_todos_done(target.on, author);
         return ok(NoteReply::Object(Box::new(NoteObject {
             id: 0,
-            title: Some(thing.title),
-            file_name: Some(thing.file_name),
-            author: Some(call.author(author)),
+            title: Some(target.title),
+            file_name: Some(target.file_name),
+            author: Some(call.user_with_email(author)),
             expires_at: None,
             updated_at: Some(time(now)),
             created_at: Some(time(now)),
         })));
     }
     let note =
-        records::Note { on: thing.on, body, author, created_at: now, updated_at: now, ..records::Note::default() };
+        records::Note { on: target.on, body, author, created_at: now, updated_at: now, ..records::Note::default() };
     let id = add(call, note);
-    let note = find(call, &thing, id)?;
-    ok(NoteReply::Note(Box::new(show(call, &thing, note))))
+    let note = find(call, &target, id)?;
+    ok(NoteReply::Note(Box::new(show(call, &target, note))))
 }
 
 /// Adds a note. Returns its ID.
-pub fn add(call: &mut Writing, note: records::Note) -> u64 {
-    touch(call.world, note.on, note.created_at, note.author);
+pub fn add(call: &mut WriteCall, note: records::Note) -> u64 {
+    record_activity(call.world, note.on, note.created_at, note.author);
     let (on, text, now, author) = (note.on, note.body.clone(), note.created_at, note.author);
     let id = call.world.notes.add(note);
-    call.world.finish_todos(on, author);
-    call.world.mention(on, Some(id), ("", &text), author, now);
+    call.world.mark_todos_done(on, author);
+    call.world.add_mention_todos(on, Some(id), ("", &text), author, now);
     suggestions::refresh(call, id);
     id
 }
 
 /// Updates the time of the last change of a merge request or issue, and subscribes a commenter to a merge request.
-fn touch(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
+fn record_activity(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
     match on {
         Noteable::MergeRequest(id) => {
             if let Some(mr) = world.merge_requests.get_mut(id) {
@@ -323,31 +328,31 @@ fn touch(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
 
 /// Checks that the caller may change a note: their own, or any note for maintainers, but no system notes. Returns its
 /// ID.
-fn to_change(call: &Writing, thing: &NoteTarget, id: u64) -> Result<u64, Reject> {
+fn authorize_edit(call: &WriteCall, target: &NoteTarget, id: u64) -> Result<u64, Rejection> {
     let caller = call.signed_in()?.id;
-    let note = find(call, thing, id)?;
-    let may = (note.author == caller || thing.level >= level::MAINTAINER) && !note.system;
-    if may { Ok(note.id) } else { Err(Reject::forbidden()) }
+    let note = find(call, target, id)?;
+    let may = (note.author == caller || target.level >= level::MAINTAINER) && !note.system;
+    if may { Ok(note.id) } else { Err(Rejection::forbidden()) }
 }
 
-fn update(call: &mut Writing, thing: &NoteTarget, id: u64, body: String) -> Outcome<Note> {
-    let id = to_change(call, thing, id)?;
+fn update(call: &mut WriteCall, target: &NoteTarget, id: u64, body: String) -> Outcome<Note> {
+    let id = authorize_edit(call, target, id)?;
     if body.trim().is_empty() {
-        return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
+        return Err(Rejection::bad_request(json!({ "note": ["can't be blank"] })));
     }
     let (now, caller) = (call.now, call.signed_in()?.id);
     if let Some(note) = call.world.notes.get_mut(id) {
         let before = std::mem::replace(&mut note.body, body.clone());
         note.updated_at = now;
-        call.world.mention(thing.on, Some(id), (&before, &body), caller, now);
+        call.world.add_mention_todos(target.on, Some(id), (&before, &body), caller, now);
     }
     suggestions::refresh(call, id);
-    ok(show(call, thing, find(call, thing, id)?))
+    ok(show(call, target, find(call, target, id)?))
 }
 
-fn delete(call: &mut Writing, thing: &NoteTarget, id: u64) -> Outcome<Nothing> {
-    let id = to_change(call, thing, id)?;
-    call.unmodified(find(call, thing, id)?.updated_at)?;
+fn delete(call: &mut WriteCall, target: &NoteTarget, id: u64) -> Outcome<Nothing> {
+    let id = authorize_edit(call, target, id)?;
+    call.check_unmodified(find(call, target, id)?.updated_at)?;
     call.world.remove_notes(|note| note.id == id);
     Ok(Answer::new(Nothing))
 }

@@ -1,14 +1,14 @@
 //! Notification settings: global, for a group, or for a project.
 
-use super::call::{Call, Outcome, Writing, ok};
+use super::call::{Call, Outcome, WriteCall, ok};
 use super::mount::Mount;
 use super::params::Inputs;
 use super::records::{Membership, NotificationSetting};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Named;
 use crate::api::notifications::*;
-use crate::backend::presenters::there;
+use crate::backend::presenters::present;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -39,8 +39,8 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// Returns the events that an input sets, by their API names.
-fn events(input: &impl serde::Serialize) -> Result<BTreeMap<String, bool>, Reject> {
-    let inputs = match serde_json::to_value(input).map_err(Reject::failed)? {
+fn events(input: &impl serde::Serialize) -> Result<BTreeMap<String, bool>, Rejection> {
+    let inputs = match serde_json::to_value(input).map_err(Rejection::internal_error)? {
         Value::Object(inputs) => inputs,
         _ => Inputs::new(),
     };
@@ -48,7 +48,10 @@ fn events(input: &impl serde::Serialize) -> Result<BTreeMap<String, bool>, Rejec
     Ok(EVENTS.iter().filter_map(set).collect())
 }
 
-fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Membership>) -> Result<NotificationSettings, Reject> {
+fn show<W: Deref<Target = World>>(
+    call: &Call<W>,
+    place: Option<Membership>,
+) -> Result<NotificationSettings, Rejection> {
     let user = call.signed_in()?;
     let setting = call.world.notification_settings.iter().find(|s| s.user == user.id && s.place == place);
     let usual = if place.is_some() { "global" } else { "participating" };
@@ -56,7 +59,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Membership>) -> 
     let mut out = NotificationSettings { level: level.into(), ..NotificationSettings::default() };
     if place.is_none() {
         let email = setting.and_then(|setting| setting.email.clone()).unwrap_or_else(|| user.email.clone());
-        out.notification_email = there(email);
+        out.notification_email = present(email);
     }
     if level == "custom" {
         let is_on = |event: &str| {
@@ -64,13 +67,13 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Membership>) -> 
             let enabled = setting.and_then(|setting| setting.events.get(event).copied());
             enabled.unwrap_or(event == "failed_pipeline")
         };
-        out.events = there(Named(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect()));
+        out.events = present(Named(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect()));
     }
     Ok(out)
 }
 
 fn update(
-    call: &mut Writing,
+    call: &mut WriteCall,
     place: Option<Membership>,
     level: Option<String>,
     email: Option<String>,
@@ -80,11 +83,11 @@ fn update(
     if let Some(level) = &level {
         let known = Level::KNOWN.contains(&level.as_str()) && (place.is_some() || level != "global");
         if !known {
-            return Err(Reject::bad(format!("'{level}' is not a valid level")));
+            return Err(Rejection::bad_request(format!("'{level}' is not a valid level")));
         }
     }
     if email.as_ref().is_some_and(|email| *email != user.email) {
-        return Err(Reject::bad(serde_json::json!({ "notification_email": ["is not an email you own"] })));
+        return Err(Rejection::bad_request(serde_json::json!({ "notification_email": ["is not an email you own"] })));
     }
     let found = call.world.notification_settings.iter().find(|s| s.user == user.id && s.place == place);
     let id = match found.map(|setting| setting.id) {

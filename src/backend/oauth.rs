@@ -2,9 +2,9 @@
 
 use super::auth;
 use super::engine::Engine;
-use super::mount::refuse;
+use super::mount::error_response;
 use super::records::{DeviceGrant, Token};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use axum::Router;
 use axum::body::Bytes;
@@ -30,7 +30,7 @@ const INTERVAL: i64 = 1;
 
 type Form = HashMap<String, String>;
 /// A function that changes the world according to a form.
-type Handler = fn(&mut World, &Engine, &Form) -> Result<Value, Reject>;
+type Handler = fn(&mut World, &Engine, &Form) -> Result<Value, Rejection>;
 
 /// Adds the OAuth routes.
 pub fn mount(router: Router<Arc<Engine>>) -> Router<Arc<Engine>> {
@@ -50,43 +50,43 @@ fn input<'f>(form: &'f Form, name: &str) -> &'f str {
     form.get(name).map_or("", String::as_str)
 }
 
-async fn changed(engine: Arc<Engine>, form: Form, handler: Handler) -> Result<Value, Reject> {
+async fn changed(engine: Arc<Engine>, form: Form, handler: Handler) -> Result<Value, Rejection> {
     let work = move || engine.write(|world| Ok((handler(world, &engine, &form)?, Vec::new())));
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|panic| Err(Reject::failed(panic)))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|panic| Err(Rejection::internal_error(panic)))
 }
 
 async fn run(State(engine): State<Arc<Engine>>, body: Bytes, handler: Handler) -> Response {
     match changed(engine, form(&body), handler).await {
         Ok(value) => ([(header::CACHE_CONTROL, "no-store")], axum::Json(value)).into_response(),
-        Err(reject) => refuse(reject),
+        Err(rejection) => error_response(rejection),
     }
 }
 
-fn refused(status: u16, error: &str, description: &str) -> Reject {
-    Reject { status, body: json!({ "error": error, "error_description": description }) }
+fn oauth_error(status: u16, error: &str, description: &str) -> Rejection {
+    Rejection { status, body: json!({ "error": error, "error_description": description }) }
 }
 
-fn secret() -> Result<String, Reject> {
-    auth::secret().ok_or_else(|| Reject::failed("the system gives no random numbers"))
+fn secret() -> Result<String, Rejection> {
+    auth::secret().ok_or_else(|| Rejection::internal_error("the system gives no random numbers"))
 }
 
 fn seconds(now: Timestamp, seconds: i64) -> Timestamp {
     now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(now)
 }
 
-fn check_client(form: &Form) -> Result<(), Reject> {
+fn check_client(form: &Form) -> Result<(), Rejection> {
     match input(form, "client_id") == CLIENT_ID {
         true => Ok(()),
-        false => Err(refused(401, "invalid_client", "Client authentication failed due to unknown client.")),
+        false => Err(oauth_error(401, "invalid_client", "Client authentication failed due to unknown client.")),
     }
 }
 
-fn begin(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Reject> {
+fn begin(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejection> {
     check_client(form)?;
     let now = engine.clock.now();
     let scope = input(form, "scope");
     if scope.is_empty() || !scope.split(' ').all(|scope| SCOPES.contains(&scope)) {
-        return Err(refused(400, "invalid_scope", "The requested scope is invalid, unknown, or malformed."));
+        return Err(oauth_error(400, "invalid_scope", "The requested scope is invalid, unknown, or malformed."));
     }
     world.device_grants.remove_where(|grant| grant.expires_at <= now);
     let user_code: String = secret()?.to_uppercase().chars().take(8).collect();
@@ -106,29 +106,32 @@ fn begin(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejec
     }))
 }
 
-fn token(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Reject> {
+fn token(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejection> {
     check_client(form)?;
     let now = engine.clock.now();
-    let invalid = || refused(400, "invalid_grant", "The provided authorization grant is invalid, expired or revoked.");
+    let invalid =
+        || oauth_error(400, "invalid_grant", "The provided authorization grant is invalid, expired or revoked.");
     let (user, scopes) = match input(form, "grant_type") {
         "refresh_token" => {
             let refresh = input(form, "refresh_token");
-            let is_it = |token: &Token| token.refresh.as_deref().is_some_and(|known| auth::same(known, refresh));
+            let is_it =
+                |token: &Token| token.refresh.as_deref().is_some_and(|known| auth::constant_time_eq(known, refresh));
             let old = world.tokens.remove_where(is_it).into_iter().next().ok_or_else(invalid)?;
             (old.user, old.scopes)
         }
         "urn:ietf:params:oauth:grant-type:device_code" => {
             let code = input(form, "device_code");
-            let is_it = |grant: &DeviceGrant| auth::same(&grant.device_code, code);
+            let is_it = |grant: &DeviceGrant| auth::constant_time_eq(&grant.device_code, code);
             let grant = world.device_grants.iter().find(|grant| is_it(grant)).cloned().ok_or_else(invalid)?;
             if grant.expires_at <= now {
-                return Err(refused(400, "expired_token", "The device code has expired."));
+                return Err(oauth_error(400, "expired_token", "The device code has expired."));
             }
-            let user = grant.user.ok_or_else(|| refused(400, "authorization_pending", "Nobody has signed in yet."))?;
+            let user =
+                grant.user.ok_or_else(|| oauth_error(400, "authorization_pending", "Nobody has signed in yet."))?;
             world.device_grants.remove_where(is_it);
             (user, grant.scope.split(' ').map(str::to_owned).collect())
         }
-        _ => return Err(refused(400, "unsupported_grant_type", "The authorization grant type is not supported.")),
+        _ => return Err(oauth_error(400, "unsupported_grant_type", "The authorization grant type is not supported.")),
     };
     let (access, refresh) = (secret()?, secret()?);
     let scope = scopes.join(" ");
@@ -151,10 +154,10 @@ fn token(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejec
 async fn info(State(engine): State<Arc<Engine>>, headers: HeaderMap) -> Response {
     let secret = auth::bearer(&headers).unwrap_or_default();
     let (world, now) = (engine.snapshot(), engine.clock.now());
-    let is_it = |token: &&Token| token.refresh.is_some() && auth::same(&token.secret, &secret);
+    let is_it = |token: &&Token| token.refresh.is_some() && auth::constant_time_eq(&token.secret, &secret);
     let found = world.tokens.iter().find(is_it).and_then(|token| Some((token, token.expires_at?)));
     let Some((token, expiry)) = found.filter(|(_, expiry)| *expiry > now) else {
-        return refuse(refused(401, "invalid_token", "The access token is invalid"));
+        return error_response(oauth_error(401, "invalid_token", "The access token is invalid"));
     };
     let left = expiry.duration_since(now).as_secs();
     let reply = json!({
@@ -166,14 +169,14 @@ async fn info(State(engine): State<Arc<Engine>>, headers: HeaderMap) -> Response
 }
 
 /// Authorizes a device on behalf of the owner of a personal token: the server has no browser sessions.
-fn allow(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Reject> {
+fn allow(world: &mut World, engine: &Engine, form: &Form) -> Result<Value, Rejection> {
     let now = engine.clock.now();
-    let token = world.tokens.iter().find(|token| auth::same(&token.secret, input(form, "token")));
+    let token = world.tokens.iter().find(|token| auth::constant_time_eq(&token.secret, input(form, "token")));
     let user = token.filter(|token| token.refresh.is_none()).map(|token| token.user);
-    let user = user.ok_or_else(|| Reject::message(401, "Nobody has this token."))?;
+    let user = user.ok_or_else(|| Rejection::message(401, "Nobody has this token."))?;
     let code: String = input(form, "user_code").trim().to_uppercase();
     let grant = world.device_grants.iter().find(|grant| grant.user_code == code && grant.expires_at > now);
-    let id = grant.map(|grant| grant.id).ok_or_else(|| Reject::message(404, "There is no such code."))?;
+    let id = grant.map(|grant| grant.id).ok_or_else(|| Rejection::message(404, "There is no such code."))?;
     if let Some(grant) = world.device_grants.get_mut(id) {
         grant.user = Some(user);
     }
@@ -190,9 +193,9 @@ async fn consent(State(engine): State<Arc<Engine>>, body: Bytes) -> Response {
     let code = input(&form, "user_code").to_owned();
     match changed(engine, form, allow).await {
         Ok(_) => Html("<!doctype html><title>Signed in</title><p>The device is signed in.".to_owned()).into_response(),
-        Err(reject) => {
-            let status = axum::http::StatusCode::from_u16(reject.status).unwrap_or_default();
-            (status, Html(html(&code, reject.body.get("message").and_then(Value::as_str).unwrap_or_default())))
+        Err(rejection) => {
+            let status = axum::http::StatusCode::from_u16(rejection.status).unwrap_or_default();
+            (status, Html(html(&code, rejection.body.get("message").and_then(Value::as_str).unwrap_or_default())))
                 .into_response()
         }
     }

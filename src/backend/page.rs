@@ -2,41 +2,41 @@
 
 use super::auth::TOKEN_PARAMETERS;
 use super::params::Inputs;
-use super::reject::Reject;
+use super::rejection::Rejection;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::form_urlencoded;
 
 /// The default number of entries per page.
-const PER_PAGE: usize = 20;
+const DEFAULT_PER_PAGE: usize = 20;
 /// The maximum number of entries per page; larger values are reduced silently.
-const MOST: usize = 100;
+const MAX_PER_PAGE: usize = 100;
 
 /// The requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Paging {
+pub struct Pagination {
     /// The page number, starting at 1.
     pub page: usize,
     pub per_page: usize,
 }
 
 #[derive(Deserialize)]
-struct PageRequest {
+struct RawPagination {
     page: Option<i64>,
     per_page: Option<i64>,
 }
 
-impl Paging {
+impl Pagination {
     /// Reads the inputs of a request.
     ///
     /// # Errors
     /// Fails with 400 `page is invalid` if it is not a number.
-    pub fn read(inputs: &Inputs) -> Result<Paging, Reject> {
-        let asked: PageRequest = super::params::read(inputs)?;
+    pub fn from_inputs(inputs: &Inputs) -> Result<Pagination, Rejection> {
+        let raw: RawPagination = super::params::read(inputs)?;
         let positive = |n: Option<i64>| n.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
-        Ok(Paging {
-            page: positive(asked.page).unwrap_or(1),
-            per_page: positive(asked.per_page).unwrap_or(PER_PAGE).min(MOST),
+        Ok(Pagination {
+            page: positive(raw.page).unwrap_or(1),
+            per_page: positive(raw.per_page).unwrap_or(DEFAULT_PER_PAGE).min(MAX_PER_PAGE),
         })
     }
 
@@ -52,24 +52,24 @@ impl Paging {
     }
 }
 
-/// The extent of a list beyond the current page.
+/// The size of a list, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Extent {
+pub enum ListSize {
     /// The total number of entries.
-    Total(usize),
+    Known(usize),
     /// Whether there are more entries, for lists that are expensive to count (the log of a long history).
-    More(bool),
+    HasMore(bool),
 }
 
 /// Returns the headers of a page. `url` is the request's URL without its query, `query` the raw query.
-pub fn headers(paging: Paging, extent: Extent, url: &str, query: &str) -> HeaderMap {
-    let Paging { page, per_page } = paging;
-    let (pages, more) = match extent {
-        Extent::Total(total) => {
+pub fn headers(pagination: Pagination, list_size: ListSize, url: &str, query: &str) -> HeaderMap {
+    let Pagination { page, per_page } = pagination;
+    let (pages, more) = match list_size {
+        ListSize::Known(total) => {
             let pages = total.div_ceil(per_page).max(1);
             (Some(pages), page < pages)
         }
-        Extent::More(more) => (None, more),
+        ListSize::HasMore(more) => (None, more),
     };
     let link = |page: usize, rel: &str| {
         let mut out = form_urlencoded::Serializer::new(String::new());
@@ -99,7 +99,7 @@ pub fn headers(paging: Paging, extent: Extent, url: &str, query: &str) -> Header
             headers.insert(HeaderName::from_static(name), value);
         }
     };
-    if let (Extent::Total(total), Some(pages)) = (extent, pages) {
+    if let (ListSize::Known(total), Some(pages)) = (list_size, pages) {
         set("x-total", number(total));
         set("x-total-pages", number(pages));
     }
@@ -116,25 +116,25 @@ mod tests {
     use super::*;
     use crate::backend::params::add_pairs;
 
-    fn paging(query: &str) -> Result<Paging, Reject> {
+    fn pagination(query: &str) -> Result<Pagination, Rejection> {
         let mut inputs = Inputs::new();
         add_pairs(&mut inputs, query.as_bytes()).unwrap();
-        Paging::read(&inputs)
+        Pagination::from_inputs(&inputs)
     }
 
     #[test]
-    fn a_page_is_held_to_a_hundred() {
-        assert_eq!(paging("").unwrap(), Paging { page: 1, per_page: 20 });
-        assert_eq!(paging("page=3&per_page=1000").unwrap(), Paging { page: 3, per_page: 100 });
-        assert_eq!(paging("page=0&per_page=-4").unwrap(), Paging { page: 1, per_page: 20 });
-        assert_eq!(paging("page=abc").unwrap_err().body["error"], "page is invalid");
+    fn per_page_is_limited_to_100() {
+        assert_eq!(pagination("").unwrap(), Pagination { page: 1, per_page: 20 });
+        assert_eq!(pagination("page=3&per_page=1000").unwrap(), Pagination { page: 3, per_page: 100 });
+        assert_eq!(pagination("page=0&per_page=-4").unwrap(), Pagination { page: 1, per_page: 20 });
+        assert_eq!(pagination("page=abc").unwrap_err().body["error"], "page is invalid");
     }
 
     #[test]
-    fn the_headers_keep_every_parameter_but_tokens() {
-        let asked = Paging { page: 2, per_page: 20 };
+    fn headers_keep_all_parameters_except_tokens() {
+        let pagination = Pagination { page: 2, per_page: 20 };
         let query = "scope[]=failed&private_token=a&access_token=b&job_token=c&job-token=d&page=2";
-        let headers = headers(asked, Extent::Total(41), "http://h/api/v4/projects/1/jobs", query);
+        let headers = headers(pagination, ListSize::Known(41), "http://h/api/v4/projects/1/jobs", query);
         let get = |name: &str| headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or("absent").to_owned();
         assert_eq!(get("x-total"), "41");
         assert_eq!(get("x-total-pages"), "3");
@@ -150,8 +150,8 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_has_one_page_and_no_next() {
-        let headers = headers(Paging { page: 1, per_page: 20 }, Extent::Total(0), "http://h/x", "");
+    fn empty_list_has_one_page_and_no_next_page() {
+        let headers = headers(Pagination { page: 1, per_page: 20 }, ListSize::Known(0), "http://h/x", "");
         assert_eq!(headers.get("x-total-pages").unwrap(), "1");
         assert_eq!(headers.get("x-next-page").unwrap(), "");
     }

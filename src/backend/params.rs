@@ -3,7 +3,7 @@
 //! Path parameters, query and body (form or JSON) are merged, whatever the method. Numbers and booleans may be strings,
 //! a scalar stands for an array of one element, and an empty string for a number counts as absent.
 
-use super::reject::Reject;
+use super::rejection::Rejection;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
@@ -17,11 +17,11 @@ pub type Inputs = Map<String, Value>;
 
 /// The maximum nesting depth of brackets in a name. The code that reads the values recurses, so a request must not
 /// choose the depth.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The maximum number of values in the inputs of a request, including those in lists and objects. Each takes up to a
 /// hundred times the memory of its text; a commit of twenty thousand files has this many.
-pub const MOST_VALUES: usize = 100_000;
+pub const MAX_VALUES: usize = 100_000;
 
 /// The inputs that may contain any character: file contents, and the path in an archive, which has its own error.
 const ANY_TEXT: [&str; 3] = ["content", "code", "artifact_path"];
@@ -29,8 +29,8 @@ const ANY_TEXT: [&str; 3] = ["content", "code", "artifact_path"];
 /// Adds the pairs of a query or a form: `a=1`, `a[]=1`, `a[key]=1`, `a[][key]=1`.
 ///
 /// # Errors
-/// Fails as [`add_pair`] does, and with 413 for more than [`MOST_VALUES`] values.
-pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) -> Result<(), Reject> {
+/// Fails as [`add_pair`] does, and with 413 for more than [`MAX_VALUES`] values.
+pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) -> Result<(), Rejection> {
     let mut values = 0;
     for (name, value) in url::form_urlencoded::parse(encoded) {
         count(&mut values, &name)?;
@@ -40,25 +40,25 @@ pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) -> Result<(), Reject> {
 }
 
 /// Counts the values that a name creates: its own, and one for each bracket.
-fn count(values: &mut usize, name: &str) -> Result<(), Reject> {
+fn count(values: &mut usize, name: &str) -> Result<(), Rejection> {
     // Names that nest too deep are rejected by [`add_pair`].
-    *values += 1 + name.matches('[').take(DEEPEST + 1).count();
-    if *values > MOST_VALUES { Err(Reject::too_many_values()) } else { Ok(()) }
+    *values += 1 + name.matches('[').take(MAX_DEPTH + 1).count();
+    if *values > MAX_VALUES { Err(Rejection::too_many_values()) } else { Ok(()) }
 }
 
 /// Adds a named value; brackets in the name create arrays and objects.
 ///
 /// # Errors
 /// Fails with 400 `a is invalid` if brackets nest too deep.
-pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Reject> {
+pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Rejection> {
     let (first, rest) = match name.find('[') {
         Some(at) if at > 0 && name.ends_with(']') => name.split_at(at),
         _ => (name, ""),
     };
     let keys: Vec<&str> = rest.trim_start_matches('[').trim_end_matches(']').split("][").collect();
     let keys = if rest.is_empty() { Vec::new() } else { keys };
-    if keys.len() > DEEPEST {
-        return Err(Reject::invalid(first));
+    if keys.len() > MAX_DEPTH {
+        return Err(Rejection::invalid(first));
     }
     match inputs.get_mut(first) {
         Some(slot) => put(slot, &keys, value),
@@ -75,7 +75,7 @@ pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Rej
 ///
 /// # Errors
 /// Fails as [`add_pairs`] does.
-pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Result<(), Reject> {
+pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Result<(), Rejection> {
     let Some((_, boundary)) = content_type.split_once("boundary=") else { return Ok(()) };
     let boundary = boundary.split(';').next().unwrap_or_default().trim().trim_matches('"');
     let mark = format!("--{boundary}");
@@ -151,7 +151,7 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
 ///
 /// # Errors
 /// Fails with 400 and lists all mistakes: `{"error": "title is missing, page is invalid"}`.
-pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
+pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Rejection> {
     let mut given: Vec<Named> =
         inputs.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value))).collect();
     let mut flaws: Vec<InputError> = Vec::new();
@@ -178,7 +178,7 @@ pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
     }
     let mut words: Vec<String> = flaws.iter().map(InputError::to_string).collect();
     words.dedup();
-    Err(Reject::error(400, words.join(", ")))
+    Err(Rejection::error(400, words.join(", ")))
 }
 
 /// A mistake in an input.
@@ -493,14 +493,14 @@ mod tests {
     fn form(text: &str) -> Result<Example, String> {
         let mut inputs = Inputs::new();
         add_pairs(&mut inputs, text.as_bytes()).unwrap();
-        read(&inputs).map_err(|reject| {
-            assert_eq!(reject.status, 400);
-            reject.body["error"].as_str().unwrap_or_default().to_owned()
+        read(&inputs).map_err(|rejection| {
+            assert_eq!(rejection.status, 400);
+            rejection.body["error"].as_str().unwrap_or_default().to_owned()
         })
     }
 
     #[test]
-    fn text_is_read_as_what_it_should_be() {
+    fn text_is_parsed_by_type() {
         let example = form("title=5&page=+7&open=Yes&scope=failed&ids[]=3&ids[]=4&attributes[a.b]=c").unwrap();
         assert_eq!(example.title, "5");
         assert_eq!(example.page, Some(7));
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn json_may_write_numbers_as_text_and_text_as_numbers() {
+    fn json_numbers_and_text_are_interchangeable() {
         let Value::Object(inputs) = serde_json::json!({"title": 12, "page": "3", "open": 1, "ids": "9"}) else {
             unreachable!()
         };
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_of_today_send_is_read_as_the_specification_has_it() {
+    fn inputs_of_current_clients_are_converted() {
         let mut inputs = Inputs::new();
         add_pairs(&mut inputs, b"labels[]=a&labels[]=b%20c&content=text").unwrap();
         as_specified(&mut inputs);
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_multipart_form_is_a_form() {
+    fn multipart_form_is_parsed_like_a_form() {
         let body = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\ntwo\r\nlines\r\n--x\r\n\
                     Content-Disposition: form-data; name=\"ids[]\"\r\n\r\n7\r\n--x--\r\n";
         let mut inputs = Inputs::new();
@@ -539,36 +539,36 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nests_too_deep_is_refused() {
+    fn deeply_nested_names_are_rejected() {
         let mut inputs = Inputs::new();
         let name = |depth: usize| format!("a{}", "[b]".repeat(depth));
         assert!(add_pair(&mut inputs, &name(32), Value::Null).is_ok());
-        let reject = add_pair(&mut inputs, &name(200_000), Value::Null).unwrap_err();
-        assert_eq!(reject, Reject::error(400, "a is invalid"));
+        let rejection = add_pair(&mut inputs, &name(200_000), Value::Null).unwrap_err();
+        assert_eq!(rejection, Rejection::error(400, "a is invalid"));
         assert!(add_pair(&mut inputs, &format!("a{}", "[]".repeat(200_000)), Value::Null).is_err());
     }
 
     #[test]
-    fn an_empty_number_is_no_number() {
+    fn empty_numbers_are_absent() {
         assert_eq!(form("title=x&page=&open=").unwrap(), Example { title: "x".into(), ..Example::default() });
     }
 
     #[test]
-    fn everything_that_is_wrong_is_named() {
+    fn errors_name_the_input() {
         assert_eq!(form("page=abc&open=maybe").unwrap_err(), "open is invalid, page is invalid, title is missing");
         assert_eq!(form("").unwrap_err(), "title is missing");
         assert_eq!(form("title=x&ids[]=one").unwrap_err(), "ids is invalid");
     }
 
     #[test]
-    fn a_text_with_a_nul_is_refused_by_name() {
+    fn text_with_nul_is_rejected_by_name() {
         assert_eq!(form("title=a%00").unwrap_err(), "title is invalid");
         assert_eq!(form("title=x&scope[]=a&scope[]=%00").unwrap_err(), "scope is invalid");
         assert_eq!(form("title=x&actions[][action]=%00").unwrap_err(), "actions[0][action] is invalid");
     }
 
     #[test]
-    fn arrays_of_objects_are_read_and_a_flaw_in_one_says_where() {
+    fn errors_in_arrays_of_objects_name_the_place() {
         let example = form("title=x&actions[][action]=a&actions[][force]=on&actions[][action]=b").unwrap();
         let actions = example.actions.unwrap();
         assert_eq!(actions.len(), 2);

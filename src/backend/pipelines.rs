@@ -1,16 +1,16 @@
 //! Pipelines: listing and filtering, running, retrying, canceling, deleting.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
 use super::git::Git;
 use super::jobs::scope;
 use super::mount::Mount;
 use super::records::{self, Bridge, Job, Planned, Project, Status, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::runner::{self, PipelinePlan};
 use super::world::World;
 use crate::api::pipelines::*;
 use crate::api::{Id, Nothing};
-use crate::backend::presenters::{Bounds, time, times};
+use crate::backend::presenters::{Bounds, optional_time, time};
 use git2::Oid;
 use jiff::Timestamp;
 use serde_json::json;
@@ -67,15 +67,15 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns the full representation.
-    fn show_whole_pipeline(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
+    fn show_pipeline_detail(&self, project: &Project, pipeline: &records::Pipeline) -> Pipeline {
         let covered: Vec<f64> = self.world.pipeline_jobs(pipeline.id).filter_map(|job| job.coverage).collect();
         let coverage = covered.iter().sum::<f64>() / covered.len().max(1) as f64;
         Pipeline {
             tag: Some(pipeline.tag),
             before_sha: Some("0".repeat(40)),
-            user: pipeline.user.map(|user| self.person(user)),
-            started_at: times(pipeline.started_at),
-            finished_at: times(pipeline.finished_at),
+            user: pipeline.user.map(|user| self.user_summary(user)),
+            started_at: optional_time(pipeline.started_at),
+            finished_at: optional_time(pipeline.finished_at),
             duration: seconds(pipeline.started_at, pipeline.finished_at),
             queued_duration: seconds(Some(pipeline.created_at), pipeline.started_at),
             coverage: (!covered.is_empty()).then(|| format!("{coverage:.2}")),
@@ -84,46 +84,46 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns a project and one of its pipelines, if the caller may read its jobs.
-    pub fn pipeline(&self, id: &Id, pipeline: u64) -> Result<(&Project, &records::Pipeline), Reject> {
+    pub fn pipeline(&self, id: &Id, pipeline: u64) -> Result<(&Project, &records::Pipeline), Rejection> {
         let project = self.project_jobs(id)?;
         let found = self.world.pipelines.get(pipeline).filter(|pipeline| pipeline.project == project.id);
-        Ok((project, found.ok_or_else(Reject::no_record)?))
+        Ok((project, found.ok_or_else(Rejection::no_record)?))
     }
 
     /// Finds a branch or tag by short or full name. Returns its short name, its commit, and whether it is a tag.
-    fn ref_of(&self, git: &Git, name: &str) -> Result<(String, Oid, bool), Reject> {
+    fn ref_of(&self, git: &Git, name: &str) -> Result<(String, Oid, bool), Rejection> {
         let branch = |name: &str| Some((name.to_owned(), git.branch(name)?, false));
         let tag = |name: &str| Some((name.to_owned(), git.tag(name)?.commit, true));
         let found = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
             (Some(name), _) => branch(name),
             (_, Some(name)) => tag(name),
             (None, None) => match (branch(name), tag(name)) {
-                (Some(_), Some(_)) => return Err(refused("Ref is ambiguous")),
+                (Some(_), Some(_)) => return Err(pipeline_error("Ref is ambiguous")),
                 (branch, tag) => branch.or(tag),
             },
         };
-        found.ok_or_else(|| refused("Reference not found"))
+        found.ok_or_else(|| pipeline_error("Reference not found"))
     }
 }
 
 /// Checks the name and type of a variable.
-pub fn check_variable(call: &Writing, variable: &NewVariable) -> Result<(), Reject> {
+pub fn check_variable(call: &WriteCall, variable: &NewVariable) -> Result<(), Rejection> {
     let kind = variable.variable_type.as_deref();
     call.choice("variables[variable_type]", kind, &["", "env_var", "file"])?;
     let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if variable.key.is_empty() || !variable.key.chars().all(is_key) {
-        return Err(refused("Variables key can contain only letters, digits and '_'."));
+        return Err(pipeline_error("Variables key can contain only letters, digits and '_'."));
     }
     Ok(())
 }
 
 /// Returns a 400 with the reason why a pipeline cannot be run.
-fn refused(why: &str) -> Reject {
-    Reject::bad(json!({ "base": [why] }))
+fn pipeline_error(why: &str) -> Rejection {
+    Rejection::bad_request(json!({ "base": [why] }))
 }
 
 /// Returns the latest pipeline of each existing branch or tag.
-fn newest_of_refs(call: &Reading, project: &Project, tags: bool) -> Result<HashMap<String, u64>, Reject> {
+fn newest_by_ref(call: &ReadCall, project: &Project, tags: bool) -> Result<HashMap<String, u64>, Rejection> {
     let git = call.git(project)?;
     let names: Vec<String> = if tags {
         git.tags(&call.cache)?.iter().map(|tag| tag.name.clone()).collect()
@@ -131,7 +131,7 @@ fn newest_of_refs(call: &Reading, project: &Project, tags: bool) -> Result<HashM
         git.branches(&call.cache)?.iter().map(|head| head.name.clone()).collect()
     };
     let mut newest: HashMap<String, u64> = names.into_iter().map(|name| (name, 0)).collect();
-    for pipeline in call.world.own_pipelines().filter(|p| p.project == project.id && p.tag == tags) {
+    for pipeline in call.world.top_level_pipelines().filter(|p| p.project == project.id && p.tag == tags) {
         if let Some(id) = newest.get_mut(&pipeline.ref_name) {
             *id = pipeline.id;
         }
@@ -139,7 +139,7 @@ fn newest_of_refs(call: &Reading, project: &Project, tags: bool) -> Result<HashM
     Ok(newest)
 }
 
-fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
+fn list(call: &ReadCall, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
     let scope = call.choice("scope", input.scope.as_deref(), &any(SCOPES))?.to_owned();
@@ -151,8 +151,8 @@ fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let project = call.project_jobs(&input.id)?;
     let newest = match scope.as_str() {
-        "branches" => Some(newest_of_refs(call, project, false)?),
-        "tags" => Some(newest_of_refs(call, project, true)?),
+        "branches" => Some(newest_by_ref(call, project, false)?),
+        "tags" => Some(newest_by_ref(call, project, true)?),
         _ => None,
     };
     let started_by = |pipeline: &records::Pipeline, name: &str| {
@@ -161,7 +161,7 @@ fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     let is = |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|w| w.is_empty() || w == value);
     let fits = |pipeline: &&records::Pipeline| {
         pipeline.project == project.id
-            && (!pipeline.is_child() || input.source.as_deref() == Some(records::PARENT))
+            && (!pipeline.is_child() || input.source.as_deref() == Some(records::PARENT_PIPELINE))
             && match scope.as_str() {
                 "running" => pipeline.status == Status::Running,
                 "pending" => pipeline.status == Status::Pending,
@@ -175,7 +175,7 @@ fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
             && input.username.as_deref().is_none_or(|name| name.is_empty() || started_by(pipeline, name))
             // There are no CI files that could have errors.
             && input.yaml_errors != Some(true)
-            && updated.hold(updated_at(pipeline))
+            && updated.contains(updated_at(pipeline))
     };
     let mut rows: Vec<&records::Pipeline> = call.world.pipelines.iter().filter(fits).collect();
     match by.as_str() {
@@ -188,15 +188,15 @@ fn list(call: &Reading, input: ListPipelines) -> Outcome<Vec<Pipeline>> {
     call.page(rows, |pipeline| call.show_pipeline(project, pipeline))
 }
 
-fn get(call: &Reading, input: GetPipeline) -> Outcome<Pipeline> {
+fn get(call: &ReadCall, input: GetPipeline) -> Outcome<Pipeline> {
     let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
-    ok(call.show_whole_pipeline(project, pipeline))
+    ok(call.show_pipeline_detail(project, pipeline))
 }
 
 /// Returns the project if the caller may run jobs in it.
-fn to_act(call: &Writing, id: &Id) -> Result<Project, Reject> {
+fn authorize(call: &WriteCall, id: &Id) -> Result<Project, Rejection> {
     let project = call.project_as(id, level::DEVELOPER)?;
-    if project.archived || project.jobs_disabled { Err(Reject::forbidden()) } else { Ok(project.clone()) }
+    if project.archived || project.jobs_disabled { Err(Rejection::forbidden()) } else { Ok(project.clone()) }
 }
 
 /// Returns the jobs for a new pipeline: those of the project's schedule, or else of its latest pipeline with jobs.
@@ -208,7 +208,7 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
         pipeline.project == project && world.pipeline_jobs(pipeline.id).next().is_some()
     };
     let newest = |on_ref: bool| {
-        world.own_pipelines().rev().filter(has_jobs).find(|pipeline| !on_ref || pipeline.ref_name == ref_name)
+        world.top_level_pipelines().rev().filter(has_jobs).find(|pipeline| !on_ref || pipeline.ref_name == ref_name)
     };
     let Some(last) = newest(true).or_else(|| newest(false)) else { return Vec::new() };
     let mut jobs: Vec<&Job> = world.jobs.iter().filter(|job| job.pipeline == last.id).collect();
@@ -240,13 +240,13 @@ fn planned(world: &World, project: u64, ref_name: &str) -> Vec<Planned> {
     out
 }
 
-fn create(call: &mut Writing, input: CreatePipeline) -> Outcome<Pipeline> {
-    let project = to_act(call, &input.id)?;
+fn create(call: &mut WriteCall, input: CreatePipeline) -> Outcome<Pipeline> {
+    let project = authorize(call, &input.id)?;
     let user = call.signed_in()?.id;
     let git = call.git(&project)?;
     let (ref_name, commit, tag) = call.ref_of(&git, &input.r#ref)?;
-    if !tag && !call.rights.merges_into(call.world, &project, &ref_name) {
-        return Err(refused(&format!(
+    if !tag && !call.rights.can_merge_into(call.world, &project, &ref_name) {
+        return Err(pipeline_error(&format!(
             "You do not have sufficient permission to run a pipeline on '{ref_name}'. Please select a different branch \
              or contact your administrator for assistance."
         )));
@@ -259,7 +259,7 @@ fn create(call: &mut Writing, input: CreatePipeline) -> Outcome<Pipeline> {
     }
     let jobs = planned(call.world, project.id, &ref_name);
     if jobs.is_empty() {
-        return Err(refused("Missing CI config file"));
+        return Err(pipeline_error("Missing CI config file"));
     }
     let (sha, at, source) = (commit.to_string(), call.now, "api".to_owned());
     let plan = PipelinePlan { project: project.id, user, ref_name, sha, tag, at, source };
@@ -267,43 +267,43 @@ fn create(call: &mut Writing, input: CreatePipeline) -> Outcome<Pipeline> {
     if let Some(pipeline) = call.world.pipelines.get_mut(id) {
         pipeline.variables = variables;
     }
-    shown(call, &project, id)
+    show_by_id(call, &project, id)
 }
 
-fn shown(call: &Writing, project: &Project, id: u64) -> Outcome<Pipeline> {
-    let pipeline = call.world.pipelines.get(id).ok_or_else(Reject::no_record)?;
-    ok(call.show_whole_pipeline(project, pipeline))
+fn show_by_id(call: &WriteCall, project: &Project, id: u64) -> Outcome<Pipeline> {
+    let pipeline = call.world.pipelines.get(id).ok_or_else(Rejection::no_record)?;
+    ok(call.show_pipeline_detail(project, pipeline))
 }
 
-fn retry(call: &mut Writing, input: RetryPipeline) -> Outcome<Pipeline> {
-    let project = to_act(call, &input.id)?;
+fn retry(call: &mut WriteCall, input: RetryPipeline) -> Outcome<Pipeline> {
+    let project = authorize(call, &input.id)?;
     let (id, user) = (call.pipeline(&input.id, input.pipeline_id)?.1.id, call.signed_in()?.id);
     runner::retry_pipeline(call.world, id, user, call.now);
-    shown(call, &project, id)
+    show_by_id(call, &project, id)
 }
 
-fn cancel(call: &mut Writing, input: CancelPipeline) -> Outcome<Pipeline> {
-    let project = to_act(call, &input.id)?;
+fn cancel(call: &mut WriteCall, input: CancelPipeline) -> Outcome<Pipeline> {
+    let project = authorize(call, &input.id)?;
     let id = call.pipeline(&input.id, input.pipeline_id)?.1.id;
     runner::cancel_pipeline(call.world, id, call.now);
-    Ok(shown(call, &project, id)?.status(200))
+    Ok(show_by_id(call, &project, id)?.status(200))
 }
 
-fn delete(call: &mut Writing, input: DeletePipeline) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeletePipeline) -> Outcome<Nothing> {
     call.project_as(&input.id, level::OWNER)?;
     let (_, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
-    call.unmodified(updated_at(pipeline))?;
+    call.check_unmodified(updated_at(pipeline))?;
     let id = pipeline.id;
     runner::remove_pipeline(call.world, id);
     Ok(Answer::new(Nothing))
 }
 
-fn variables(call: &Reading, input: ListPipelineVariables) -> Outcome<Vec<Variable>> {
+fn variables(call: &ReadCall, input: ListPipelineVariables) -> Outcome<Vec<Variable>> {
     let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     let level = call.rights.level(call.world, project);
     let is_own = pipeline.user.is_some() && pipeline.user == call.rights.user;
     if level < level::DEVELOPER || level < level::MAINTAINER && !is_own {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     let show = |variable: &records::Variable| Variable {
         key: variable.key.clone(),
@@ -314,7 +314,7 @@ fn variables(call: &Reading, input: ListPipelineVariables) -> Outcome<Vec<Variab
     ok(pipeline.variables.iter().map(show).collect())
 }
 
-fn bridges(call: &Reading, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {
+fn bridges(call: &ReadCall, input: ListPipelineBridges) -> Outcome<Vec<crate::api::jobs::Job>> {
     let scope = scope(input.scope.as_ref())?;
     let (project, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     let fits = |bridge: &&Bridge| scope.as_ref().is_none_or(|scope| scope.contains(&bridge.status));

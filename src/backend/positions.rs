@@ -1,7 +1,7 @@
 //! Positions in the diff of a merge request: their validation, and their updates after a push.
 
 use super::git::{Changes, Git};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use crate::api::commits::DiffEntry;
 use crate::api::notes::{LineRange, LineRangeEnd, NewPosition, Pixels, Position, line_code};
 use git2::Oid;
@@ -56,14 +56,14 @@ impl Lines {
             (Some(old), None) => self.0.iter().find(|line| line.mark == b'-' && line.old == old).copied(),
             (Some(old), Some(new)) => {
                 let line = Line { mark: b' ', old, new };
-                let is_context = self.carry(old) == Some(new) && (1..=length).contains(&new);
+                let is_context = self.new_line_of(old) == Some(new) && (1..=length).contains(&new);
                 is_context.then_some(line)
             }
         }
     }
 
     /// Returns the new number of an unchanged old line.
-    fn carry(&self, old: u64) -> Option<u64> {
+    fn new_line_of(&self, old: u64) -> Option<u64> {
         let mut after = (1, 1);
         for line in self.0.iter().take_while(|line| line.old <= old) {
             match line.mark {
@@ -78,25 +78,25 @@ impl Lines {
 }
 
 /// Returns the error for an invalid position: the text of a printed Ruby hash, as GitLab servers send it.
-fn refuse(why: &str) -> Reject {
-    Reject::message(400, format!("400 Bad request - Note {{{why}}}"))
+fn position_error(why: &str) -> Rejection {
+    Rejection::message(400, format!("400 Bad request - Note {{{why}}}"))
 }
 
 /// Returns the error for a position that is not on a line of the diff.
-fn no_line() -> Reject {
-    refuse(":line_code=>[\"can't be blank\", \"must be a valid line code\"]")
+fn no_line() -> Rejection {
+    position_error(":line_code=>[\"can't be blank\", \"must be a valid line code\"]")
 }
 
 /// Returns the error for a position with missing parts.
-fn incomplete() -> Reject {
-    refuse(":line_code=>[\"can't be blank\", \"must be a valid line code\"], :position=>[\"is incomplete\"]")
+fn incomplete() -> Rejection {
+    position_error(":line_code=>[\"can't be blank\", \"must be a valid line code\"], :position=>[\"is incomplete\"]")
 }
 
 /// Converts a position to the stored form. It need not be in the diff.
 ///
 /// # Errors
 /// Fails with 400 for missing inputs and unknown position types.
-pub fn read(new: &NewPosition) -> Result<Position, Reject> {
+pub fn read(new: &NewPosition) -> Result<Position, Rejection> {
     for (name, text) in [
         ("base_sha", &new.base_sha),
         ("start_sha", &new.start_sha),
@@ -104,11 +104,11 @@ pub fn read(new: &NewPosition) -> Result<Position, Reject> {
         ("position_type", &new.position_type),
     ] {
         if text.is_empty() {
-            return Err(Reject::error(400, format!("position[{name}] is missing")));
+            return Err(Rejection::error(400, format!("position[{name}] is missing")));
         }
     }
     if !matches!(new.position_type.as_str(), "text" | "file" | "image") {
-        return Err(Reject::no_valid_value("position[position_type]"));
+        return Err(Rejection::no_valid_value("position[position_type]"));
     }
     let is_text = new.position_type == "text";
     let end = |end: &crate::api::notes::NewLineRangeEnd| LineRangeEnd {
@@ -138,7 +138,7 @@ pub fn read(new: &NewPosition) -> Result<Position, Reject> {
 ///
 /// # Errors
 /// Fails with 400 if it is not on a line of the diff between its commits.
-pub fn check(git: &Git, position: &Position) -> Result<Option<String>, Reject> {
+pub fn check(git: &Git, position: &Position) -> Result<Option<String>, Rejection> {
     let id = |sha: &Option<String>| {
         let id = sha.as_deref().and_then(|sha| Oid::from_str(sha).ok()).filter(|id| git.has_commit(*id));
         id.ok_or_else(no_line)
@@ -203,7 +203,7 @@ impl Refs {
 }
 
 /// The changes of a push, which determine the new positions.
-pub struct Carry<'g> {
+pub struct PositionUpdate<'g> {
     git: &'g Git,
     to: Refs,
     /// The changes from the old base to the new one, and from the old head to the new one.
@@ -213,10 +213,10 @@ pub struct Carry<'g> {
     changes: Changes,
 }
 
-impl<'g> Carry<'g> {
+impl<'g> PositionUpdate<'g> {
     /// Compares two versions.
-    pub fn new(git: &'g Git, from: Refs, to: Refs) -> Result<Carry<'g>, Reject> {
-        Ok(Carry {
+    pub fn new(git: &'g Git, from: Refs, to: Refs) -> Result<PositionUpdate<'g>, Rejection> {
+        Ok(PositionUpdate {
             git,
             to,
             bases: git.changes(Some(from.base), to.base)?,
@@ -230,10 +230,10 @@ impl<'g> Carry<'g> {
         let (old_path, before) = follow(&self.bases, position.old_path.as_ref()?)?;
         let (new_path, after) = follow(&self.heads, position.new_path.as_ref()?)?;
         let moved = |line: Option<u64>, by: &Lines| match line {
-            Some(line) => by.carry(line).map(Some),
+            Some(line) => by.new_line_of(line).map(Some),
             None => Some(None),
         };
-        let mut carried = Position {
+        let mut updated = Position {
             base_sha: Some(self.to.base.to_string()),
             start_sha: Some(self.to.start.to_string()),
             head_sha: Some(self.to.head.to_string()),
@@ -243,12 +243,12 @@ impl<'g> Carry<'g> {
             new_line: moved(position.new_line, &after)?,
             ..position.clone()
         };
-        let entry = entry_of(&self.changes, &carried)?;
+        let entry = entry_of(&self.changes, &updated)?;
         if position.position_type.as_deref() != Some("text") {
-            return Some(carried);
+            return Some(updated);
         }
         let (lines, length) = (Lines::read(&entry.diff), length(self.git, self.to.head, &entry.new_path));
-        lines.find(carried.old_line, carried.new_line, length)?;
+        lines.find(updated.old_line, updated.new_line, length)?;
         if let Some(range) = &position.line_range {
             let end = |end: &LineRangeEnd| {
                 let (old, new) = numbers(&end.line_code)?;
@@ -257,9 +257,9 @@ impl<'g> Carry<'g> {
                 let new = moved(Some(new).filter(|_| kind != Some("old")), &after)?;
                 Some(LineRangeEnd { line_code: code(entry, lines.find(old, new, length)?), ..end.clone() })
             };
-            carried.line_range = Some(LineRange { start: end(&range.start)?, end: end(&range.end)? });
+            updated.line_range = Some(LineRange { start: end(&range.start)?, end: end(&range.end)? });
         }
-        Some(carried)
+        Some(updated)
     }
 }
 
@@ -281,7 +281,7 @@ mod tests {
                         @@ -20,2 +21,1 @@\n twenty\n-gone\n";
 
     #[test]
-    fn lines_are_found_by_the_numbers_that_they_have() {
+    fn lines_are_found_by_their_numbers() {
         let lines = Lines::read(DIFF);
         let found = |old, new| lines.find(old, new, 40).map(|line| (line.mark as char, line.old, line.new));
         assert_eq!(found(None, Some(4)), Some(('+', 5, 4)));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_new_and_of_deleted_files_count_from_nothing() {
+    fn lines_of_new_and_deleted_files_are_found() {
         let new = Lines::read("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n");
         assert_eq!(new.find(None, Some(1), 2), Some(Line { mark: b'+', old: 0, new: 1 }));
         let gone = Lines::read("--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n");

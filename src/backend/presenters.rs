@@ -17,7 +17,7 @@ pub fn attributes(attributes: &BTreeMap<String, String>) -> Vec<CustomAttribute>
 }
 
 /// Returns a value for a field that is present in this view.
-pub fn there<T>(value: T) -> Extra<T> {
+pub fn present<T>(value: T) -> Extra<T> {
     Some(Some(value))
 }
 
@@ -27,7 +27,7 @@ pub fn time(at: Timestamp) -> Time {
 }
 
 /// Converts an optional time to its API representation.
-pub fn times(at: Option<Timestamp>) -> Option<Time> {
+pub fn optional_time(at: Option<Timestamp>) -> Option<Time> {
     at.map(time)
 }
 
@@ -40,11 +40,11 @@ pub fn date(date: Option<Date>) -> Option<Time> {
 ///
 /// # Errors
 /// Fails with 400, for example `created_after is invalid`.
-pub fn moment(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, super::reject::Reject> {
+pub fn parse_time(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, super::rejection::Rejection> {
     match input {
         None => Ok(None),
         Some(Time(text)) if text.is_empty() => Ok(None),
-        Some(time) => time.instant().map(Some).ok_or_else(|| super::reject::Reject::invalid(name)),
+        Some(time) => time.instant().map(Some).ok_or_else(|| super::rejection::Rejection::invalid(name)),
     }
 }
 
@@ -59,14 +59,14 @@ impl Bounds {
     /// Parses the inputs `<name>_after` and `<name>_before`.
     ///
     /// # Errors
-    /// Fails as [`moment`] does.
-    pub fn new(name: &str, after: &Option<Time>, before: &Option<Time>) -> Result<Bounds, super::reject::Reject> {
+    /// Fails as [`parse_time`] does.
+    pub fn new(name: &str, after: &Option<Time>, before: &Option<Time>) -> Result<Bounds, super::rejection::Rejection> {
         let (after_name, before_name) = (format!("{name}_after"), format!("{name}_before"));
-        Ok(Bounds { after: moment(&after_name, after)?, before: moment(&before_name, before)? })
+        Ok(Bounds { after: parse_time(&after_name, after)?, before: parse_time(&before_name, before)? })
     }
 
     /// Returns whether a time is within the bounds.
-    pub fn hold(&self, at: Timestamp) -> bool {
+    pub fn contains(&self, at: Timestamp) -> bool {
         let at = at.as_millisecond();
         self.after.is_none_or(|after| after.as_millisecond() <= at)
             && self.before.is_none_or(|before| at <= before.as_millisecond())
@@ -74,7 +74,7 @@ impl Bounds {
 }
 
 /// Returns whether `text` contains `part`, ignoring case.
-pub fn holds(text: &str, part: &str) -> bool {
+pub fn contains_ignore_case(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
@@ -85,14 +85,14 @@ pub fn user_state(user: &User) -> &'static str {
 
 impl<W: Deref<Target = World>> Call<W> {
     /// Returns the brief representation of a user; deleted users are shown as a ghost.
-    pub fn person(&self, id: u64) -> UserView {
+    pub fn user_summary(&self, id: u64) -> UserView {
         match self.world.users.get(id) {
             Some(user) => UserView {
                 id,
                 name: user.name.clone(),
                 username: user.username.clone(),
                 state: user_state(user).into(),
-                avatar_url: self.picture(&user.avatar_url),
+                avatar_url: self.avatar_url(&user.avatar_url),
                 web_url: format!("{}/{}", self.base_url, user.username),
                 ..UserView::default()
             },
@@ -109,12 +109,12 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns a user as an author, with email address and creation date. Email addresses are shown only to signed-in
     /// callers.
-    pub fn author(&self, id: u64) -> UserView {
+    pub fn user_with_email(&self, id: u64) -> UserView {
         let user = self.world.users.get(id);
         UserView {
             email: user.filter(|_| self.rights.user.is_some()).map(|user| Some(user.email.clone())),
             created_at: user.map(|user| Some(time(user.created_at))),
-            ..self.person(id)
+            ..self.user_summary(id)
         }
     }
 

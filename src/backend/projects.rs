@@ -1,12 +1,12 @@
 //! Projects.
 
 use super::avatars::{self, AvatarOwner};
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
 use super::mount::Mount;
 use super::params::is_path;
 use super::presenters::attributes;
 use super::records::{self, Membership, Namespace, Project, State, User, Visibility, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::store::repository_path;
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
@@ -17,7 +17,7 @@ use crate::api::projects::{
     Permissions, ProjectBrief, ProjectStatistics, SharedGroup, StarProject, UnstarProject, UpdateProject,
 };
 use crate::api::users::User as UserView;
-use crate::backend::presenters::{holds, there, time};
+use crate::backend::presenters::{contains_ignore_case, present, time};
 use crate::backend::ref_updates::RefUpdates;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,10 +76,10 @@ macro_rules! filter {
 pub(super) use filter;
 
 /// Returns one page of the projects that are visible to the caller and match both `of` and the filter.
-pub fn listed(call: &Reading, filter: Filter, of: impl Fn(&Project) -> bool) -> Outcome<Vec<ProjectView>> {
+pub fn list_filtered(call: &ReadCall, filter: Filter, of: impl Fn(&Project) -> bool) -> Outcome<Vec<ProjectView>> {
     let visibility = match filter.visibility.as_deref().filter(|word| !word.is_empty()) {
         None => None,
-        Some(word) => Some(Visibility::from_word(word).ok_or_else(|| Reject::no_valid_value("visibility"))?),
+        Some(word) => Some(Visibility::from_name(word).ok_or_else(|| Rejection::no_valid_value("visibility"))?),
     };
     let words = ["created_at", "id", "name", "path", "updated_at", "last_activity_at"];
     let by = call.choice("order_by", filter.order_by.as_deref(), &words)?;
@@ -90,13 +90,13 @@ pub fn listed(call: &Reading, filter: Filter, of: impl Fn(&Project) -> bool) -> 
         let level = || rights.in_project(world, project);
         let attributes = filter.custom_attributes.iter().flatten().filter(|_| rights.admin);
         of(project)
-            && rights.sees_project(world, project)
+            && rights.can_see_project(world, project)
             && filter.archived.is_none_or(|archived| archived == project.archived)
             && visibility.is_none_or(|visibility| visibility == project.visibility)
             && filter.search.as_ref().is_none_or(|part| {
-                holds(&project.name, part)
-                    || holds(&project.path, part)
-                    || project.description.as_ref().is_some_and(|text| holds(text, part))
+                contains_ignore_case(&project.name, part)
+                    || contains_ignore_case(&project.path, part)
+                    || project.description.as_ref().is_some_and(|text| contains_ignore_case(text, part))
             })
             && yes(filter.owned, level() >= level::OWNER)
             && yes(filter.membership, level() > 0)
@@ -139,22 +139,22 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns the representation in search results.
-    pub fn found_project(&self, project: &Project) -> ProjectView {
+    pub fn search_result_project(&self, project: &Project) -> ProjectView {
         let forks = self.world.projects.iter().filter(|fork| fork.forked_from == Some(project.id)).count();
         let simple = self.simple_project(project);
         let host = self.base_url.split_once("://").map_or("localhost", |(_, rest)| rest);
         let host = host.split(':').next().unwrap_or(host);
         ProjectView {
             description: Some(project.description.clone()),
-            created_at: there(time(project.created_at)),
+            created_at: present(time(project.created_at)),
             default_branch: Some(project.default_branch.clone()),
-            tag_list: there(project.tag_list.clone()),
-            ssh_url_to_repo: there(format!("git@{host}:{}.git", simple.path_with_namespace)),
-            http_url_to_repo: there(format!("{}.git", simple.web_url)),
-            avatar_url: Some(self.picture(&project.avatar_url)),
-            star_count: there(project.stars.len() as u64),
-            forks_count: there(forks as u64),
-            last_activity_at: there(time(project.last_activity_at)),
+            tag_list: present(project.tag_list.clone()),
+            ssh_url_to_repo: present(format!("git@{host}:{}.git", simple.path_with_namespace)),
+            http_url_to_repo: present(format!("{}.git", simple.web_url)),
+            avatar_url: Some(self.avatar_url(&project.avatar_url)),
+            star_count: present(project.stars.len() as u64),
+            forks_count: present(forks as u64),
+            last_activity_at: present(time(project.last_activity_at)),
             ..simple
         }
     }
@@ -173,44 +173,44 @@ impl<W: Deref<Target = World>> Call<W> {
         let owner = match project.namespace {
             Namespace::User(id) => {
                 let at = world.users.get(id).map(|user| time(user.created_at));
-                there(UserView { created_at: Some(at), ..self.person(id) })
+                present(UserView { created_at: Some(at), ..self.user_summary(id) })
             }
             Namespace::Group(_) => None,
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
         let origin = project.forked_from.filter(|_| !self.only_specified).and_then(|id| world.projects.get(id));
-        let origin = origin.filter(|origin| rights.sees_project(world, origin));
+        let origin = origin.filter(|origin| rights.can_see_project(world, origin));
         let mut out = ProjectView {
-            visibility: there(project.visibility.as_str().into()),
+            visibility: present(project.visibility.as_str().into()),
             owner,
-            issues_enabled: there(!project.issues_disabled),
-            merge_requests_enabled: there(!project.merge_requests_disabled),
-            jobs_enabled: there(!project.jobs_disabled),
-            wiki_enabled: there(!project.wiki_disabled),
-            snippets_enabled: there(!project.snippets_disabled),
-            resolve_outdated_diff_discussions: there(project.resolve_outdated_diff_discussions),
-            container_registry_enabled: there(project.container_registry_enabled),
-            archived: there(project.archived),
-            shared_runners_enabled: there(!project.shared_runners_disabled),
-            public_jobs: there(!project.public_jobs_disabled),
-            only_allow_merge_if_pipeline_succeeds: there(project.only_allow_merge_if_pipeline_succeeds),
-            only_allow_merge_if_all_discussions_are_resolved: there(
+            issues_enabled: present(!project.issues_disabled),
+            merge_requests_enabled: present(!project.merge_requests_disabled),
+            jobs_enabled: present(!project.jobs_disabled),
+            wiki_enabled: present(!project.wiki_disabled),
+            snippets_enabled: present(!project.snippets_disabled),
+            resolve_outdated_diff_discussions: present(project.resolve_outdated_diff_discussions),
+            container_registry_enabled: present(project.container_registry_enabled),
+            archived: present(project.archived),
+            shared_runners_enabled: present(!project.shared_runners_disabled),
+            public_jobs: present(!project.public_jobs_disabled),
+            only_allow_merge_if_pipeline_succeeds: present(project.only_allow_merge_if_pipeline_succeeds),
+            only_allow_merge_if_all_discussions_are_resolved: present(
                 project.only_allow_merge_if_all_discussions_are_resolved,
             ),
-            printing_merge_requests_link_enabled: there(project.printing_merge_requests_link_enabled),
-            request_access_enabled: there(project.request_access_enabled),
-            open_issues_count: there(world.issues.iter().filter(opened).count() as u64),
-            creator_id: there(project.creator),
-            approvals_before_merge: there(project.approvals_before_merge),
-            namespace: there(self.show_namespace(project.namespace)),
-            import_status: there(super::forks::import_status(project, self.now).into()),
+            printing_merge_requests_link_enabled: present(project.printing_merge_requests_link_enabled),
+            request_access_enabled: present(project.request_access_enabled),
+            open_issues_count: present(world.issues.iter().filter(opened).count() as u64),
+            creator_id: present(project.creator),
+            approvals_before_merge: present(project.approvals_before_merge),
+            namespace: present(self.show_namespace(project.namespace)),
+            import_status: present(super::forks::import_status(project, self.now).into()),
             import_error: Some(None),
             forked_from_project: origin.map(|origin| self.project_brief(origin)),
             permissions: rights.user.map(|_| Some(self.permissions(project))),
             runners_token: runs.then(|| Some(project.runners_token.clone())),
-            shared_with_groups: there(shared.collect()),
+            shared_with_groups: present(shared.collect()),
             repository_storage: rights.admin.then(|| Some("default".into())),
-            links: there(Links {
+            links: present(Links {
                 this: api.clone(),
                 issues: Some(format!("{api}/issues")),
                 merge_requests: Some(format!("{api}/merge_requests")),
@@ -219,13 +219,13 @@ impl<W: Deref<Target = World>> Call<W> {
                 events: Some(format!("{api}/events")),
                 members: Some(format!("{api}/members")),
             }),
-            ..self.found_project(project)
+            ..self.search_result_project(project)
         };
         if statistics {
-            out.statistics = there(self.statistics(project));
+            out.statistics = present(self.statistics(project));
         }
         if with_attributes {
-            out.custom_attributes = there(attributes(&project.custom_attributes));
+            out.custom_attributes = present(attributes(&project.custom_attributes));
         }
         out
     }
@@ -311,23 +311,23 @@ fn bytes_in(folder: &Path) -> u64 {
     entries.flatten().map(size).sum()
 }
 
-fn list(call: &Reading, input: ListProjects) -> Outcome<Vec<ProjectView>> {
+fn list(call: &ReadCall, input: ListProjects) -> Outcome<Vec<ProjectView>> {
     let filter = filter!(input, membership: input.membership, statistics: input.statistics,
         with_issues_enabled: input.with_issues_enabled,
         with_merge_requests_enabled: input.with_merge_requests_enabled, custom_attributes: input.custom_attributes);
-    listed(call, filter, |_| true)
+    list_filtered(call, filter, |_| true)
 }
 
-fn get(call: &Reading, input: GetProject) -> Outcome<ProjectView> {
+fn get(call: &ReadCall, input: GetProject) -> Outcome<ProjectView> {
     let project = call.project(&input.id)?;
     let with_attributes = input.with_custom_attributes == Some(true) && call.rights.admin;
     let is_member = call.rights.level(call.world, project) > 0;
     ok(call.show_project(project, input.statistics == Some(true) && is_member, with_attributes))
 }
 
-fn set_star(call: &mut Writing, id: &Id, starred: bool) -> Outcome<Option<ProjectView>> {
+fn set_star(call: &mut WriteCall, id: &Id, starred: bool) -> Outcome<Option<ProjectView>> {
     let (project, user) = (call.project(id)?.id, call.signed_in()?.id);
-    let Some(found) = call.world.projects.get_mut(project) else { return Err(Reject::not_found("Project")) };
+    let Some(found) = call.world.projects.get_mut(project) else { return Err(Rejection::not_found("Project")) };
     let changed = if starred { found.stars.insert(user) } else { found.stars.remove(&user) };
     if !changed {
         return Ok(Answer::new(None).status(304));
@@ -336,19 +336,19 @@ fn set_star(call: &mut Writing, id: &Id, starred: bool) -> Outcome<Option<Projec
     Ok(Answer::new(Some(call.show_project(project, false, false))))
 }
 
-fn users(call: &Reading, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
+fn users(call: &ReadCall, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
     let project = call.project(&input.id)?;
     let matches = |user: &&User| {
         let part = input.search.as_deref().unwrap_or_default();
-        holds(&user.name, part) || holds(&user.username, part)
+        contains_ignore_case(&user.name, part) || contains_ignore_case(&user.username, part)
     };
     let people = super::members::of_project(call.world, project, true);
     let rows: Vec<&User> = people.keys().filter_map(|id| call.world.users.get(*id)).filter(matches).collect();
-    call.page(rows, |user| call.person(user.id))
+    call.page(rows, |user| call.user_summary(user.id))
 }
 
 /// Applies the given settings to a project.
-fn apply(set: Common, project: &mut Project) -> Result<(), Reject> {
+fn apply(set: Common, project: &mut Project) -> Result<(), Rejection> {
     let off = |field: &mut bool, enabled: Option<bool>| *field = enabled.map_or(*field, |enabled| !enabled);
     let on = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
     off(&mut project.issues_disabled, set.issues_enabled);
@@ -369,7 +369,7 @@ fn apply(set: Common, project: &mut Project) -> Result<(), Reject> {
     on(&mut project.request_access_enabled, set.request_access_enabled);
     on(&mut project.lfs_enabled, set.lfs_enabled);
     if let Some(word) = set.visibility {
-        project.visibility = Visibility::from_word(&word).ok_or_else(|| Reject::no_valid_value("visibility"))?;
+        project.visibility = Visibility::from_name(&word).ok_or_else(|| Rejection::no_valid_value("visibility"))?;
     }
     project.description = set.description.or(project.description.take());
     project.ci_config_path = set.ci_config_path.or(project.ci_config_path.take());
@@ -386,72 +386,72 @@ fn apply(set: Common, project: &mut Project) -> Result<(), Reject> {
 ///
 /// # Errors
 /// Fails with 400 and the errors by field.
-pub fn check(world: &World, project: &Project) -> Result<(), Reject> {
+pub fn check(world: &World, project: &Project) -> Result<(), Rejection> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ' ' | '+') || u32::from(c) >= 0x1F000;
     if !project.name.chars().all(allowed) || !project.name.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
         let rule = "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'.";
-        return Err(Reject::bad(json!({ "name": [rule] })));
+        return Err(Rejection::bad_request(json!({ "name": [rule] })));
     }
     if !is_path(&project.path) {
         let rule = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'";
-        return Err(Reject::bad(json!({ "path": [rule] })));
+        return Err(Rejection::bad_request(json!({ "path": [rule] })));
     }
     let mut others = world.projects.iter().filter(|p| p.id != project.id && p.namespace == project.namespace);
     let taken = others.clone().any(|p| p.name.eq_ignore_ascii_case(&project.name));
     let path_taken = others.any(|p| p.path.eq_ignore_ascii_case(&project.path));
     match (taken, path_taken) {
         (false, false) => Ok(()),
-        (true, false) => Err(Reject::bad(json!({ "name": ["has already been taken"] }))),
-        (false, true) => Err(Reject::bad(json!({ "path": ["has already been taken"] }))),
-        (true, true) => {
-            Err(Reject::bad(json!({ "name": ["has already been taken"], "path": ["has already been taken"] })))
-        }
+        (true, false) => Err(Rejection::bad_request(json!({ "name": ["has already been taken"] }))),
+        (false, true) => Err(Rejection::bad_request(json!({ "path": ["has already been taken"] }))),
+        (true, true) => Err(Rejection::bad_request(
+            json!({ "name": ["has already been taken"], "path": ["has already been taken"] }),
+        )),
     }
 }
 
-fn create(call: &mut Writing, input: CreateProject) -> Outcome<ProjectView> {
+fn create(call: &mut WriteCall, input: CreateProject) -> Outcome<ProjectView> {
     let caller = call.signed_in()?.clone();
     let namespace = match input.namespace_id.filter(|id| *id != caller.namespace_id) {
         None => Namespace::User(caller.id),
         Some(id) => {
-            let group = call.world.groups.get(id).filter(|group| call.rights.sees_group(call.world, group));
+            let group = call.world.groups.get(id).filter(|group| call.rights.can_see_group(call.world, group));
             let level = group.map_or(0, |group| call.rights.group_level(call.world, group.id));
             if level < level::MAINTAINER {
-                return Err(Reject::bad(json!({ "namespace": ["is not valid"] })));
+                return Err(Rejection::bad_request(json!({ "namespace": ["is not valid"] })));
             }
             Namespace::Group(id)
         }
     };
     if input.repository_storage.is_some() {
-        call.administrator()?;
+        call.require_admin()?;
     }
-    make(call, caller.id, namespace, input.name.clone(), input.path.clone(), input.into())
+    create_in(call, caller.id, namespace, input.name.clone(), input.path.clone(), input.into())
 }
 
-fn create_for_user(call: &mut Writing, input: CreateUserProject) -> Outcome<ProjectView> {
-    call.administrator()?;
-    let owner = call.world.users.get(input.user_id).ok_or_else(|| Reject::not_found("User"))?;
+fn create_for_user(call: &mut WriteCall, input: CreateUserProject) -> Outcome<ProjectView> {
+    call.require_admin()?;
+    let owner = call.world.users.get(input.user_id).ok_or_else(|| Rejection::not_found("User"))?;
     let (owner, own) = (owner.id, owner.namespace_id);
     let namespace = match input.namespace_id.filter(|id| *id != own) {
         None => Namespace::User(owner),
         Some(id) if call.world.groups.get(id).is_some() => Namespace::Group(id),
-        Some(_) => return Err(Reject::bad(json!({ "namespace": ["is not valid"] }))),
+        Some(_) => return Err(Rejection::bad_request(json!({ "namespace": ["is not valid"] }))),
     };
-    make(call, owner, namespace, Some(input.name.clone()), input.path.clone(), input.into())
+    create_in(call, owner, namespace, Some(input.name.clone()), input.path.clone(), input.into())
 }
 
-fn make(
-    call: &mut Writing,
+fn create_in(
+    call: &mut WriteCall,
     creator: u64,
     namespace: Namespace,
     name: Option<String>,
     path: Option<String>,
     mut set: Common,
 ) -> Outcome<ProjectView> {
-    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let (name, path) = match (given(name), given(path)) {
+    let non_empty = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let (name, path) = match (non_empty(name), non_empty(path)) {
         (None, None) => {
-            return Err(Reject::error(400, "name, path are missing, at least one parameter must be provided"));
+            return Err(Rejection::error(400, "name, path are missing, at least one parameter must be provided"));
         }
         (Some(name), Some(path)) => (name, path),
         (None, Some(path)) => (path.clone(), path),
@@ -463,7 +463,7 @@ fn make(
     };
     let head = set.default_branch.take().filter(|branch| !branch.is_empty()).unwrap_or_else(|| "master".into());
     let now = call.now;
-    let id = call.world.projects.draw_id();
+    let id = call.world.projects.next_id();
     let mut project = Project {
         id,
         name,
@@ -486,10 +486,10 @@ fn make(
         if own >= limit {
             let why =
                 format!("Your project limit is {limit} projects! Please contact your administrator to increase it");
-            return Err(Reject::error(403, json!([why])));
+            return Err(Rejection::error(403, json!([why])));
         }
     }
-    let avatar = avatars::given(&call.inputs)?;
+    let avatar = avatars::from_inputs(&call.inputs)?;
     super::git::create(&repository_path(&call.repositories, id), &head)?;
     if let Some(file) = avatar {
         project.avatar_url = avatars::set(call.world, AvatarOwner::Project(id), file);
@@ -498,18 +498,18 @@ fn make(
     ok(call.show_project(&project, false, false))
 }
 
-fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
+fn update(call: &mut WriteCall, input: UpdateProject) -> Outcome<ProjectView> {
     let mut project = call.project_as(&input.id, level::MAINTAINER)?.clone();
     let name = input.name.clone();
     if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-        return Err(Reject::bad(json!({ "name": ["can't be blank"] })));
+        return Err(Rejection::bad_request(json!({ "name": ["can't be blank"] })));
     }
     let path = input.path.clone().filter(|path| !path.is_empty());
     let mut set = Common::from(input);
     if let Some(branch) = set.default_branch.take().filter(|branch| !branch.is_empty()) {
         let git = call.git(&project)?;
         if git.branch(&branch).is_none() {
-            return Err(Reject::bad(json!({ "base": ["Could not set the default branch"] })));
+            return Err(Rejection::bad_request(json!({ "base": ["Could not set the default branch"] })));
         }
         git.set_head(&branch)?;
         project.default_branch = Some(branch);
@@ -518,7 +518,7 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
     project.name = name.unwrap_or(project.name);
     project.path = path.unwrap_or(project.path);
     check(call.world, &project)?;
-    if let Some(file) = avatars::given(&call.inputs)? {
+    if let Some(file) = avatars::from_inputs(&call.inputs)? {
         project.avatar_url = avatars::set(call.world, AvatarOwner::Project(project.id), file);
     }
     call.world.projects.add(project.clone());
@@ -527,7 +527,7 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
 
 /// Removes a project with everything in it.
 pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, project: u64) {
-    super::branches::keep_ranges(world, repositories, |mr| {
+    super::branches::store_diff_ranges(world, repositories, |mr| {
         mr.source_project == project && mr.target_project != project
     });
     let requests: BTreeSet<u64> =
@@ -542,7 +542,7 @@ pub fn remove(world: &mut World, ref_updates: &RefUpdates, repositories: &Path, 
         records::Noteable::Snippet(id) => snippets.contains(&id),
         records::Noteable::Epic(_) => false,
     });
-    world.drop_todos();
+    world.remove_orphans();
     world.schedules.remove_where(|schedule| schedule.project == project);
     world.jobs.remove_where(|job| job.project == project);
     world.pipelines.remove_where(|row| row.project == project);

@@ -1,9 +1,9 @@
 //! Protection rules for branches.
 
-use super::call::{Outcome, Reading, Writing, ok};
+use super::call::{Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{ProtectedBranch, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use crate::api::Nothing;
 use crate::api::protected_branches::*;
 
@@ -16,7 +16,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// The ID of the single access level that a rule has for pushing, and for merging.
-const ACCESS: u64 = 1;
+const ACCESS_LEVEL_ID: u64 = 1;
 
 fn show(rule: &ProtectedBranch) -> ProtectionRule {
     let access = |level: u8| {
@@ -26,7 +26,7 @@ fn show(rule: &ProtectedBranch) -> ProtectionRule {
             _ => "Maintainers",
         };
         vec![BranchAccess {
-            id: Some(ACCESS),
+            id: Some(ACCESS_LEVEL_ID),
             access_level: Some(level.into()),
             access_level_description: words.into(),
             ..BranchAccess::default()
@@ -41,33 +41,33 @@ fn show(rule: &ProtectedBranch) -> ProtectionRule {
     }
 }
 
-fn list(call: &Reading, input: ListProtectionRules) -> Outcome<Vec<ProtectionRule>> {
+fn list(call: &ReadCall, input: ListProtectionRules) -> Outcome<Vec<ProtectionRule>> {
     let project = call.project_as(&input.id, level::REPORTER)?;
     let mut rows: Vec<&ProtectedBranch> = project.protected_branches.iter().collect();
     rows.sort_by_key(|rule| &rule.name);
     call.page(rows, show)
 }
 
-fn access_level(name: &str, level: Option<u64>) -> Result<u8, Reject> {
+fn access_level(name: &str, level: Option<u64>) -> Result<u8, Rejection> {
     match level {
         None | Some(40) => Ok(level::MAINTAINER),
         Some(30) => Ok(level::DEVELOPER),
         Some(0) => Ok(0),
-        Some(_) => Err(Reject::no_valid_value(name)),
+        Some(_) => Err(Rejection::no_valid_value(name)),
     }
 }
 
-fn create(call: &mut Writing, input: CreateProtectionRule) -> Outcome<ProtectionRule> {
+fn create(call: &mut WriteCall, input: CreateProtectionRule) -> Outcome<ProtectionRule> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let push = access_level("push_access_level", input.push_access_level)?;
     let merge = access_level("merge_access_level", input.merge_access_level)?;
     let name = input.name.trim().to_owned();
     if name.is_empty() {
-        return Err(Reject::error(400, "name is empty"));
+        return Err(Rejection::error(400, "name is empty"));
     }
-    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
     if project.protected_branches.iter().any(|rule| rule.name == name) {
-        return Err(Reject::conflict(format!("Protected branch '{name}' already exists")));
+        return Err(Rejection::conflict(format!("Protected branch '{name}' already exists")));
     }
     let rule = ProtectedBranch {
         name,
@@ -82,13 +82,13 @@ fn create(call: &mut Writing, input: CreateProtectionRule) -> Outcome<Protection
 }
 
 /// Returns the new access level of a rule; `None` if it does not change.
-fn changed(name: &str, changes: Option<Vec<AccessChange>>) -> Result<Option<u8>, Reject> {
+fn changed(name: &str, changes: Option<Vec<AccessChange>>) -> Result<Option<u8>, Rejection> {
     let mut level = None;
     for change in changes.unwrap_or_default() {
-        if change.id != Some(ACCESS) {
-            return Err(Reject::message(
+        if change.id != Some(ACCESS_LEVEL_ID) {
+            return Err(Rejection::message(
                 422,
-                format!("{name}: this server keeps one access level, with the ID {ACCESS}"),
+                format!("{name}: this server keeps one access level, with the ID {ACCESS_LEVEL_ID}"),
             ));
         }
         level = Some(access_level(name, Some(change.access_level))?);
@@ -96,13 +96,13 @@ fn changed(name: &str, changes: Option<Vec<AccessChange>>) -> Result<Option<u8>,
     Ok(level)
 }
 
-fn update(call: &mut Writing, input: UpdateProtectionRule) -> Outcome<ProtectionRule> {
+fn update(call: &mut WriteCall, input: UpdateProtectionRule) -> Outcome<ProtectionRule> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
     let push = changed("allowed_to_push", input.allowed_to_push)?;
     let merge = changed("allowed_to_merge", input.allowed_to_merge)?;
-    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
     let rule = project.protected_branches.iter_mut().find(|rule| rule.name == input.name);
-    let rule = rule.ok_or_else(|| Reject::message(404, "404 Not found"))?;
+    let rule = rule.ok_or_else(|| Rejection::message(404, "404 Not found"))?;
     if let Some(push) = push {
         (rule.developers_can_push, rule.nobody_can_push) = (push == level::DEVELOPER, push == 0);
     }
@@ -113,13 +113,13 @@ fn update(call: &mut Writing, input: UpdateProtectionRule) -> Outcome<Protection
     ok(show(rule))
 }
 
-fn delete(call: &mut Writing, input: DeleteProtectionRule) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteProtectionRule) -> Outcome<Nothing> {
     let id = call.project_as(&input.id, level::MAINTAINER)?.id;
-    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Rejection::no_record)?;
     let before = project.protected_branches.len();
     project.protected_branches.retain(|rule| rule.name != input.name);
     if project.protected_branches.len() == before {
-        return Err(Reject::message(404, "404 Not found"));
+        return Err(Rejection::message(404, "404 Not found"));
     }
     ok(Nothing)
 }

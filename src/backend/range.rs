@@ -14,19 +14,19 @@ enum RequestedRange {
 }
 
 /// Returns the entity tag for a version of a body: equal texts mean equal bytes.
-pub fn tag(of: &str) -> Option<String> {
+pub fn etag(of: &str) -> Option<String> {
     // A newer labscope version may pack archives differently.
     let text = format!("{of} {}", env!("CARGO_PKG_VERSION"));
     Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| format!("\"{id}\""))
 }
 
 /// Returns whether a request asks for a range, and its `If-Range`, if any, matches `tag`.
-pub fn is_asked(headers: &HeaderMap, tag: Option<&str>) -> bool {
-    asked(headers, tag).is_some()
+pub fn is_range_request(headers: &HeaderMap, tag: Option<&str>) -> bool {
+    parse_range(headers, tag).is_some()
 }
 
 /// Parses the range of a request. Multiple ranges, and ranges of another version, are answered with the whole body.
-fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<RequestedRange> {
+fn parse_range(headers: &HeaderMap, tag: Option<&str>) -> Option<RequestedRange> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if text(header::IF_RANGE).is_some_and(|known| Some(known) != tag) {
         return None;
@@ -43,12 +43,12 @@ fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<RequestedRange> {
 }
 
 /// A writer that passes on the first bytes and then fails, to stop whoever writes to it.
-struct Head<'o> {
+struct LimitedWriter<'o> {
     out: &'o mut dyn Write,
     left: u64,
 }
 
-impl Write for Head<'_> {
+impl Write for LimitedWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.left == 0 && !bytes.is_empty() {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -65,7 +65,7 @@ impl Write for Head<'_> {
 }
 
 /// A writer that skips the first bytes and counts all.
-pub struct Skip<'o> {
+pub struct SkipWriter<'o> {
     pub out: &'o mut dyn Write,
     /// The number of bytes still to skip.
     pub left: u64,
@@ -73,7 +73,7 @@ pub struct Skip<'o> {
     pub written: u64,
 }
 
-impl Write for Skip<'_> {
+impl Write for SkipWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let skip = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
         self.out.write_all(bytes.get(skip..).unwrap_or_default())?;
@@ -90,10 +90,10 @@ impl Write for Skip<'_> {
 /// Answers with the requested part of a body, or with all of it. A body of unknown length is always sent whole.
 pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<Stream> {
     let Some(total) = stream.length else {
-        return named(Answer::new(stream), tag).header("accept-ranges", "bytes");
+        return with_etag(Answer::new(stream), tag).header("accept-ranges", "bytes");
     };
-    let (from, to) = match asked(headers, tag) {
-        None => return named(Answer::new(stream), tag).header("accept-ranges", "bytes"),
+    let (from, to) = match parse_range(headers, tag) {
+        None => return with_etag(Answer::new(stream), tag).header("accept-ranges", "bytes"),
         Some(RequestedRange::From(from, to)) => (from, to.map_or(total, |to| to.saturating_add(1).min(total))),
         Some(RequestedRange::Last(last)) => (total.saturating_sub(last), total),
     };
@@ -103,16 +103,18 @@ pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<
     }
     let Stream { write, content_type, .. } = stream;
     let part = Stream::new(content_type, Some(to - from), move |_, out| {
-        let mut part = Head { out, left: to - from };
+        let mut part = LimitedWriter { out, left: to - from };
         let written = write(from, &mut part);
         // The failure only cut off what follows the requested part.
         if part.left == 0 { Ok(()) } else { written }
     });
-    let said = format!("bytes {from}-{}/{total}", to - 1);
-    named(Answer::new(part).status(206), tag).header("content-range", &said).header("accept-ranges", "bytes")
+    let content_range = format!("bytes {from}-{}/{total}", to - 1);
+    with_etag(Answer::new(part).status(206), tag)
+        .header("content-range", &content_range)
+        .header("accept-ranges", "bytes")
 }
 
-fn named(answer: Answer<Stream>, tag: Option<&str>) -> Answer<Stream> {
+fn with_etag(answer: Answer<Stream>, tag: Option<&str>) -> Answer<Stream> {
     match tag {
         Some(tag) => answer.header("etag", tag),
         None => answer,
@@ -131,21 +133,22 @@ mod tests {
             }
         }
         let stream = Stream::new("text/plain", Some(10), |from, out| {
-            let mut skip = Skip { out, left: from, written: 0 };
+            let mut skip = SkipWriter { out, left: from, written: 0 };
             "0123456789".split("").try_for_each(|digit| skip.write_all(digit.as_bytes()))
         });
         let answer = answer(stream, &headers, Some("\"v1\""));
-        let said = answer.headers.get("content-range").map(|v| v.to_str().unwrap().to_owned()).unwrap_or_default();
+        let content_range =
+            answer.headers.get("content-range").map(|v| v.to_str().unwrap().to_owned()).unwrap_or_default();
         let mut out = Vec::new();
         (answer.body.write)(0, &mut out).unwrap();
         assert_eq!(answer.body.length, Some(out.len() as u64));
-        (answer.status.unwrap_or(200), said, String::from_utf8(out).unwrap())
+        (answer.status.unwrap_or(200), content_range, String::from_utf8(out).unwrap())
     }
 
     #[test]
-    fn a_part_is_what_was_asked_for_of_the_version_that_is_known() {
-        let is = |range: &str, status: u16, said: &str, text: &str| {
-            assert_eq!(part(range, ""), (status, said.to_owned(), text.to_owned()), "{range}");
+    fn ranges_apply_to_the_known_version_only() {
+        let is = |range: &str, status: u16, content_range: &str, text: &str| {
+            assert_eq!(part(range, ""), (status, content_range.to_owned(), text.to_owned()), "{range}");
         };
         is("", 200, "", "0123456789");
         is("bytes=7-", 206, "bytes 7-9/10", "789");

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Declares an enum whose variants are strings in the API.
-macro_rules! words {
+macro_rules! string_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,8 +27,8 @@ macro_rules! words {
             }
 
             /// Parses a string of the API.
-            pub fn from_word(word: &str) -> Option<$name> {
-                match word { $($word => Some($name::$variant),)* _ => None }
+            pub fn from_name(name: &str) -> Option<$name> {
+                match name { $($word => Some($name::$variant),)* _ => None }
             }
         }
 
@@ -40,12 +40,12 @@ macro_rules! words {
     };
 }
 
-words! {
+string_enum! {
     /// The visibility of a project, a group or a snippet.
     Visibility { #[default] Private = "private", Internal = "internal", Public = "public" }
 }
 
-words! {
+string_enum! {
     /// The status of a job, a pipeline or a commit status.
     Status {
         #[default] Created = "created",
@@ -66,23 +66,23 @@ impl Status {
     }
 }
 
-words! {
+string_enum! {
     /// The state of a merge request or an issue.
     State { #[default] Opened = "opened", Closed = "closed", Merged = "merged" }
 }
 
-words! {
+string_enum! {
     /// The merge method of a project: with a merge commit, with a merge commit only onto the head of the target branch,
     /// or by fast-forward.
     MergeMethod { #[default] Merge = "merge", RebaseMerge = "rebase_merge", FastForward = "ff" }
 }
 
-words! {
+string_enum! {
     /// The state of a milestone.
     MilestoneState { #[default] Active = "active", Closed = "closed" }
 }
 
-words! {
+string_enum! {
     /// The reason for a to-do item.
     TodoAction {
         #[default] Assigned = "assigned",
@@ -96,7 +96,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// The access level of a runner: whether it runs only jobs of protected branches.
     RunnerAccess { #[default] NotProtected = "not_protected", RefProtected = "ref_protected" }
 }
@@ -423,7 +423,7 @@ pub struct Range {
 /// A requested merge, possibly to be done later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct MergeOrder {
+pub struct MergeParams {
     pub user: u64,
     /// The head of the source branch to merge.
     pub sha: String,
@@ -432,7 +432,7 @@ pub struct MergeOrder {
     pub squash_message: Option<String>,
 }
 
-words! {
+string_enum! {
     /// The state of a review.
     ReviewState {
         #[default] Unreviewed = "unreviewed",
@@ -483,7 +483,7 @@ record! {
         range: Option<Range>,
         merge_commit_sha: Option<String>,
         /// The merge that is to be done once the pipeline succeeds.
-        auto_merge: Option<MergeOrder>,
+        auto_merge: Option<MergeParams>,
         /// The reason why the last merge or rebase failed.
         merge_error: Option<String>,
         /// The users who approved it, and the time of each approval.
@@ -627,7 +627,7 @@ impl Default for Noteable {
     }
 }
 
-words! {
+string_enum! {
     /// The kind of a note: an individual note, part of a thread, or part of a diff thread on lines or a file.
     NoteKind { #[default] Single = "single", Thread = "thread", Diff = "diff" }
 }
@@ -787,13 +787,13 @@ record! {
 }
 
 /// The source of a pipeline that was started by another pipeline of its project.
-pub const PARENT: &str = "parent_pipeline";
+pub const PARENT_PIPELINE: &str = "parent_pipeline";
 
 impl Pipeline {
     /// Returns whether it was started by another pipeline of its project. Child pipelines are left out of lists and do
     /// not affect the status of their commit.
     pub fn is_child(&self) -> bool {
-        self.source == PARENT
+        self.source == PARENT_PIPELINE
     }
 }
 
@@ -963,15 +963,15 @@ record! {
 fn asset_links<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<AssetLink>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Kept {
+    enum StoredLink {
         Pair(String, String),
         Link(AssetLink),
     }
-    let link = |(kept, id): (Kept, u64)| match kept {
-        Kept::Pair(name, url) => AssetLink { id, name, url, link_type: "other".into() },
-        Kept::Link(link) => link,
+    let link = |(stored, id): (StoredLink, u64)| match stored {
+        StoredLink::Pair(name, url) => AssetLink { id, name, url, link_type: "other".into() },
+        StoredLink::Link(link) => link,
     };
-    Ok(Vec::<Kept>::deserialize(deserializer)?.into_iter().zip(1..).map(link).collect())
+    Ok(Vec::<StoredLink>::deserialize(deserializer)?.into_iter().zip(1..).map(link).collect())
 }
 
 record! {
@@ -1123,7 +1123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_earlier_version_meant_to_do_is_read_by_its_old_names() {
+    fn intents_of_earlier_versions_are_read() {
         let update = RefUpdate::Remove { project: 7 };
         for name in ["deed", "job_action", "ref_update"] {
             let text = serde_json::json!({"id": 1, name: &update}).to_string();
@@ -1133,16 +1133,16 @@ mod tests {
     }
 
     #[test]
-    fn links_of_releases_are_read_as_an_earlier_version_kept_them() {
-        let kept = |links: serde_json::Value| {
+    fn release_links_of_earlier_versions_are_read() {
+        let load = |links: serde_json::Value| {
             let text = serde_json::json!({"id": 1, "links": links}).to_string();
             serde_json::from_str::<Release>(&text).unwrap()
         };
-        let release = kept(serde_json::json!([["tar", "https://x/a.tar"], ["zip", "https://x/a.zip"]]));
+        let release = load(serde_json::json!([["tar", "https://x/a.tar"], ["zip", "https://x/a.zip"]]));
         assert_eq!(
             release.links.iter().map(|link| (link.id, link.name.as_str())).collect::<Vec<_>>(),
             [(1, "tar"), (2, "zip")]
         );
-        assert_eq!(kept(serde_json::to_value(&release.links).unwrap()).links, release.links);
+        assert_eq!(load(serde_json::to_value(&release.links).unwrap()).links, release.links);
     }
 }

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_update_may_be_repeated_and_a_ref_that_moved_stays() {
+    fn updates_can_be_repeated_and_moved_refs_stay() {
         let folder = tempfile::tempdir().unwrap();
         let repo = Repository::init_bare(folder.path().join("1.git")).unwrap();
         let [a, b] = [b"a", b"b"].map(|bytes| repo.blob(bytes).unwrap());
@@ -138,18 +138,18 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_were_not_written_to_their_end_are_removed_and_nothing_else() {
+    fn only_unfinished_objects_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let repo = Repository::init_bare(folder.path().join("1.git")).unwrap();
         let blob = repo.blob(b"whole").unwrap();
         let objects = folder.path().join("1.git/objects");
         let unfinished = ["tmp_object_git2_0a1b2c", "pack/pack_git2_0a1b2c"].map(|name| objects.join(name));
         // Temporary packs of stock git are left alone.
-        let kept = ["pack/tmp_pack_x", "pack/pack-1.pack"].map(|name| objects.join(name));
-        unfinished.iter().chain(&kept).for_each(|path| std::fs::write(path, "half").unwrap());
+        let others = ["pack/tmp_pack_x", "pack/pack-1.pack"].map(|name| objects.join(name));
+        unfinished.iter().chain(&others).for_each(|path| std::fs::write(path, "half").unwrap());
         clean_up(folder.path()).unwrap();
         assert!(unfinished.iter().all(|path| !path.exists()));
-        assert!(kept.iter().all(|path| path.exists()));
+        assert!(others.iter().all(|path| path.exists()));
         assert_eq!(repo.find_blob(blob).unwrap().content(), b"whole");
     }
 }

@@ -1,12 +1,12 @@
 //! Releases as objects of a project; the same ones that tags include.
 
-use super::branches::touch;
-use super::call::{Answer, Outcome, Reading, Writing, ok};
+use super::branches::record_project_activity;
+use super::call::{Answer, Outcome, ReadCall, WriteCall, ok};
 use super::git::Author;
 use super::mount::Mount;
 use super::presenters::time;
 use super::records::{self, Project};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use crate::api::Id;
 use crate::api::endpoint::encode;
 use crate::api::releases::*;
@@ -23,7 +23,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteAssetLink>(delete_link)
 }
 
-fn list(call: &Reading, input: ListReleases) -> Outcome<Vec<ProjectRelease>> {
+fn list(call: &ReadCall, input: ListReleases) -> Outcome<Vec<ProjectRelease>> {
     let project = call.project(&input.id)?;
     let mut rows: Vec<&records::Release> =
         call.world.releases.iter().filter(|release| release.project == project.id).collect();
@@ -36,7 +36,7 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
     project: &Project,
     release: &records::Release,
 ) -> ProjectRelease {
-    let reads_code = call.rights.reads_code(&call.world, project);
+    let can_read_code = call.rights.can_read_code(&call.world, project);
     let source = |format: &str| AssetSource {
         format: format.into(),
         url: format!(
@@ -46,41 +46,41 @@ fn show<W: std::ops::Deref<Target = super::world::World>>(
             tag = encode(&release.tag)
         ),
     };
-    let sources = ["zip", "tar.gz", "tar.bz2", "tar"].map(source).into_iter().filter(|_| reads_code);
+    let sources = ["zip", "tar.gz", "tar.bz2", "tar"].map(source).into_iter().filter(|_| can_read_code);
     ProjectRelease {
         tag_name: release.tag.clone(),
         name: Some(if release.name.is_empty() { release.tag.clone() } else { release.name.clone() }),
         description: Some(release.description.clone()),
         created_at: Some(time(release.created_at)),
         released_at: Some(time(release.created_at)),
-        author: release.author.map(|author| call.person(author)),
+        author: release.author.map(|author| call.user_summary(author)),
         upcoming_release: Some(release.created_at > call.now),
         assets: Some(Assets { sources: sources.collect(), links: release.links.clone() }),
         ..ProjectRelease::default()
     }
 }
 
-fn find(call: &Writing, project: u64, tag: &str) -> Result<u64, Reject> {
+fn find(call: &WriteCall, project: u64, tag: &str) -> Result<u64, Rejection> {
     let found = call.world.releases.iter().find(|release| release.project == project && release.tag == tag);
-    found.map(|release| release.id).ok_or_else(|| Reject::message(404, "404 Not Found"))
+    found.map(|release| release.id).ok_or_else(|| Rejection::message(404, "404 Not Found"))
 }
 
-fn create(call: &mut Writing, input: CreateProjectRelease) -> Outcome<ProjectRelease> {
+fn create(call: &mut WriteCall, input: CreateProjectRelease) -> Outcome<ProjectRelease> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project: Project = project.clone();
     if find(call, project.id, &input.tag_name).is_ok() {
-        return Err(Reject::conflict("Release already exists"));
+        return Err(Rejection::conflict("Release already exists"));
     }
     let caller = call.signed_in()?;
     let (author, by) =
         (Some(caller.id), Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now });
     if git.tag(&input.tag_name).is_none() {
         let Some(from) = input.r#ref.filter(|name| !name.is_empty()) else {
-            return Err(Reject::message(422, "Ref is not specified"));
+            return Err(Rejection::message(422, "Ref is not specified"));
         };
         git.create_tag(&input.tag_name, &from, None, &by)?;
-        let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
-        call.pushed(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));
+        let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
+        call.record_push(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));
     }
     let release = records::Release {
         project: project.id,
@@ -92,48 +92,48 @@ fn create(call: &mut Writing, input: CreateProjectRelease) -> Outcome<ProjectRel
         ..records::Release::default()
     };
     call.world.releases.add(release.clone());
-    touch(call.world, project.id, call.now)?;
+    record_project_activity(call.world, project.id, call.now)?;
     ok(show(call, &project, &release))
 }
 
-fn update(call: &mut Writing, input: UpdateProjectRelease) -> Outcome<ProjectRelease> {
+fn update(call: &mut WriteCall, input: UpdateProjectRelease) -> Outcome<ProjectRelease> {
     let project = call.repository_to_write(&input.id)?.0.clone();
     let id = find(call, project.id, &input.tag_name)?;
     if input.name.is_none() && input.description.is_none() {
-        return Err(Reject::error(400, "name, description are missing, at least one parameter must be provided"));
+        return Err(Rejection::error(400, "name, description are missing, at least one parameter must be provided"));
     }
-    let Some(release) = call.world.releases.get_mut(id) else { return Err(Reject::message(404, "404 Not Found")) };
+    let Some(release) = call.world.releases.get_mut(id) else { return Err(Rejection::message(404, "404 Not Found")) };
     release.name = input.name.unwrap_or_else(|| release.name.clone());
     release.description = input.description.unwrap_or_else(|| release.description.clone());
     let release = release.clone();
     ok(show(call, &project, &release))
 }
 
-fn delete(call: &mut Writing, input: DeleteProjectRelease) -> Outcome<ProjectRelease> {
+fn delete(call: &mut WriteCall, input: DeleteProjectRelease) -> Outcome<ProjectRelease> {
     let project = call.repository_to_write(&input.id)?.0.clone();
     let id = find(call, project.id, &input.tag_name)?;
-    let release = call.world.releases.remove(id).ok_or_else(|| Reject::message(404, "404 Not Found"))?;
+    let release = call.world.releases.remove(id).ok_or_else(|| Rejection::message(404, "404 Not Found"))?;
     // Unlike most deletions, this one returns the deleted object.
     Ok(Answer::new(show(call, &project, &release)).status(200))
 }
 
-fn list_links(call: &Reading, input: ListAssetLinks) -> Outcome<Vec<AssetLink>> {
+fn list_links(call: &ReadCall, input: ListAssetLinks) -> Outcome<Vec<AssetLink>> {
     let project = call.project(&input.id)?.id;
     let mut releases = call.world.releases.iter();
     let found = releases.find(|release| release.project == project && release.tag == input.tag_name);
-    let release = found.ok_or_else(|| Reject::message(404, "404 Not found"))?;
+    let release = found.ok_or_else(|| Rejection::message(404, "404 Not found"))?;
     call.page(release.links.iter().rev().collect(), AssetLink::clone)
 }
 
 /// Returns the links of a release that the caller may change.
-fn links<'a>(call: &'a mut Writing, id: &Id, tag: &str) -> Result<&'a mut Vec<AssetLink>, Reject> {
+fn links<'a>(call: &'a mut WriteCall, id: &Id, tag: &str) -> Result<&'a mut Vec<AssetLink>, Rejection> {
     let project = call.repository_to_write(id)?.0.id;
     let release = find(call, project, tag).ok().and_then(|id| call.world.releases.get_mut(id));
-    release.map(|release| &mut release.links).ok_or_else(Reject::no_record)
+    release.map(|release| &mut release.links).ok_or_else(Rejection::no_record)
 }
 
 /// Checks a link, which may be among `links`.
-fn check(link: &AssetLink, links: &[AssetLink]) -> Result<(), Reject> {
+fn check(link: &AssetLink, links: &[AssetLink]) -> Result<(), Rejection> {
     let scheme = link.url.split_once("://").map_or("", |(scheme, _)| scheme);
     let others = || links.iter().filter(|other| other.id != link.id);
     let wrong = match link {
@@ -143,13 +143,13 @@ fn check(link: &AssetLink, links: &[AssetLink]) -> Result<(), Reject> {
         }
         _ if others().any(|other| other.name == link.name) => ("name", "has already been taken"),
         _ if others().any(|other| other.url == link.url) => ("url", "has already been taken"),
-        _ if !LINK_TYPES.contains(&link.link_type.as_str()) => return Err(Reject::no_valid_value("link_type")),
+        _ if !LINK_TYPES.contains(&link.link_type.as_str()) => return Err(Rejection::no_valid_value("link_type")),
         _ => return Ok(()),
     };
-    Err(Reject::bad(serde_json::json!({ wrong.0: [wrong.1] })))
+    Err(Rejection::bad_request(serde_json::json!({ wrong.0: [wrong.1] })))
 }
 
-fn create_link(call: &mut Writing, input: CreateAssetLink) -> Outcome<AssetLink> {
+fn create_link(call: &mut WriteCall, input: CreateAssetLink) -> Outcome<AssetLink> {
     let links = links(call, &input.id, &input.tag_name)?;
     let id = links.iter().map(|link| link.id).max().unwrap_or(0) + 1;
     let link_type = input.link_type.unwrap_or_else(|| "other".into());
@@ -159,13 +159,13 @@ fn create_link(call: &mut Writing, input: CreateAssetLink) -> Outcome<AssetLink>
     ok(link)
 }
 
-fn update_link(call: &mut Writing, input: UpdateAssetLink) -> Outcome<AssetLink> {
+fn update_link(call: &mut WriteCall, input: UpdateAssetLink) -> Outcome<AssetLink> {
     if input.name.is_none() && input.url.is_none() {
-        return Err(Reject::error(400, "name, url are missing, at least one parameter must be provided"));
+        return Err(Rejection::error(400, "name, url are missing, at least one parameter must be provided"));
     }
     let links = links(call, &input.id, &input.tag_name)?;
-    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Reject::no_record)?;
-    let mut link = links.get(at).cloned().ok_or_else(Reject::no_record)?;
+    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Rejection::no_record)?;
+    let mut link = links.get(at).cloned().ok_or_else(Rejection::no_record)?;
     link.name = input.name.unwrap_or(link.name);
     link.url = input.url.unwrap_or(link.url);
     link.link_type = input.link_type.unwrap_or_else(|| "other".into());
@@ -174,8 +174,8 @@ fn update_link(call: &mut Writing, input: UpdateAssetLink) -> Outcome<AssetLink>
     ok(link)
 }
 
-fn delete_link(call: &mut Writing, input: DeleteAssetLink) -> Outcome<AssetLink> {
+fn delete_link(call: &mut WriteCall, input: DeleteAssetLink) -> Outcome<AssetLink> {
     let links = links(call, &input.id, &input.tag_name)?;
-    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Reject::no_record)?;
+    let at = links.iter().position(|link| link.id == input.link_id).ok_or_else(Rejection::no_record)?;
     Ok(Answer::new(links.remove(at)).status(200))
 }

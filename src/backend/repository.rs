@@ -1,12 +1,12 @@
 //! Trees, blobs, archives, comparisons and contributors.
 
-use super::call::{Answer, Outcome, Reading, ok, order};
+use super::call::{Answer, Outcome, ReadCall, ok, order};
 use super::git::Format;
 use super::lfs;
 use super::mount::Mount;
-use super::page::Extent;
-use super::range::{self, Skip};
-use super::reject::Reject;
+use super::page::ListSize;
+use super::range::{self, SkipWriter};
+use super::rejection::Rejection;
 use super::stop::Stop;
 use super::stream::Stream;
 use crate::api::repository::*;
@@ -16,7 +16,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::sync::Arc;
 
 /// The maximum number of commits in a comparison.
-const MOST_COMMITS: usize = 5_000;
+const MAX_COMMITS: usize = 5_000;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -39,28 +39,28 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListContributors>(contributors)
 }
 
-fn tree(call: &Reading, input: ListTree) -> Outcome<Vec<TreeEntry>> {
+fn tree(call: &ReadCall, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     let (_, git) = call.repository(&input.id)?;
     let commit = git.commit_at(input.r#ref.as_deref().filter(|name| !name.is_empty()), "Tree")?;
     let root = git.repo().find_tree(commit.tree_id)?;
     let (path, recursive) = (input.path.unwrap_or_default(), input.recursive == Some(true));
     let key = (root.id(), path.clone(), recursive);
-    let entries = call.cache.trees.or_make(key, || git.list(&root, &path, recursive).map(Arc::new))?;
-    call.page_of(call.paging.cut(&entries).to_vec(), Extent::Total(entries.len()))
+    let entries = call.cache.trees.get_or_try_init(key, || git.list(&root, &path, recursive).map(Arc::new))?;
+    call.page_of(call.pagination.cut(&entries).to_vec(), ListSize::Known(entries.len()))
 }
 
-fn blob(call: &Reading, input: GetBlob) -> Outcome<Blob> {
+fn blob(call: &ReadCall, input: GetBlob) -> Outcome<Blob> {
     let (id, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
     ok(Blob::new(id.to_string(), &bytes))
 }
 
-fn raw(call: &Reading, input: GetRawBlob) -> Outcome<Stream> {
+fn raw(call: &ReadCall, input: GetRawBlob) -> Outcome<Stream> {
     let (id, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
     Ok(inline(call, id, bytes))
 }
 
 /// Answers with the bytes of a blob for inline display.
-fn inline(call: &Reading, id: Oid, bytes: Vec<u8>) -> Answer<Stream> {
+fn inline(call: &ReadCall, id: Oid, bytes: Vec<u8>) -> Answer<Stream> {
     let length = bytes.len() as u64;
     let stream = Stream::new("text/plain", Some(length), move |from, out| {
         out.write_all(bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or_default())
@@ -68,15 +68,15 @@ fn inline(call: &Reading, id: Oid, bytes: Vec<u8>) -> Answer<Stream> {
     range::answer(stream, &call.headers, Some(&format!("\"{id}\""))).header("content-disposition", "inline")
 }
 
-fn raw_file(call: &Reading, input: GetRawFile) -> Outcome<Stream> {
+fn raw_file(call: &ReadCall, input: GetRawFile) -> Outcome<Stream> {
     let (_, git) = call.repository(&input.id)?;
     let name = input.r#ref.as_deref().filter(|name| !name.is_empty() && *name != "HEAD");
     let commit = git.commit_at(name, "Commit")?;
     let root = git.repo().find_tree(commit.tree_id)?;
-    let (id, bytes) = git.file(&root, &input.path).ok_or_else(|| Reject::not_found("File"))?;
+    let (id, bytes) = git.file(&root, &input.path).ok_or_else(|| Rejection::not_found("File"))?;
     let stored = lfs::path(git.repo().commondir(), &bytes).filter(|_| input.lfs == Some(true));
     let Some(path) = stored else { return Ok(inline(call, id, bytes)) };
-    let missing = |_| Reject::no_record();
+    let missing = |_| Rejection::no_record();
     let mut file = File::open(path).map_err(missing)?;
     let length = file.metadata().map_err(missing)?.len();
     // The pointer determines the content, and its blob ID the pointer.
@@ -88,37 +88,37 @@ fn raw_file(call: &Reading, input: GetRawFile) -> Outcome<Stream> {
     Ok(range::answer(stream, &call.headers, Some(&tag)))
 }
 
-fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
+fn archive(call: &ReadCall, input: GetArchive) -> Outcome<Stream> {
     let word = input.format.as_deref().filter(|word| !word.is_empty()).unwrap_or("tar.gz");
-    let format = Format::from_word(word).ok_or_else(|| Reject::no_valid_value("format"))?;
+    let format = Format::from_name(word).ok_or_else(|| Rejection::no_valid_value("format"))?;
     let (project, git) = call.repository(&input.id)?;
     let sha = input.sha.as_deref().filter(|name| !name.is_empty());
     let commit = git.commit_at(sha, "File")?.id;
-    let asked = sha.or(project.default_branch.as_deref());
+    let name = sha.or(project.default_branch.as_deref());
     // A single top-level folder, named after the content.
-    let prefix = format!("{}-{}-{commit}", project.path, asked.unwrap_or("HEAD").replace('/', "-"));
+    let prefix = format!("{}-{}-{commit}", project.path, name.unwrap_or("HEAD").replace('/', "-"));
     let named = format!("attachment; filename=\"{}.{}\"", prefix.replace(['"', '\\'], "-"), format.extension());
     let content_type = if format == Format::Zip { "application/zip" } else { "application/octet-stream" };
     // The bytes are determined by these values, so a download with the same tag can be resumed.
-    let tag = range::tag(&format!("{commit} {format:?} {prefix}"));
+    let tag = range::etag(&format!("{commit} {format:?} {prefix}"));
     let (cache, key) = (call.cache.clone(), (commit, format, prefix.clone()));
     // The length is known only after writing the archive, but a range request needs it in advance.
-    let length = match cache.lengths.get(&key) {
-        None if range::is_asked(&call.headers, tag.as_deref()) => {
-            let mut all = Skip { out: &mut std::io::sink(), left: 0, written: 0 };
-            git.write_archive(commit, &prefix, format, &mut all).map_err(Reject::failed)?;
-            cache.lengths.put(key.clone(), all.written);
+    let length = match cache.archive_sizes.get(&key) {
+        None if range::is_range_request(&call.headers, tag.as_deref()) => {
+            let mut all = SkipWriter { out: &mut std::io::sink(), left: 0, written: 0 };
+            git.write_archive(commit, &prefix, format, &mut all).map_err(Rejection::internal_error)?;
+            cache.archive_sizes.put(key.clone(), all.written);
             Some(all.written)
         }
         known => known,
     };
     // The call ends when the reply begins, which sets its flag; from then on, the writer ends when the reader
     // disconnects.
-    let git = git.until(&Stop::default());
+    let git = git.with_stop(&Stop::default());
     let stream = Stream::new(content_type, length, move |from, out| {
-        let mut rest = Skip { out, left: from, written: 0 };
+        let mut rest = SkipWriter { out, left: from, written: 0 };
         git.write_archive(commit, &prefix, format, &mut rest)?;
-        cache.lengths.put(key, rest.written);
+        cache.archive_sizes.put(key, rest.written);
         Ok(())
     });
     Ok(range::answer(stream, &call.headers, tag.as_deref())
@@ -126,14 +126,14 @@ fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
         .header("content-transfer-encoding", "binary"))
 }
 
-fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
+fn compare(call: &ReadCall, input: Compare) -> Outcome<Comparison> {
     let (_, git) = call.repository(&input.id)?;
     let from = git.commit_at(Some(&input.from), "Commit")?.id;
     let to = git.commit_at(Some(&input.to), "Commit")?.id;
-    let (ids, cut) = git.between(from, to, MOST_COMMITS)?;
+    let (ids, cut) = git.between(from, to, MAX_COMMITS)?;
     // The changes of `to` since the merge base; for unrelated histories, everything.
     let changes = git.changes(git.merge_base(from, to)?, to)?;
-    let mut commits = ids.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, Reject>>()?;
+    let mut commits = ids.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, Rejection>>()?;
     commits.reverse();
     ok(Comparison {
         commit: commits.last().cloned(),
@@ -145,7 +145,7 @@ fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
     })
 }
 
-fn contributors(call: &Reading, input: ListContributors) -> Outcome<Vec<Contributor>> {
+fn contributors(call: &ReadCall, input: ListContributors) -> Outcome<Vec<Contributor>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["date", "name", "email", "commits"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
     let mut people = call.repository(&input.id)?.1.contributors(&call.cache)?.to_vec();

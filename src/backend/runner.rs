@@ -5,7 +5,8 @@
 
 use super::demo::script;
 use super::records::{
-    Artifacts, Bridge, Deployment, Environment, Job, PARENT, Pipeline, Planned, Runner, RunnerAccess, Script, Status,
+    Artifacts, Bridge, Deployment, Environment, Job, PARENT_PIPELINE, Pipeline, Planned, Runner, RunnerAccess, Script,
+    Status,
 };
 use super::world::World;
 use jiff::{SignedDuration, Timestamp};
@@ -13,9 +14,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 /// The seconds that a job waits for its runner.
-const QUEUE: i64 = 2;
+const QUEUE_SECONDS: i64 = 2;
 /// The maximum number of transitions per call: a pipeline has about ten jobs with three each.
-const MOST: usize = 400;
+const MAX_TRANSITIONS: usize = 400;
 
 /// Advances jobs with scripts, their pipelines, and the schedules to `now`. Returns the time of the next transition if
 /// nothing else changes; `None` if there is none.
@@ -39,7 +40,7 @@ fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
 /// Makes all transitions that are due. Returns the time of the next one.
 fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let is_live = |status| matches!(status, Status::Created | Status::Pending | Status::Running);
-    for _ in 0..MOST {
+    for _ in 0..MAX_TRANSITIONS {
         if start_downstream(world, now) {
             continue;
         }
@@ -78,7 +79,7 @@ fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
         if status == Status::Success {
             deploy(world, &job, at);
         }
-        world.settle_pipeline(pipeline);
+        world.update_pipeline_status(pipeline);
     }
     Some(now)
 }
@@ -86,21 +87,24 @@ fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
 /// Returns the next transition of a job, and its time.
 fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
     Some(match job.status {
-        Status::Created => match before(world, job.pipeline, &job.stage, job.created_at)? {
+        Status::Created => match earlier_stages(world, job.pipeline, &job.stage, job.created_at)? {
             EarlierStages::Passed(at) if job.manual => (Status::Manual, at),
             EarlierStages::Passed(at) => (Status::Pending, at),
             EarlierStages::Broken(at) => (Status::Skipped, at),
         },
         Status::Pending => {
             runner_for(world, job)?;
-            (Status::Running, later(job.queued_at.unwrap_or(job.created_at), SignedDuration::from_secs(QUEUE)))
+            (
+                Status::Running,
+                saturating_add(job.queued_at.unwrap_or(job.created_at), SignedDuration::from_secs(QUEUE_SECONDS)),
+            )
         }
         Status::Running => {
             let script = script_of(world, job)?;
             let length = script::Script::parse(&script.text).duration();
             (
                 script.status,
-                later(job.started_at?, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX))),
+                saturating_add(job.started_at?, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX))),
             )
         }
         _ => return None,
@@ -108,7 +112,7 @@ fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
 }
 
 /// Adds a duration to a time, saturating at the end of time: world files may contain any time.
-pub fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+pub fn saturating_add(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(at)
 }
 
@@ -128,7 +132,7 @@ fn stage_rank(world: &World, pipeline: u64, name: &str) -> Option<u64> {
 
 /// Returns the outcome of the stages before `stage` for a job that was created at `at`; `None` while one of them is
 /// running.
-fn before(world: &World, pipeline: u64, stage: &str, at: Timestamp) -> Option<EarlierStages> {
+fn earlier_stages(world: &World, pipeline: u64, stage: &str, at: Timestamp) -> Option<EarlierStages> {
     let own = stage_rank(world, pipeline, stage);
     let mut at = at;
     let mut broken = false;
@@ -146,11 +150,12 @@ fn before(world: &World, pipeline: u64, stage: &str, at: Timestamp) -> Option<Ea
 /// Starts the pipeline of the first trigger job that is due by `now`, or skips the job. Returns whether there was one.
 fn start_downstream(world: &mut World, now: Timestamp) -> bool {
     let waits = world.bridges.iter().filter(|bridge| bridge.status == Status::Created && !bridge.retried);
-    let due = waits.filter_map(|bridge| match before(world, bridge.pipeline, &bridge.stage, bridge.created_at)? {
-        EarlierStages::Passed(at) if at <= now => Some((bridge.clone(), Some(at))),
-        EarlierStages::Broken(at) if at <= now => Some((bridge.clone(), None)),
-        _ => None,
-    });
+    let due =
+        waits.filter_map(|bridge| match earlier_stages(world, bridge.pipeline, &bridge.stage, bridge.created_at)? {
+            EarlierStages::Passed(at) if at <= now => Some((bridge.clone(), Some(at))),
+            EarlierStages::Broken(at) if at <= now => Some((bridge.clone(), None)),
+            _ => None,
+        });
     let Some((bridge, at)) = due.into_iter().next() else { return false };
     match at {
         Some(at) => _ = trigger(world, &bridge, at),
@@ -160,7 +165,7 @@ fn start_downstream(world: &mut World, now: Timestamp) -> bool {
             }
         }
     }
-    world.settle_pipeline(bridge.pipeline);
+    world.update_pipeline_status(bridge.pipeline);
     true
 }
 
@@ -174,7 +179,7 @@ pub fn trigger(world: &mut World, bridge: &Bridge, at: Timestamp) -> Option<u64>
         sha: parent.sha.clone(),
         tag: parent.tag,
         at,
-        source: PARENT.into(),
+        source: PARENT_PIPELINE.into(),
     };
     let child = start(world, &plan, &bridge.jobs);
     if let Some(bridge) = world.bridges.get_mut(bridge.id) {
@@ -190,7 +195,7 @@ pub fn retry_bridge(world: &mut World, id: u64, user: u64, now: Timestamp) -> Op
     let old = world.bridges.get(id)?.clone();
     world.bridges.get_mut(id)?.retried = true;
     let new = Bridge {
-        id: world.jobs.draw_id(),
+        id: world.jobs.next_id(),
         status: Status::Created,
         user: Some(user),
         created_at: now,
@@ -201,7 +206,7 @@ pub fn retry_bridge(world: &mut World, id: u64, user: u64, now: Timestamp) -> Op
     };
     let pipeline = new.pipeline;
     let id = world.bridges.add(new);
-    world.settle_pipeline(pipeline);
+    world.update_pipeline_status(pipeline);
     Some(id)
 }
 
@@ -249,8 +254,8 @@ fn runner_for(world: &World, job: &Job) -> Option<u64> {
 /// The trace of a job, generated when it is read.
 pub struct Trace {
     script: Arc<Script>,
-    facts: script::Facts,
-    run: script::Run,
+    placeholders: script::Placeholders,
+    playback: script::Playback,
     /// The text after the output of the script.
     end: &'static [u8],
 }
@@ -264,7 +269,7 @@ pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
         return None;
     }
     let started = job.started_at?;
-    let script = world.scripts.share(script_of(world, job)?.id)?.clone();
+    let script = world.scripts.get_arc(script_of(world, job)?.id)?.clone();
     let nanos = |end: Timestamp| u128::try_from(end.duration_since(started).as_nanos()).unwrap_or(0);
     let own = script::Script::parse(&script.text).duration();
     let (elapsed, total) = match (job.status, job.finished_at) {
@@ -276,7 +281,7 @@ pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
     };
     let end: &[u8] = if job.status == Status::Canceled && elapsed.is_some() { CANCELED } else { b"" };
     let runner = job.runner.and_then(|id| world.runners.get(id));
-    let facts = script::Facts {
+    let placeholders = script::Placeholders {
         id: job.id,
         sha: job.sha.clone(),
         ref_name: job.ref_name.clone(),
@@ -284,13 +289,13 @@ pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
         runner: runner.map_or_else(|| "none".into(), |runner| runner.description.clone()),
         token: super::auth::job_token(world, job.id).unwrap_or_default(),
     };
-    Some(Trace { script, facts, run: script::Run { started, elapsed, total }, end })
+    Some(Trace { script, placeholders, playback: script::Playback { started, elapsed, total }, end })
 }
 
 impl Trace {
     /// Returns the total length in bytes.
     pub fn length(&self) -> u64 {
-        script::Script::parse(&self.script.text).len(&self.facts, &self.run) + self.end.len() as u64
+        script::Script::parse(&self.script.text).len(&self.placeholders, &self.playback) + self.end.len() as u64
     }
 
     /// Writes the trace, starting at a byte offset.
@@ -299,8 +304,8 @@ impl Trace {
     /// Fails if the writer does.
     pub fn write(&self, from: u64, out: &mut dyn Write) -> io::Result<()> {
         let printed = script::Script::parse(&self.script.text);
-        printed.write(&self.facts, &self.run, from, out)?;
-        let skip = from.saturating_sub(printed.len(&self.facts, &self.run));
+        printed.write(&self.placeholders, &self.playback, from, out)?;
+        let skip = from.saturating_sub(printed.len(&self.placeholders, &self.playback));
         out.write_all(self.end.get(usize::try_from(skip).unwrap_or(usize::MAX)..).unwrap_or_default())
     }
 }
@@ -351,7 +356,7 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
     if world.projects.get(schedule.project).is_none() {
         return ScheduleStep::Never;
     }
-    let earliest = later(now, -SignedDuration::from_secs(schedule.head_start.into()));
+    let earliest = saturating_add(now, -SignedDuration::from_secs(schedule.head_start.into()));
     let at = match schedule.pipeline {
         None => earliest,
         Some(last) => {
@@ -363,7 +368,7 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
             let end = world.pipeline_jobs(last).filter_map(|job| job.finished_at).max();
             let pause = SignedDuration::from_secs(schedule.pause.into());
             // After a long time without requests, start one pipeline, not all that were missed.
-            let next = end.map_or(now, |end| later(end, pause)).max(earliest);
+            let next = end.map_or(now, |end| saturating_add(end, pause)).max(earliest);
             if next > now {
                 return ScheduleStep::At(next);
             }
@@ -422,7 +427,7 @@ pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
     });
     for job in jobs {
         if !job.triggers.is_empty() {
-            let id = world.jobs.draw_id();
+            let id = world.jobs.next_id();
             world.bridges.add(Bridge {
                 id,
                 project: plan.project,
@@ -464,7 +469,7 @@ pub fn cancel(world: &mut World, id: u64, now: Timestamp) {
     job.status = Status::Canceled;
     job.finished_at = job.finished_at.or(Some(now));
     let pipeline = job.pipeline;
-    world.settle_pipeline(pipeline);
+    world.update_pipeline_status(pipeline);
 }
 
 /// Retries a job by adding a new one that replaces all of the same name; those that have not finished are canceled.
@@ -515,7 +520,7 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
             job.status = Status::Created;
         }
     }
-    world.settle_pipeline(old.pipeline);
+    world.update_pipeline_status(old.pipeline);
     Some(new)
 }
 
@@ -538,7 +543,7 @@ pub fn cancel_pipeline(world: &mut World, pipeline: u64, now: Timestamp) {
             }
         }
     }
-    world.settle_pipeline(pipeline);
+    world.update_pipeline_status(pipeline);
 }
 
 /// Removes a pipeline with its jobs and its child pipelines.
@@ -573,7 +578,7 @@ pub fn retry_pipeline(world: &mut World, pipeline: u64, user: u64, now: Timestam
     for id in triggers {
         retry_bridge(world, id, user, now);
     }
-    world.settle_pipeline(pipeline);
+    world.update_pipeline_status(pipeline);
 }
 
 /// Starts a manual job. Returns `false` if the job is not waiting to be started.
@@ -588,7 +593,7 @@ pub fn play(world: &mut World, id: u64, user: u64, now: Timestamp) -> bool {
         job.queued_at = Some(now);
         job.user = Some(user);
     }
-    world.settle_pipeline(pipeline);
+    world.update_pipeline_status(pipeline);
     true
 }
 
@@ -649,7 +654,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipeline_goes_on_stage_by_stage_on_the_clock() {
+    fn pipeline_advances_stage_by_stage() {
         let mut world = world(Status::Success);
         advance(&mut world, time(0));
         assert_eq!(statuses(&world), [("compile", "running"), ("unit", "created"), ("deploy", "created")]);
@@ -666,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_moves_before_the_moment_that_is_named_and_then_something_does() {
+    fn advance_returns_the_time_of_the_next_change() {
         let mut world = world(Status::Success);
         let (mut at, mut steps) = (time(0), 0);
         while steps < 20 {
@@ -674,7 +679,7 @@ mod tests {
             assert!(next > at);
             let _ = world.take_changes();
             let (mut before, mut then) = (world.clone(), world.clone());
-            advance(&mut before, later(next, SignedDuration::from_nanos(-1)));
+            advance(&mut before, saturating_add(next, SignedDuration::from_nanos(-1)));
             assert!(before.take_changes().is_empty(), "before {next}");
             advance(&mut then, next);
             assert!(!then.take_changes().is_empty(), "at {next}");
@@ -683,7 +688,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_late_gives_what_looking_often_gives() {
+    fn rare_and_frequent_advances_agree() {
         let (mut often, mut late) = (world(Status::Success), world(Status::Success));
         advance(&mut late, time(0));
         for second in 0..=25 {
@@ -695,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_skips_what_follows_and_a_retry_brings_it_back() {
+    fn failure_skips_later_jobs_and_retry_restores_them() {
         let mut world = world(Status::Failed);
         advance(&mut world, time(0));
         advance(&mut world, time(20));
@@ -707,7 +712,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_unseen_starts_one_pipeline() {
+    fn long_pause_starts_one_pipeline() {
         let mut world = world(Status::Success);
         advance(&mut world, time(0));
         advance(&mut world, time(86_400));
@@ -716,7 +721,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canceled_job_says_so_and_prints_no_more() {
+    fn canceled_job_trace_ends_with_a_message() {
         let mut world = world(Status::Success);
         advance(&mut world, time(0));
         cancel(&mut world, 1, time(1));
@@ -729,7 +734,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_runner_takes_nothing() {
+    fn paused_runner_takes_no_jobs() {
         let mut world = world(Status::Success);
         world.runners.get_mut(1).unwrap().active = false;
         advance(&mut world, time(0));

@@ -1,14 +1,14 @@
 //! Runners.
 
-use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{self, RunnerAccess, Status, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::jobs::Job;
 use crate::api::runners::*;
-use crate::backend::presenters::{there, times};
+use crate::backend::presenters::{optional_time, present};
 use jiff::SignedDuration;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -55,29 +55,29 @@ impl<W: Deref<Target = World>> Call<W> {
     fn show_runner_detail(&self, runner: &records::Runner) -> Runner {
         let seen = |id: &u64| {
             let project = self.world.projects.get(*id)?;
-            self.rights.sees_project(&self.world, project).then(|| self.project_brief(project))
+            self.rights.can_see_project(&self.world, project).then(|| self.project_brief(project))
         };
         // The token of a shared runner is for administrators, that of a project runner also for maintainers of its
         // projects.
-        let secret = self.rights.admin || self.runs(runner);
+        let secret = self.rights.admin || self.maintains_runner(runner);
         Runner {
             architecture: Some(runner.architecture.clone()),
-            contacted_at: Some(times(runner.contacted_at)),
+            contacted_at: Some(optional_time(runner.contacted_at)),
             platform: Some(runner.platform.clone()),
-            projects: there(runner.projects.iter().filter_map(seen).collect()),
+            projects: present(runner.projects.iter().filter_map(seen).collect()),
             token: secret.then(|| Some(runner.token.clone())),
             revision: Some(runner.revision.clone()),
-            tag_list: there(runner.tag_list.clone()),
+            tag_list: present(runner.tag_list.clone()),
             version: Some(runner.version.clone()),
-            access_level: there(runner.access_level.as_str().into()),
-            run_untagged: there(runner.run_untagged),
-            locked: there(runner.locked),
+            access_level: present(runner.access_level.as_str().into()),
+            run_untagged: present(runner.run_untagged),
+            locked: present(runner.locked),
             ..self.show_runner(runner)
         }
     }
 
     /// Returns whether the caller is a maintainer of a project of the runner.
-    fn runs(&self, runner: &records::Runner) -> bool {
+    fn maintains_runner(&self, runner: &records::Runner) -> bool {
         let maintains = |id: &u64| {
             let project = self.world.projects.get(*id);
             project.is_some_and(|project| self.rights.in_project(&self.world, project) >= level::MAINTAINER)
@@ -86,16 +86,18 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns the runner with an ID if the caller may view it (anyone may view shared runners) or change it.
-    fn runner(&self, id: u64, to_change: bool) -> Result<&records::Runner, Reject> {
+    fn runner(&self, id: u64, to_change: bool) -> Result<&records::Runner, Rejection> {
         self.signed_in()?;
-        let runner = self.world.runners.get(id).ok_or_else(|| Reject::not_found("Runner"))?;
-        let may = self.rights.admin || (!to_change && runner.is_shared) || (!runner.is_shared && self.runs(runner));
-        if may { Ok(runner) } else { Err(Reject::forbidden()) }
+        let runner = self.world.runners.get(id).ok_or_else(|| Rejection::not_found("Runner"))?;
+        let may = self.rights.admin
+            || (!to_change && runner.is_shared)
+            || (!runner.is_shared && self.maintains_runner(runner));
+        if may { Ok(runner) } else { Err(Rejection::forbidden()) }
     }
 }
 
 /// Returns whether a runner is in a `scope`.
-fn in_scope(call: &Reading, scope: &str, runner: &records::Runner) -> bool {
+fn in_scope(call: &ReadCall, scope: &str, runner: &records::Runner) -> bool {
     match scope {
         "active" => runner.active,
         "paused" => !runner.active,
@@ -106,33 +108,34 @@ fn in_scope(call: &Reading, scope: &str, runner: &records::Runner) -> bool {
     }
 }
 
-fn list(call: &Reading, input: ListRunners) -> Outcome<Vec<Runner>> {
+fn list(call: &ReadCall, input: ListRunners) -> Outcome<Vec<Runner>> {
     call.signed_in()?;
     let scope = call.choice("scope", input.scope.as_deref(), &["", "active", "paused", "online"])?;
-    let available = |runner: &records::Runner| !runner.is_shared && (call.rights.admin || call.runs(runner));
+    let available =
+        |runner: &records::Runner| !runner.is_shared && (call.rights.admin || call.maintains_runner(runner));
     let own = |runner: &&records::Runner| available(runner) && in_scope(call, scope, runner);
     call.page(call.world.runners.iter().filter(own).collect(), |runner| call.show_runner(runner))
 }
 
-fn all(call: &Reading, input: ListAllRunners) -> Outcome<Vec<Runner>> {
-    call.administrator()?;
+fn all(call: &ReadCall, input: ListAllRunners) -> Outcome<Vec<Runner>> {
+    call.require_admin()?;
     let words = ["", "specific", "shared", "active", "paused", "online"];
     let scope = call.choice("scope", input.scope.as_deref(), &words)?;
     let rows = call.world.runners.iter().filter(|runner| in_scope(call, scope, runner)).collect();
     call.page(rows, |runner: &records::Runner| call.show_runner(runner))
 }
 
-fn get(call: &Reading, input: GetRunner) -> Outcome<Runner> {
+fn get(call: &ReadCall, input: GetRunner) -> Outcome<Runner> {
     ok(call.show_runner_detail(call.runner(input.id, false)?))
 }
 
-fn update(call: &mut Writing, input: UpdateRunner) -> Outcome<Runner> {
+fn update(call: &mut WriteCall, input: UpdateRunner) -> Outcome<Runner> {
     let id = call.runner(input.id, true)?.id;
     let access = match input.access_level.as_deref() {
         None => None,
-        Some(word) => Some(RunnerAccess::from_word(word).ok_or_else(|| Reject::no_valid_value("access_level"))?),
+        Some(word) => Some(RunnerAccess::from_name(word).ok_or_else(|| Rejection::no_valid_value("access_level"))?),
     };
-    let Some(runner) = call.world.runners.get_mut(id) else { return Err(Reject::not_found("Runner")) };
+    let Some(runner) = call.world.runners.get_mut(id) else { return Err(Rejection::not_found("Runner")) };
     runner.description = input.description.unwrap_or(std::mem::take(&mut runner.description));
     runner.active = input.active.unwrap_or(runner.active);
     runner.run_untagged = input.run_untagged.unwrap_or(runner.run_untagged);
@@ -145,26 +148,26 @@ fn update(call: &mut Writing, input: UpdateRunner) -> Outcome<Runner> {
     }
     if runner.tag_list.is_empty() && !runner.run_untagged {
         let why = "can not be empty when runner is not allowed to pick untagged jobs";
-        return Err(Reject::bad(serde_json::json!({ "tags_list": [why] })));
+        return Err(Rejection::bad_request(serde_json::json!({ "tags_list": [why] })));
     }
     let runner = runner.clone();
     ok(call.show_runner_detail(&runner))
 }
 
-fn delete(call: &mut Writing, input: DeleteRunner) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteRunner) -> Outcome<Nothing> {
     let runner = call.runner(input.id, true)?;
     if !call.rights.admin && runner.projects.len() > 1 {
-        return Err(Reject::forbidden_because("Runner associated with more than one project"));
+        return Err(Rejection::forbidden_because("Runner associated with more than one project"));
     }
     let id = runner.id;
     call.world.runners.remove(id);
     ok(Nothing)
 }
 
-fn jobs(call: &Reading, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
+fn jobs(call: &ReadCall, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
     let id = call.runner(input.id, false)?.id;
     let words = ["", "running", "success", "failed", "canceled"];
-    let status = Status::from_word(call.choice("status", input.status.as_deref(), &words)?);
+    let status = Status::from_name(call.choice("status", input.status.as_deref(), &words)?);
     let (world, rights) = (call.world, &call.rights);
     let rows: Vec<_> = world
         .jobs
@@ -172,21 +175,21 @@ fn jobs(call: &Reading, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
         .rev()
         .filter(|job| job.runner == Some(id) && status.is_none_or(|status| status == job.status))
         .filter_map(|job| Some((job, world.projects.get(job.project)?)))
-        .filter(|(_, project)| rights.sees_project(world, project) && rights.reads_code(world, project))
+        .filter(|(_, project)| rights.can_see_project(world, project) && rights.can_read_code(world, project))
         .collect();
     let mut open = HashMap::new();
     call.page(rows, |(job, project)| {
         let git = open.entry(project.id).or_insert_with(|| call.git(project).ok());
         let brief = crate::api::projects::ProjectBrief {
             description: Some(project.description.clone()),
-            created_at: there(crate::backend::presenters::time(project.created_at)),
+            created_at: present(crate::backend::presenters::time(project.created_at)),
             ..call.project_brief(project)
         };
-        Job { project: there(brief), ..call.show_job(job, git.as_ref()) }
+        Job { project: present(brief), ..call.show_job(job, git.as_ref()) }
     })
 }
 
-fn of_project(call: &Reading, input: ListProjectRunners) -> Outcome<Vec<Runner>> {
+fn of_project(call: &ReadCall, input: ListProjectRunners) -> Outcome<Vec<Runner>> {
     let project = call.project_as(&input.id, level::MAINTAINER)?;
     let serves = |runner: &&records::Runner| {
         runner.projects.contains(&project.id) || (runner.is_shared && !project.shared_runners_disabled)
@@ -194,34 +197,34 @@ fn of_project(call: &Reading, input: ListProjectRunners) -> Outcome<Vec<Runner>>
     call.page(call.world.runners.iter().filter(serves).collect(), |runner| call.show_runner(runner))
 }
 
-fn enable(call: &mut Writing, input: EnableRunner) -> Outcome<Runner> {
+fn enable(call: &mut WriteCall, input: EnableRunner) -> Outcome<Runner> {
     let project = call.project_as(&input.id, level::MAINTAINER)?.id;
-    let runner = call.world.runners.get(input.runner_id).ok_or_else(|| Reject::not_found("Runner"))?;
+    let runner = call.world.runners.get(input.runner_id).ok_or_else(|| Rejection::not_found("Runner"))?;
     if runner.is_shared {
-        return Err(Reject::forbidden_because("Runner is shared"));
+        return Err(Rejection::forbidden_because("Runner is shared"));
     }
     if runner.locked {
-        return Err(Reject::forbidden_because("Runner is locked"));
+        return Err(Rejection::forbidden_because("Runner is locked"));
     }
-    if !call.rights.admin && !call.runs(runner) {
-        return Err(Reject::forbidden_because("No access granted"));
+    if !call.rights.admin && !call.maintains_runner(runner) {
+        return Err(Rejection::forbidden_because("No access granted"));
     }
     if runner.projects.contains(&project) {
-        return Err(Reject::conflict("Runner was already enabled for this project"));
+        return Err(Rejection::conflict("Runner was already enabled for this project"));
     }
     let id = runner.id;
-    let Some(runner) = call.world.runners.get_mut(id) else { return Err(Reject::not_found("Runner")) };
+    let Some(runner) = call.world.runners.get_mut(id) else { return Err(Rejection::not_found("Runner")) };
     runner.projects.insert(project);
     let runner = runner.clone();
     ok(call.show_runner(&runner))
 }
 
-fn disable(call: &mut Writing, input: DisableRunner) -> Outcome<Nothing> {
+fn disable(call: &mut WriteCall, input: DisableRunner) -> Outcome<Nothing> {
     let project = call.project_as(&input.id, level::MAINTAINER)?.id;
     let found = call.world.runners.get(input.runner_id).filter(|runner| runner.projects.contains(&project));
-    let runner = found.ok_or_else(|| Reject::not_found("Runner"))?;
+    let runner = found.ok_or_else(|| Rejection::not_found("Runner"))?;
     if runner.projects.len() == 1 {
-        return Err(Reject::forbidden_because(
+        return Err(Rejection::forbidden_because(
             "Only one project associated with the runner. Please remove the runner instead",
         ));
     }

@@ -1,26 +1,26 @@
 //! Search everywhere, in a group, or in a project, for a substring and ignoring case.
 
-use super::call::{Answer, Outcome, Reading};
+use super::call::{Answer, Outcome, ReadCall};
 use super::git::LogQuery;
 use super::mount::Mount;
-use super::page::Extent;
+use super::page::ListSize;
 use super::records::{self, Namespace, Noteable, Project};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use crate::api::search::*;
-use crate::backend::presenters::{holds, there};
+use crate::backend::presenters::{contains_ignore_case, present};
 use serde_json::json;
 
 /// The maximum number of files, and of commits, that a project search examines.
-const MOST_FILES: usize = 20_000;
-const MOST_COMMITS: usize = 20_000;
+const MAX_FILES: usize = 20_000;
+const MAX_COMMITS: usize = 20_000;
 /// The number of commits that are read at a time.
-const READ_TOGETHER: usize = 500;
+const COMMIT_BATCH: usize = 500;
 /// The maximum number of hits in files and commits.
-const MOST_HITS: usize = 200;
+const MAX_HITS: usize = 200;
 /// The number of context lines before and after a hit.
-const AROUND: usize = 2;
+const CONTEXT_LINES: usize = 2;
 /// The maximum size in bytes of a file that is searched.
-const LARGEST: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -32,14 +32,14 @@ pub fn mount(mount: Mount) -> Mount {
         .also_read::<SearchProject>("/projects/{id}/search", in_project)
 }
 
-fn everywhere(call: &Reading, input: Search) -> Outcome<Vec<Hit>> {
+fn everywhere(call: &ReadCall, input: Search) -> Outcome<Vec<Hit>> {
     call.signed_in()?;
     let scope = scope(&input.scope, &GLOBAL_SCOPES)?;
-    let projects: Vec<&Project> = call.world.projects.iter().filter(|p| seen(call, p)).collect();
+    let projects: Vec<&Project> = call.world.projects.iter().filter(|p| can_see(call, p)).collect();
     find(call, scope, &input.search, &projects)
 }
 
-fn in_group(call: &Reading, input: SearchGroup) -> Outcome<Vec<Hit>> {
+fn in_group(call: &ReadCall, input: SearchGroup) -> Outcome<Vec<Hit>> {
     call.signed_in()?;
     let group = call.group(&input.id)?.id;
     let scope = scope(&input.scope, &GROUP_SCOPES)?;
@@ -47,15 +47,15 @@ fn in_group(call: &Reading, input: SearchGroup) -> Outcome<Vec<Hit>> {
         Namespace::Group(id) => call.world.group_chain(id).iter().any(|above| above.id == group),
         Namespace::User(_) => false,
     };
-    let projects: Vec<&Project> = call.world.projects.iter().filter(|p| inside(p) && seen(call, p)).collect();
+    let projects: Vec<&Project> = call.world.projects.iter().filter(|p| inside(p) && can_see(call, p)).collect();
     find(call, scope, &input.search, &projects)
 }
 
-fn in_project(call: &Reading, input: SearchProject) -> Outcome<Vec<Hit>> {
+fn in_project(call: &ReadCall, input: SearchProject) -> Outcome<Vec<Hit>> {
     call.signed_in()?;
     let project = call.project(&input.id)?;
     if !PROJECT_SCOPES.contains(&input.scope.as_str()) {
-        return Err(Reject::no_valid_value("scope"));
+        return Err(Rejection::no_valid_value("scope"));
     }
     match input.scope.as_str() {
         "blobs" => blobs(call, project, &input.search),
@@ -64,86 +64,91 @@ fn in_project(call: &Reading, input: SearchProject) -> Outcome<Vec<Hit>> {
         "wiki_blobs" => hits(call, Vec::new()),
         "notes" => {
             let rows = call.world.notes.iter().rev().filter(|note| {
-                !note.system && holds(&note.body, &input.search) && project_of(call, note.on) == Some(project.id)
+                !note.system
+                    && contains_ignore_case(&note.body, &input.search)
+                    && project_of(call, note.on) == Some(project.id)
             });
-            hits(call, rows.map(|note| Hit::Note(Box::new(call.found_note(note)))).collect())
+            hits(call, rows.map(|note| Hit::Note(Box::new(call.search_result_note(note)))).collect())
         }
         scope => find(call, scope, &input.search, &[project]),
     }
 }
 
 /// Checks that a scope is known and does not require a full-text engine.
-fn scope<'a>(word: &'a str, scopes: &[&str]) -> Result<&'a str, Reject> {
+fn scope<'a>(word: &'a str, scopes: &[&str]) -> Result<&'a str, Rejection> {
     if !scopes.contains(&word) {
-        return Err(Reject::no_valid_value("scope"));
+        return Err(Rejection::no_valid_value("scope"));
     }
     if matches!(word, "blobs" | "wiki_blobs" | "commits") {
-        return Err(Reject::bad(json!({ "error": "Scope not supported without Elasticsearch!" })));
+        return Err(Rejection::bad_request(json!({ "error": "Scope not supported without Elasticsearch!" })));
     }
     Ok(word)
 }
 
-fn seen(call: &Reading, project: &Project) -> bool {
-    call.rights.sees_project(call.world, project)
+fn can_see(call: &ReadCall, project: &Project) -> bool {
+    call.rights.can_see_project(call.world, project)
 }
 
 /// Returns the project of the object that a note is on, if the caller may see it.
-fn project_of(call: &Reading, on: Noteable) -> Option<u64> {
+fn project_of(call: &ReadCall, on: Noteable) -> Option<u64> {
     match on {
         // Comments on merge requests reveal code.
         Noteable::MergeRequest(id) => {
             let project = call.world.projects.get(call.world.merge_requests.get(id)?.target_project)?;
-            call.rights.reads_code(call.world, project).then_some(project.id)
+            call.rights.can_read_code(call.world, project).then_some(project.id)
         }
-        Noteable::Issue(id) => call.world.issues.get(id).filter(|i| reads_issue(call, i)).map(|i| i.project),
+        Noteable::Issue(id) => call.world.issues.get(id).filter(|i| can_read_issue(call, i)).map(|i| i.project),
         Noteable::Snippet(id) => {
             let snippet = call.world.snippets.get(id)?;
             let project = call.world.projects.get(snippet.project)?;
-            call.rights.sees_snippet(call.world, project, snippet).then_some(project.id)
+            call.rights.can_see_snippet(call.world, project, snippet).then_some(project.id)
         }
         Noteable::Epic(_) => None,
     }
 }
 
-fn reads_issue(call: &Reading, issue: &records::Issue) -> bool {
-    call.rights.reads_issue(call.world, issue)
+fn can_read_issue(call: &ReadCall, issue: &records::Issue) -> bool {
+    call.rights.can_read_issue(call.world, issue)
 }
 
-fn hits(call: &Reading, rows: Vec<Hit>) -> Outcome<Vec<Hit>> {
+fn hits(call: &ReadCall, rows: Vec<Hit>) -> Outcome<Vec<Hit>> {
     call.page(rows, |hit| hit)
 }
 
-fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outcome<Vec<Hit>> {
+fn find(call: &ReadCall, scope: &str, text: &str, projects: &[&Project]) -> Outcome<Vec<Hit>> {
     let world = call.world;
     // `#7` finds the issue with that IID.
     let number = text.rsplit_once('#').and_then(|(_, number)| number.parse::<u64>().ok());
     let here = |id: u64| projects.iter().find(|project| project.id == id);
-    let reads = |id: u64| here(id).is_some_and(|project| call.rights.reads_code(world, project));
+    let reads = |id: u64| here(id).is_some_and(|project| call.rights.can_read_code(world, project));
     match scope {
         "projects" => {
             let found = projects.iter().rev().filter(|p| {
                 let description = p.description.as_deref().unwrap_or_default();
-                holds(&p.name, text) || holds(&world.project_path(p), text) || holds(description, text)
+                contains_ignore_case(&p.name, text)
+                    || contains_ignore_case(&world.project_path(p), text)
+                    || contains_ignore_case(description, text)
             });
-            call.page(found.collect(), |project| Hit::Project(Box::new(call.found_project(project))))
+            call.page(found.collect(), |project| Hit::Project(Box::new(call.search_result_project(project))))
         }
         "issues" => {
             let found = world.issues.iter().rev().filter(|issue| {
                 here(issue.project).is_some()
-                    && reads_issue(call, issue)
+                    && can_read_issue(call, issue)
                     && match number {
                         Some(number) => issue.iid == number,
-                        None => holds(&issue.title, text) || holds(&issue.description, text),
+                        None => {
+                            contains_ignore_case(&issue.title, text) || contains_ignore_case(&issue.description, text)
+                        }
                     }
             });
-            call.page(found.collect(), |issue| Hit::Issue(Box::new(call.found_issue(issue))))
+            call.page(found.collect(), |issue| Hit::Issue(Box::new(call.search_result_issue(issue))))
         }
         "merge_requests" => {
-            let found = world
-                .merge_requests
-                .iter()
-                .rev()
-                .filter(|mr| reads(mr.target_project) && (holds(&mr.title, text) || holds(&mr.description, text)));
+            let found = world.merge_requests.iter().rev().filter(|mr| {
+                reads(mr.target_project)
+                    && (contains_ignore_case(&mr.title, text) || contains_ignore_case(&mr.description, text))
+            });
             call.page(found.collect(), |mr| {
                 let git = here(mr.target_project).and_then(|project| call.git(project).ok());
                 Hit::MergeRequest(Box::new(call.show_merge_request(mr, git.as_ref())))
@@ -152,80 +157,82 @@ fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outco
         "milestones" => {
             let found = world.milestones.iter().rev().filter(|milestone| {
                 here(milestone.project).is_some()
-                    && (holds(&milestone.title, text) || holds(&milestone.description, text))
+                    && (contains_ignore_case(&milestone.title, text)
+                        || contains_ignore_case(&milestone.description, text))
             });
             call.page(found.collect(), |milestone| Hit::Milestone(Box::new(call.show_milestone(milestone))))
         }
         // The scopes `snippet_titles` and `snippet_blobs`.
         _ => {
             let found = world.snippets.iter().rev().filter(|snippet| {
-                let seen = here(snippet.project).is_some_and(|p| call.rights.sees_snippet(world, p, snippet));
+                let seen = here(snippet.project).is_some_and(|p| call.rights.can_see_snippet(world, p, snippet));
                 seen && match scope {
-                    "snippet_blobs" => holds(&snippet.content, text),
-                    _ => holds(&snippet.title, text) || holds(&snippet.file_name, text),
+                    "snippet_blobs" => contains_ignore_case(&snippet.content, text),
+                    _ => contains_ignore_case(&snippet.title, text) || contains_ignore_case(&snippet.file_name, text),
                 }
             });
             call.page(found.collect(), |snippet| {
                 let shown = call.show_snippet(snippet);
-                Hit::Snippet(Box::new(crate::api::snippets::Snippet { project_id: there(snippet.project), ..shown }))
+                Hit::Snippet(Box::new(crate::api::snippets::Snippet { project_id: present(snippet.project), ..shown }))
             })
         }
     }
 }
 
 /// Returns a page of hits of a limited search; the total is unknown if the limit was reached.
-fn bounded(call: &Reading, rows: Vec<Hit>, cut: bool) -> Outcome<Vec<Hit>> {
+fn bounded(call: &ReadCall, rows: Vec<Hit>, cut: bool) -> Outcome<Vec<Hit>> {
     let total = rows.len();
     let mut answer: Answer<Vec<Hit>> = hits(call, rows)?;
     if cut {
-        answer.extent = Some(Extent::More(call.paging.skip() + call.paging.per_page < total));
+        answer.list_size = Some(ListSize::HasMore(call.pagination.skip() + call.pagination.per_page < total));
     }
     Ok(answer)
 }
 
-fn commits(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
+fn commits(call: &ReadCall, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
     let (_, git) = call.repository(&project.id.into())?;
     let query = LogQuery { from: git.default_head().into_iter().collect(), ..LogQuery::default() };
-    let (mut rows, mut read, mut more) = (Vec::new(), 0, true);
-    while more && read < MOST_COMMITS {
-        let page = git.log_page(&query, read, READ_TOGETHER, &call.cache)?;
-        (read, more) = (read + READ_TOGETHER, page.more);
+    let (mut rows, mut read, mut has_more) = (Vec::new(), 0, true);
+    while has_more && read < MAX_COMMITS {
+        let page = git.log_page(&query, read, COMMIT_BATCH, &call.cache)?;
+        (read, has_more) = (read + COMMIT_BATCH, page.has_more);
         for id in page.commits {
             let commit = git.show(id)?;
-            if holds(&commit.message, text) || (text.len() >= 7 && commit.id.starts_with(text)) {
-                let commit = crate::api::commits::Commit { project_id: there(project.id), ..commit };
+            if contains_ignore_case(&commit.message, text) || (text.len() >= 7 && commit.id.starts_with(text)) {
+                let commit = crate::api::commits::Commit { project_id: present(project.id), ..commit };
                 rows.push(Hit::Commit(Box::new(commit)));
             }
-            if rows.len() == MOST_HITS {
+            if rows.len() == MAX_HITS {
                 return bounded(call, rows, true);
             }
         }
     }
-    bounded(call, rows, more)
+    bounded(call, rows, has_more)
 }
 
-fn blobs(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
+fn blobs(call: &ReadCall, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
     let (_, git) = call.repository(&project.id.into())?;
     let Some(head) = git.default_head() else { return hits(call, Vec::new()) };
     let root = git.tree(head)?;
     let files = git.list(&root, "", true)?;
-    let cut = files.len() > MOST_FILES;
+    let cut = files.len() > MAX_FILES;
     let wanted = text.to_lowercase();
     let mut rows = Vec::new();
-    for file in files.into_iter().filter(|f| f.r#type == crate::api::repository::EntryKind::Blob).take(MOST_FILES) {
-        call.stop.go_on()?;
+    for file in files.into_iter().filter(|f| f.r#type == crate::api::repository::EntryKind::Blob).take(MAX_FILES) {
+        call.stop.check()?;
         let Ok((_, bytes)) = git.blob(&file.id) else { continue };
-        if bytes.len() > LARGEST || bytes.contains(&0) {
+        if bytes.len() > MAX_FILE_BYTES || bytes.contains(&0) {
             continue;
         }
         let content = super::git::lossy(&bytes);
         let lines: Vec<&str> = content.lines().collect();
-        let in_name = holds(&file.path, text).then_some(0);
+        let in_name = contains_ignore_case(&file.path, text).then_some(0);
         let Some(at) = lines.iter().position(|line| line.to_lowercase().contains(&wanted)).or(in_name) else {
             continue;
         };
-        let first = at.saturating_sub(AROUND);
-        let data: String = lines.iter().skip(first).take(2 * AROUND + 1).map(|line| format!("{line}\n")).collect();
+        let first = at.saturating_sub(CONTEXT_LINES);
+        let data: String =
+            lines.iter().skip(first).take(2 * CONTEXT_LINES + 1).map(|line| format!("{line}\n")).collect();
         let stem = file.path.rsplit_once('.').map_or(file.path.as_str(), |(stem, _)| stem);
         rows.push(Hit::Blob(Box::new(BlobHit {
             basename: stem.to_owned(),
@@ -237,7 +244,7 @@ fn blobs(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
             project_id: project.id,
             ..BlobHit::default()
         })));
-        if rows.len() == MOST_HITS {
+        if rows.len() == MAX_HITS {
             return bounded(call, rows, true);
         }
     }

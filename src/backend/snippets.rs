@@ -1,9 +1,9 @@
 //! Snippets of projects.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{self, Noteable, Project, Visibility, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::snippets::*;
 use crate::api::{Id, Nothing, Raw};
@@ -34,7 +34,7 @@ impl<W: Deref<Target = World>> Call<W> {
             title: snippet.title.clone(),
             file_name: Some(snippet.file_name.clone()),
             description: Some(snippet.description.clone()),
-            author: Some(self.author(snippet.author)),
+            author: Some(self.user_with_email(snippet.author)),
             updated_at: Some(time(snippet.updated_at)),
             created_at: Some(time(snippet.created_at)),
             web_url,
@@ -42,40 +42,40 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    fn snippet(&self, id: &Id, snippet: u64) -> Result<(&Project, &records::Snippet), Reject> {
+    fn snippet(&self, id: &Id, snippet: u64) -> Result<(&Project, &records::Snippet), Rejection> {
         let project = self.project(id)?;
         let found = self.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
-        let seen = |snippet: &&records::Snippet| self.rights.sees_snippet(&self.world, project, snippet);
-        Ok((project, found.filter(seen).ok_or_else(|| Reject::not_found("Snippet"))?))
+        let seen = |snippet: &&records::Snippet| self.rights.can_see_snippet(&self.world, project, snippet);
+        Ok((project, found.filter(seen).ok_or_else(|| Rejection::not_found("Snippet"))?))
     }
 
     /// Checks that the caller may change a snippet: their own, or any snippet for maintainers. Returns its ID.
-    fn snippet_to_change(&self, id: &Id, snippet: u64) -> Result<u64, Reject> {
+    fn snippet_to_change(&self, id: &Id, snippet: u64) -> Result<u64, Rejection> {
         let caller = self.signed_in()?.id;
         let (project, snippet) = self.snippet(id, snippet)?;
         let may = snippet.author == caller || self.rights.level(&self.world, project) >= level::MAINTAINER;
-        if may && !project.archived { Ok(snippet.id) } else { Err(Reject::forbidden()) }
+        if may && !project.archived { Ok(snippet.id) } else { Err(Rejection::forbidden()) }
     }
 }
 
-fn list(call: &Reading, input: ListSnippets) -> Outcome<Vec<Snippet>> {
+fn list(call: &ReadCall, input: ListSnippets) -> Outcome<Vec<Snippet>> {
     let project = call.project(&input.id)?;
     let seen = |snippet: &&records::Snippet| {
-        snippet.project == project.id && call.rights.sees_snippet(call.world, project, snippet)
+        snippet.project == project.id && call.rights.can_see_snippet(call.world, project, snippet)
     };
     call.page(call.world.snippets.iter().rev().filter(seen).collect(), |snippet| call.show_snippet(snippet))
 }
 
-fn get(call: &Reading, input: GetSnippet) -> Outcome<Snippet> {
+fn get(call: &ReadCall, input: GetSnippet) -> Outcome<Snippet> {
     ok(call.show_snippet(call.snippet(&input.id, input.snippet_id)?.1))
 }
 
-fn visibility(word: &str) -> Result<Visibility, Reject> {
-    Visibility::from_word(word).ok_or_else(|| Reject::no_valid_value("visibility"))
+fn visibility(word: &str) -> Result<Visibility, Rejection> {
+    Visibility::from_name(word).ok_or_else(|| Rejection::no_valid_value("visibility"))
 }
 
-fn check(snippet: &records::Snippet) -> Result<(), Reject> {
-    let empty = |field: &str| Err(Reject::bad(json!({ field: ["can't be blank"] })));
+fn check(snippet: &records::Snippet) -> Result<(), Rejection> {
+    let empty = |field: &str| Err(Rejection::bad_request(json!({ field: ["can't be blank"] })));
     if snippet.title.trim().is_empty() {
         return empty("title");
     }
@@ -85,11 +85,11 @@ fn check(snippet: &records::Snippet) -> Result<(), Reject> {
     Ok(())
 }
 
-fn create(call: &mut Writing, input: CreateSnippet) -> Outcome<Snippet> {
+fn create(call: &mut WriteCall, input: CreateSnippet) -> Outcome<Snippet> {
     let visibility = visibility(&input.visibility)?;
     let project = call.project_as(&input.id, level::REPORTER)?;
     if project.snippets_disabled || project.archived {
-        return Err(Reject::forbidden());
+        return Err(Rejection::forbidden());
     }
     let agent = call.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
     let snippet = records::Snippet {
@@ -107,14 +107,14 @@ fn create(call: &mut Writing, input: CreateSnippet) -> Outcome<Snippet> {
     };
     check(&snippet)?;
     let id = call.world.snippets.add(snippet);
-    ok(call.show_snippet(call.world.snippets.get(id).ok_or_else(Reject::no_record)?))
+    ok(call.show_snippet(call.world.snippets.get(id).ok_or_else(Rejection::no_record)?))
 }
 
-fn update(call: &mut Writing, input: UpdateSnippet) -> Outcome<Snippet> {
+fn update(call: &mut WriteCall, input: UpdateSnippet) -> Outcome<Snippet> {
     let id = call.snippet_to_change(&input.id, input.snippet_id)?;
     let new = input.visibility.as_deref().map(visibility).transpose()?;
     let now = call.now;
-    let Some(snippet) = call.world.snippets.get_mut(id) else { return Err(Reject::not_found("Snippet")) };
+    let Some(snippet) = call.world.snippets.get_mut(id) else { return Err(Rejection::not_found("Snippet")) };
     let set = |field: &mut String, value: Option<String>| *field = value.unwrap_or(std::mem::take(field));
     set(&mut snippet.title, input.title);
     set(&mut snippet.file_name, input.file_name);
@@ -127,22 +127,22 @@ fn update(call: &mut Writing, input: UpdateSnippet) -> Outcome<Snippet> {
     ok(call.show_snippet(&snippet))
 }
 
-fn delete(call: &mut Writing, input: DeleteSnippet) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteSnippet) -> Outcome<Nothing> {
     let id = call.snippet_to_change(&input.id, input.snippet_id)?;
-    call.unmodified(call.snippet(&input.id, id)?.1.updated_at)?;
+    call.check_unmodified(call.snippet(&input.id, id)?.1.updated_at)?;
     call.world.snippets.remove(id);
     call.world.remove_notes(|note| note.on == Noteable::Snippet(id));
     ok(Nothing)
 }
 
-fn text(call: &Reading, input: GetSnippetText) -> Outcome<Raw> {
+fn text(call: &ReadCall, input: GetSnippetText) -> Outcome<Raw> {
     let bytes = call.snippet(&input.id, input.snippet_id)?.1.content.clone().into_bytes();
     Ok(Answer::new(Raw { bytes, content_type: Some("text/plain".into()) }))
 }
 
-fn user_agent(call: &Reading, input: GetUserAgentDetail) -> Outcome<UserAgentDetail> {
-    call.administrator()?;
+fn user_agent(call: &ReadCall, input: GetUserAgentDetail) -> Outcome<UserAgentDetail> {
+    call.require_admin()?;
     let (_, snippet) = call.snippet(&input.id, input.snippet_id)?;
-    let kept = snippet.user_agent.clone().ok_or_else(|| Reject::not_found("UserAgentDetail"))?;
-    ok(UserAgentDetail { user_agent: kept.0, ip_address: kept.1, spam_check_submitted: false })
+    let recorded = snippet.user_agent.clone().ok_or_else(|| Rejection::not_found("UserAgentDetail"))?;
+    ok(UserAgentDetail { user_agent: recorded.0, ip_address: recorded.1, spam_check_submitted: false })
 }

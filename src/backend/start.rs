@@ -1,13 +1,13 @@
 //! Starts and stops the server.
 
-use super::demo::{self, Choice as WorldKind};
+use super::demo::{self, WorldKind};
 use super::engine::{Clock, Engine};
 use super::git::{self, LocalError};
 use super::limits::Limits;
 use super::listener;
 use super::records::*;
 use super::store::{REPOSITORIES, Store, StoreError, repository_path};
-use super::temporary::Temporary;
+use super::temp_folder::TempFolder;
 use super::world::World;
 use super::{auth, routes};
 use crate::backend::ref_updates;
@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// The time that requests in flight get to finish when the server stops.
-const GRACE: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The path of the group that holds the projects of local repositories.
 const LOCAL_GROUP: &str = "local";
 
@@ -39,7 +39,7 @@ pub struct Options {
     pub clock: Clock,
     pub limits: Limits,
     /// The name and email address to give to the user of a new world, instead of the generated ones.
-    pub person: Option<Person>,
+    pub identity: Option<GitIdentity>,
     /// Whether to behave like a 10.6 server, which has only what the specification describes.
     pub only_specified: bool,
 }
@@ -53,7 +53,7 @@ impl Default for Options {
             data: None,
             clock: Clock::system(),
             limits: Limits::default(),
-            person: None,
+            identity: None,
             only_specified: false,
         }
     }
@@ -61,7 +61,7 @@ impl Default for Options {
 
 /// The name and email address of a person, as git knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
+pub struct GitIdentity {
     /// The value of `user.name`.
     pub name: String,
     /// The value of `user.email`; empty if it is not set.
@@ -87,7 +87,7 @@ pub enum StartError {
 
 /// A running server. Dropping it stops it and removes its temporary folder.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningServer {
     /// The base URL, `http://127.0.0.1:PORT`.
     pub base_url: String,
     /// The access tokens of all users who can sign in, by username; `root` is an administrator.
@@ -101,10 +101,10 @@ pub struct Running {
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
     /// The temporary folder, removed when the server is dropped; `None` if there is a data folder.
-    temporary: Option<Temporary>,
+    temp_folder: Option<TempFolder>,
 }
 
-impl Running {
+impl RunningServer {
     /// Returns the token that the interface signs in with.
     pub fn token(&self) -> &str {
         self.tokens.get(&self.user).map_or("", String::as_str)
@@ -112,13 +112,13 @@ impl Running {
 
     /// Stops the server. Requests in flight get two seconds to finish.
     pub async fn stop(self) {
-        let Running { stop, mut served, temporary, .. } = self;
+        let RunningServer { stop, mut served, temp_folder, .. } = self;
         // Sending fails if the server has already stopped by itself.
         let _ = stop.send(());
-        if tokio::time::timeout(GRACE, &mut served).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut served).await.is_err() {
             served.abort();
         }
-        drop(temporary);
+        drop(temp_folder);
     }
 }
 
@@ -138,7 +138,7 @@ pub fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> 
 /// # Errors
 /// Fails if the address or the data folder is in use, if a path is not a repository, or if the world file contains a
 /// mistake.
-pub async fn start(options: Options) -> Result<Running, StartError> {
+pub async fn start(options: Options) -> Result<RunningServer, StartError> {
     start_on(listen(options.listen)?, options).await
 }
 
@@ -146,7 +146,7 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
 ///
 /// # Errors
 /// Fails as [`start`] does.
-pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Result<Running, StartError> {
+pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Result<RunningServer, StartError> {
     let address = options.listen;
     let failed = |error: std::io::Error| StartError::Listen { address, why: error.to_string() };
     listener.set_nonblocking(true).map_err(failed)?;
@@ -155,7 +155,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     let base_url = format!("http://{bound}");
     let (url, limits, only_specified) = (base_url.clone(), options.limits, options.only_specified);
     let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
-    let Prepared { engine, temporary, project } =
+    let Prepared { engine, temp_folder, project } =
         prepared.await.map_err(|panic| StartError::World(panic.to_string()))??;
 
     let world = engine.snapshot();
@@ -165,49 +165,49 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
         .filter(|token| token.refresh.is_none())
         .filter_map(|token| Some((world.users.get(token.user)?.username.clone(), token.secret.clone())))
         .collect();
-    let user = person(&world).map(|user| user.username.clone()).unwrap_or_default();
+    let user = main_user(&world).map(|user| user.username.clone()).unwrap_or_default();
     let license = super::license::sample(engine.clock.now());
     let router = routes::all(only_specified).into_router(Arc::new(engine));
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(listener::serve(listener, router, limits, async {
         let _ = stopped.await;
     }));
-    Ok(Running { base_url, tokens, user, license, project, stop, served, temporary })
+    Ok(RunningServer { base_url, tokens, user, license, project, stop, served, temp_folder })
 }
 
 struct Prepared {
     engine: Engine,
-    temporary: Option<Temporary>,
+    temp_folder: Option<TempFolder>,
     project: Option<String>,
 }
 
 fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
-    let folder = |error: std::io::Error| StartError::Folder(error.to_string());
-    let (store, mut world, root, temporary) = match &options.data {
+    let folder_error = |error: std::io::Error| StartError::Folder(error.to_string());
+    let (store, mut world, root, temp_folder) = match &options.data {
         Some(data) => {
             let (store, world) = Store::open(data)?;
             (Some(store), world, data.clone(), None)
         }
         None => {
-            let made = Temporary::new().map_err(folder)?;
-            (None, World::default(), made.path().to_path_buf(), Some(made))
+            let temp_folder = TempFolder::new().map_err(folder_error)?;
+            (None, World::default(), temp_folder.path().to_path_buf(), Some(temp_folder))
         }
     };
     let repositories = root.join(REPOSITORIES);
-    std::fs::create_dir_all(&repositories).map_err(folder)?;
+    std::fs::create_dir_all(&repositories).map_err(folder_error)?;
     if store.is_some() {
-        recover(&mut world, &repositories).map_err(folder)?;
-        world.adopt_reactions();
+        recover(&mut world, &repositories).map_err(folder_error)?;
+        world.migrate_reactions();
     }
     if world.users.is_empty() {
         // A start that was killed may have left repositories that no record refers to.
-        clear(&repositories).map_err(folder)?;
+        remove_repositories(&repositories).map_err(folder_error)?;
         world = demo::build(&options.world, &repositories).map_err(|e| StartError::World(e.to_string()))?;
         if !world.users.iter().any(|user| user.admin && !user.blocked) {
             return Err(StartError::World("it has no user with admin = true".into()));
         }
-        if let Some(person) = &options.person {
-            rename(&mut world, person);
+        if let Some(identity) = &options.identity {
+            rename_main_user(&mut world, identity);
         }
     }
     let mut project = None;
@@ -215,7 +215,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         let added = add_repository(&mut world, path, &repositories, &options.clock)?;
         project.get_or_insert(added);
     }
-    give_tokens(&mut world)?;
+    add_missing_tokens(&mut world)?;
     if store.is_some() {
         super::versions::catch_up(&mut world, &repositories, options.clock.now());
     }
@@ -230,7 +230,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     // Advance to the present before serving: otherwise only one of several concurrent first requests would see what has
     // become due since the world was built.
     engine.tick();
-    Ok(Prepared { engine, temporary, project })
+    Ok(Prepared { engine, temp_folder, project })
 }
 
 /// Completes the ref updates that were recorded but not applied when the server was killed.
@@ -246,7 +246,7 @@ fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
 }
 
 /// Removes the `<number>.git` folders and nothing else.
-fn clear(repositories: &Path) -> std::io::Result<()> {
+fn remove_repositories(repositories: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(repositories)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -259,36 +259,36 @@ fn clear(repositories: &Path) -> std::io::Result<()> {
 }
 
 /// Returns the main user: the first active one who is not an administrator, else the first active one.
-fn person(world: &World) -> Option<&User> {
+fn main_user(world: &World) -> Option<&User> {
     let mut active = world.users.iter().filter(|user| !user.blocked && !user.is_ghost);
     active.clone().find(|user| !user.admin).or_else(|| active.next())
 }
 
-/// Gives the main user the name and email address of `named`.
-fn rename(world: &mut World, named: &Person) {
-    let before_at = named.email.split('@').next().unwrap_or_default();
-    let username = slug(if before_at.is_empty() { &named.name } else { before_at }).to_lowercase();
+/// Gives the main user the name and email address of `identity`.
+fn rename_main_user(world: &mut World, identity: &GitIdentity) {
+    let before_at = identity.email.split('@').next().unwrap_or_default();
+    let username = slug(if before_at.is_empty() { &identity.name } else { before_at }).to_lowercase();
     let is_free = world.user_named(&username).is_none();
-    let Some(id) = person(world).map(|user| user.id) else { return };
+    let Some(id) = main_user(world).map(|user| user.id) else { return };
     if let Some(user) = world.users.get_mut(id) {
-        user.name.clone_from(&named.name);
+        user.name.clone_from(&identity.name);
         if is_free {
             user.username = username;
         }
-        if !named.email.is_empty() {
-            user.email.clone_from(&named.email);
+        if !identity.email.is_empty() {
+            user.email.clone_from(&identity.email);
         }
     }
 }
 
 /// Returns the committer of the repository at `path`, according to its git configuration.
-pub fn local_person(path: &Path) -> Option<Person> {
+pub fn local_identity(path: &Path) -> Option<GitIdentity> {
     let (name, email) = git::identity(path)?;
-    Some(Person { name, email })
+    Some(GitIdentity { name, email })
 }
 
 /// Adds a random token for every user who can sign in and does not have one.
-fn give_tokens(world: &mut World) -> Result<(), StartError> {
+fn add_missing_tokens(world: &mut World) -> Result<(), StartError> {
     let without: Vec<u64> = world
         .users
         .iter()
@@ -312,11 +312,11 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
     let origin = path.canonicalize().map(|path| path.display().to_string()).ok();
     let known = world.projects.iter().find(|project| origin.is_some() && project.import_url == origin);
     if let Some((id, known)) = known.map(|known| (known.id, world.project_path(known))) {
-        let remove = |git: &git::Git, head: &git::Head| super::branches::remove(world, git, repositories, id, head);
+        let remove = |git: &git::Git, head: &git::GitRef| super::branches::remove(world, git, repositories, id, head);
         git::refresh(path, &repository_path(repositories, id), remove)?;
         return Ok(known);
     }
-    let owner = person(world).map(|user| user.id).unwrap_or_default();
+    let owner = main_user(world).map(|user| user.id).unwrap_or_default();
     let group = match world.group_at(LOCAL_GROUP) {
         Some(group) => group.id,
         None => {
@@ -334,7 +334,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
             group
         }
     };
-    let id = world.projects.draw_id();
+    let id = world.projects.next_id();
     let adopted = git::adopt(path, &repository_path(repositories, id))?;
     let slug = free_path(world, group, &adopted.name);
     world.projects.add(Project {

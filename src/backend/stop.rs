@@ -1,6 +1,6 @@
 //! Cancels work whose result nobody waits for: git may walk a long history for a caller who has disconnected.
 
-use super::reject::Reject;
+use super::rejection::Rejection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,8 +21,8 @@ impl Stop {
     ///
     /// # Errors
     /// Fails with 499 after cancellation; nobody is there to read it.
-    pub fn go_on(&self) -> Result<(), Reject> {
-        if self.0.load(Ordering::Relaxed) { Err(Reject::message(499, "the caller has gone")) } else { Ok(()) }
+    pub fn check(&self) -> Result<(), Rejection> {
+        if self.0.load(Ordering::Relaxed) { Err(Rejection::message(499, "the caller has gone")) } else { Ok(()) }
     }
 }
 

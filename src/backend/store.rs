@@ -1,6 +1,6 @@
 //! Stores the records in a folder: each write is on disk as a whole before it is answered.
 
-use super::world::{Change, LAST, World};
+use super::world::{Change, LAST_IDS, World};
 use crate::system::files;
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition, TableError};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -45,7 +45,7 @@ impl Store {
         let shown = folder.display().to_string();
         let failed = |why: String| StoreError::Failed { folder: shown.clone(), why };
         let path = folder.join(FILE);
-        let file = keep_private(folder, &path).map_err(|e| failed(e.to_string()))?;
+        let file = make_private(folder, &path).map_err(|e| failed(e.to_string()))?;
         let database = match Database::builder().create_file(file) {
             Ok(database) => database,
             Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(shown.clone())),
@@ -60,7 +60,7 @@ impl Store {
         let text = |e: &dyn std::fmt::Display| e.to_string();
         let reading = self.database.begin_read().map_err(|e| text(&e))?;
         let mut world = World::default();
-        for name in World::TABLES.iter().chain([&LAST]) {
+        for name in World::TABLES.iter().chain([&LAST_IDS]) {
             let table = match reading.open_table(definition(name)) {
                 Ok(table) => table,
                 Err(TableError::TableDoesNotExist(_)) => continue,
@@ -99,7 +99,7 @@ impl Store {
 /// Creates the folder and the file if they do not exist, and makes them private, because they contain tokens.
 ///
 /// A folder that also contains other files serves another purpose as well, and keeps its mode.
-fn keep_private(folder: &Path, file: &Path) -> io::Result<File> {
+fn make_private(folder: &Path, file: &Path) -> io::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     // Created before the database writes to it, so that it is never readable by others.
     let opened = files::open(file, OpenOptions::new().read(true).write(true).mode(0o600))
@@ -137,7 +137,7 @@ mod tests {
     use crate::backend::records::User;
 
     #[test]
-    fn what_was_committed_is_there_again_and_what_was_removed_is_not() {
+    fn committed_rows_survive_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         {
             let (store, mut world) = Store::open(folder.path()).unwrap();
@@ -154,19 +154,19 @@ mod tests {
     }
 
     #[test]
-    fn other_users_cannot_read_what_is_kept() {
+    fn stored_data_is_private() {
         let place = tempfile::tempdir().unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let open = |folder: &Path| drop(Store::open(folder).unwrap());
-        let made = place.path().join("made");
-        open(&made);
-        assert_eq!((mode(&made), mode(&made.join(FILE)), mode(&made.join(REPOSITORIES))), (0o700, 0o600, 0o700));
+        let folder = place.path().join("made");
+        open(&folder);
+        assert_eq!((mode(&folder), mode(&folder.join(FILE)), mode(&folder.join(REPOSITORIES))), (0o700, 0o600, 0o700));
 
         // As an earlier version would have left them.
-        fs::set_permissions(&made, Permissions::from_mode(0o755)).unwrap();
-        fs::set_permissions(made.join(FILE), Permissions::from_mode(0o644)).unwrap();
-        open(&made);
-        assert_eq!((mode(&made), mode(&made.join(FILE))), (0o700, 0o600));
+        fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(folder.join(FILE), Permissions::from_mode(0o644)).unwrap();
+        open(&folder);
+        assert_eq!((mode(&folder), mode(&folder.join(FILE))), (0o700, 0o600));
 
         let shared = place.path().join("shared");
         fs::create_dir(&shared).unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_others_put_into_the_folder_are_not_followed() {
+    fn symlinks_in_the_folder_are_not_followed() {
         for name in [FILE, REPOSITORIES] {
             let place = tempfile::tempdir().unwrap();
             let (folder, elsewhere) = (place.path().join("data"), place.path().join("elsewhere"));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_in_use_is_refused_in_a_sentence() {
+    fn folder_in_use_is_rejected_with_a_message() {
         let folder = tempfile::tempdir().unwrap();
         let _first = Store::open(folder.path()).unwrap();
         let Err(second) = Store::open(folder.path()) else { panic!("opened twice") };

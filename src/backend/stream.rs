@@ -1,6 +1,6 @@
 //! Response bodies that are generated while they are sent, so that nothing large is kept in memory.
 
-use super::reject::Reject;
+use super::rejection::Rejection;
 use axum::body::{Body, Bytes};
 use futures::{StreamExt, stream};
 use std::io::{self, BufWriter, Write};
@@ -13,17 +13,17 @@ use tokio::sync::{Notify, mpsc};
 /// The size of a chunk in bytes.
 const CHUNK: usize = 64 << 10;
 /// The number of chunks that are buffered for a slow reader before the writer waits.
-const WAITING: usize = 4;
+const MAX_BUFFERED_CHUNKS: usize = 4;
 
 /// The bodies that are being streamed. Each occupies a thread until its reader has received everything.
 pub struct Streams {
-    most: usize,
+    max: usize,
     stall: Duration,
-    places: Mutex<Vec<Arc<Place>>>,
+    slots: Mutex<Vec<Arc<Slot>>>,
 }
 
 /// The slot of one streamed body.
-struct Place {
+struct Slot {
     /// The user it is for; `None` for all anonymous callers together.
     caller: Option<u64>,
     /// The time since when the writer has been waiting for the reader.
@@ -32,7 +32,7 @@ struct Place {
     cut: Notify,
 }
 
-impl Place {
+impl Slot {
     fn stalled(&self) -> MutexGuard<'_, Option<Instant>> {
         self.stalled.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,19 +40,19 @@ impl Place {
 
 /// Permission to stream a body; its slot is freed when this is dropped.
 pub struct Permit {
-    place: Arc<Place>,
+    slot: Arc<Slot>,
     streams: Arc<Streams>,
 }
 
 impl Streams {
-    /// Allows up to `most` bodies, and half of them for one caller. One that has stalled for `stall` can be displaced
+    /// Allows up to `max` bodies, and half of them for one caller. One that has stalled for `stall` can be displaced
     /// by another.
-    pub fn new(most: usize, stall: Duration) -> Streams {
-        Streams { most, stall, places: Mutex::default() }
+    pub fn new(max: usize, stall: Duration) -> Streams {
+        Streams { max, stall, slots: Mutex::default() }
     }
 
-    fn places(&self) -> MutexGuard<'_, Vec<Arc<Place>>> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a slot for a body of `caller`. If none is free, the body whose reader has stalled for the longest time
@@ -60,40 +60,40 @@ impl Streams {
     ///
     /// # Errors
     /// Fails with 503 if no body has stalled long enough.
-    pub fn admit(self: &Arc<Self>, caller: Option<u64>) -> Result<Permit, Reject> {
-        let mut places = self.places();
-        let own = places.iter().filter(|place| place.caller == caller).count();
-        let has_enough = own * 2 >= self.most;
-        if has_enough || places.len() >= self.most {
-            let gives_way = |place: &Place| !has_enough || place.caller == caller;
-            let rivals = places.iter().enumerate().filter(|(_, place)| gives_way(place));
-            let stalled = rivals.filter_map(|(at, place)| Some(((*place.stalled())?, at)));
+    pub fn admit(self: &Arc<Self>, caller: Option<u64>) -> Result<Permit, Rejection> {
+        let mut slots = self.slots();
+        let own = slots.iter().filter(|slot| slot.caller == caller).count();
+        let has_enough = own * 2 >= self.max;
+        if has_enough || slots.len() >= self.max {
+            let gives_way = |slot: &Slot| !has_enough || slot.caller == caller;
+            let rivals = slots.iter().enumerate().filter(|(_, slot)| gives_way(slot));
+            let stalled = rivals.filter_map(|(at, slot)| Some(((*slot.stalled())?, at)));
             match stalled.min() {
-                Some((since, at)) if since.elapsed() >= self.stall => places.swap_remove(at).cut.notify_one(),
-                _ => return Err(Reject::busy()),
+                Some((since, at)) if since.elapsed() >= self.stall => slots.swap_remove(at).cut.notify_one(),
+                _ => return Err(Rejection::busy()),
             }
         }
-        let place = Arc::new(Place { caller, stalled: Mutex::default(), cut: Notify::new() });
-        places.push(place.clone());
-        Ok(Permit { place, streams: self.clone() })
+        let slot = Arc::new(Slot { caller, stalled: Mutex::default(), cut: Notify::new() });
+        slots.push(slot.clone());
+        Ok(Permit { slot, streams: self.clone() })
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.streams.places().retain(|place| !Arc::ptr_eq(place, &self.place));
+        self.streams.slots().retain(|slot| !Arc::ptr_eq(slot, &self.slot));
     }
 }
 
 /// A function that writes a body, starting at a byte offset.
-pub type Writer = Box<dyn FnOnce(u64, &mut dyn Write) -> io::Result<()> + Send>;
+pub type BodyWriter = Box<dyn FnOnce(u64, &mut dyn Write) -> io::Result<()> + Send>;
 
 /// A body that has not been written yet.
 pub struct Stream {
     pub content_type: String,
     /// The total length in bytes, if known in advance.
     pub length: Option<u64>,
-    pub write: Writer,
+    pub write: BodyWriter,
 }
 
 impl std::fmt::Debug for Stream {
@@ -117,15 +117,15 @@ impl Sender {
             Err(TrySendError::Closed(_)) => return false,
             Err(TrySendError::Full(chunk)) => chunk,
         };
-        let place = &self.permit.place;
-        *place.stalled() = Some(Instant::now());
+        let slot = &self.permit.slot;
+        *slot.stalled() = Some(Instant::now());
         let is_sent = self.runtime.block_on(async {
             tokio::select! {
                 sent = self.to.send(chunk) => sent.is_ok(),
-                () = place.cut.notified() => false,
+                () = slot.cut.notified() => false,
             }
         });
-        *place.stalled() = None;
+        *slot.stalled() = None;
         is_sent
     }
 }
@@ -158,7 +158,7 @@ impl Stream {
     /// Converts it to an HTTP body. It is written on a blocking thread, which keeps `permit` until it is done. A
     /// failure breaks the connection, so that an incomplete body is not taken for a complete one.
     pub fn body(self, permit: Permit) -> Body {
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, receiver) = mpsc::channel(MAX_BUFFERED_CHUNKS);
         let runtime = Handle::current();
         let writing = tokio::task::spawn_blocking(move || {
             let sender = Sender { to: sender, runtime, permit, has_failed: false };

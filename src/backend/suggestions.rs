@@ -1,13 +1,13 @@
 //! Suggestions: changes that a note on a diff proposes for its lines, and the commits that apply them.
 
-use super::branches::touch;
-use super::call::{Call, Outcome, Writing, ok};
-use super::commits::given;
+use super::branches::record_project_activity;
+use super::call::{Call, Outcome, WriteCall, ok};
+use super::commits::non_blank;
 use super::discussions;
 use super::git::{Git, NewCommit};
 use super::notes;
 use super::records::{self, MergeRequest, NoteKind, Noteable, Project, State};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::commits::CommitAction;
 use crate::api::discussions::{ApplySuggestion, ApplySuggestions};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// The maximum number of lines above and below the commented line that a suggestion may replace.
-const MOST_LINES: u64 = 100;
+const MAX_LINES: u64 = 100;
 
 /// A suggestion block in a note: the numbers of lines above and below, and the new text.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ fn range(text: &str) -> Option<(u64, u64)> {
     }
     let (above, below) = text.strip_prefix(":-")?.split_once('+')?;
     let (above, below) = (above.parse().ok()?, below.parse().ok()?);
-    (above <= MOST_LINES && below <= MOST_LINES).then_some((above, below))
+    (above <= MAX_LINES && below <= MAX_LINES).then_some((above, below))
 }
 
 /// Splits a text into lines, including line ends.
@@ -66,7 +66,7 @@ fn lines(text: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Returns the lines `from` to `to` of a text, counted from 1.
-fn cut(text: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
+fn extract_lines(text: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
     let (from, to) = (usize::try_from(from.checked_sub(1)?).ok()?, usize::try_from(to).ok()?);
     Some(lines(text).get(from..to)?.concat())
 }
@@ -100,7 +100,7 @@ fn text_at(git: &Git, sha: Option<&str>, path: &str) -> Option<Vec<u8>> {
 }
 
 /// Returns the suggestions in a note; `git` is the target's repository, with access to the commits of a fork.
-pub fn proposed(note: &records::Note, git: &Git) -> Vec<records::Suggestion> {
+pub fn parse_suggestions(note: &records::Note, git: &Git) -> Vec<records::Suggestion> {
     let blocks = blocks(&note.body);
     let Some(position) = note.position.as_ref().filter(|_| !blocks.is_empty()) else { return Vec::new() };
     let path = position.new_path.as_deref().unwrap_or_default();
@@ -108,7 +108,7 @@ pub fn proposed(note: &records::Note, git: &Git) -> Vec<records::Suggestion> {
     let length = lines(&text).len() as u64;
     let suggestion = |block: Block| {
         let span = span(note, block.above, block.below, length)?;
-        let from = cut(&text, span.from, span.to)?;
+        let from = extract_lines(&text, span.from, span.to)?;
         Some(records::Suggestion {
             note: note.id,
             above: block.above,
@@ -124,7 +124,7 @@ pub fn proposed(note: &records::Note, git: &Git) -> Vec<records::Suggestion> {
 }
 
 /// Parses the suggestions of a note again, unless some have been applied.
-pub fn refresh(call: &mut Writing, note: u64) {
+pub fn refresh(call: &mut WriteCall, note: u64) {
     let Some(note) = call.world.notes.get(note).cloned() else { return };
     let Noteable::MergeRequest(mr) = note.on else { return };
     if note.kind != NoteKind::Diff || call.world.suggestions_of(note.id).any(|suggestion| suggestion.is_applied) {
@@ -133,14 +133,14 @@ pub fn refresh(call: &mut Writing, note: u64) {
     call.world.suggestions.remove_where(|suggestion| suggestion.note == note.id);
     let Some((mr, git)) = call.world.merge_requests.get(mr).and_then(|mr| Some((mr, call.git_of(mr)?))) else { return };
     // Makes the commits of a fork readable.
-    call.ends(mr, &git);
-    for suggestion in proposed(&note, &git) {
+    call.diff_ends(mr, &git);
+    for suggestion in parse_suggestions(&note, &git) {
         call.world.suggestions.add(suggestion);
     }
 }
 
 /// A suggestion that can be applied, and the content of the file that it changes.
-struct Ready {
+struct ApplicableSuggestion {
     span: Span,
     text: Vec<u8>,
 }
@@ -160,7 +160,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let mut all = self.world.suggestions_of(note.id).peekable();
         let git = all.peek().and_then(|_| self.git_of(self.world.merge_requests.get(mr)?));
         let show = |suggestion: &records::Suggestion| {
-            let ready = git.as_ref().map(|git| self.ready(suggestion, git));
+            let ready = git.as_ref().map(|git| self.check_applicable(suggestion, git));
             let ready = ready.and_then(Result::ok);
             Suggestion {
                 id: suggestion.id,
@@ -179,11 +179,11 @@ impl<W: Deref<Target = World>> Call<W> {
     ///
     /// # Errors
     /// Fails with 400 and the reason why it cannot be applied.
-    fn ready(&self, suggestion: &records::Suggestion, git: &Git) -> Result<Ready, Reject> {
+    fn check_applicable(&self, suggestion: &records::Suggestion, git: &Git) -> Result<ApplicableSuggestion, Rejection> {
         let note = self.world.notes.get(suggestion.note).ok_or_else(not_found)?;
         let Noteable::MergeRequest(mr) = note.on else { return Err(not_found()) };
         let mr = self.world.merge_requests.get(mr).ok_or_else(not_found)?;
-        let refuse = |why: &str| Err(Reject::bad(why));
+        let refuse = |why: &str| Err(Rejection::bad_request(why));
         if suggestion.is_applied {
             return refuse("This suggestion has already been applied.");
         }
@@ -200,9 +200,9 @@ impl<W: Deref<Target = World>> Call<W> {
             return refuse("Can't apply as the source branch was deleted.");
         };
         // Makes the commits of a fork readable.
-        self.ends(mr, git);
+        self.diff_ends(mr, git);
         let changed = || {
-            Reject::bad(match suggestion.above + suggestion.below {
+            Rejection::bad_request(match suggestion.above + suggestion.below {
                 0 => "Can't apply as this line was changed in a more recent version.",
                 _ => "Can't apply as these lines were changed in a more recent version.",
             })
@@ -214,32 +214,32 @@ impl<W: Deref<Target = World>> Call<W> {
         let text = text.ok_or_else(changed)?;
         let length = lines(&text).len() as u64;
         let span = span(note, suggestion.above, suggestion.below, length).ok_or_else(changed)?;
-        let now = cut(&text, span.from, span.to).ok_or_else(changed)?;
+        let now = extract_lines(&text, span.from, span.to).ok_or_else(changed)?;
         if String::from_utf8_lossy(&now) != suggestion.from_content {
             return Err(changed());
         }
         if suggestion.from_content == suggestion.to_content {
             return refuse("This suggestion already matches its content.");
         }
-        Ok(Ready { span, text })
+        Ok(ApplicableSuggestion { span, text })
     }
 }
 
-fn not_found() -> Reject {
-    Reject::message(404, "Suggestion is not applicable as the suggestion was not found.")
+fn not_found() -> Rejection {
+    Rejection::message(404, "Suggestion is not applicable as the suggestion was not found.")
 }
 
-pub fn apply_one(call: &mut Writing, input: ApplySuggestion) -> Outcome<Suggestion> {
+pub fn apply_one(call: &mut WriteCall, input: ApplySuggestion) -> Outcome<Suggestion> {
     let mut applied = apply(call, &[input.id], input.commit_message)?;
     ok(applied.pop().ok_or_else(not_found)?)
 }
 
-pub fn apply_all(call: &mut Writing, input: ApplySuggestions) -> Outcome<Vec<Suggestion>> {
+pub fn apply_all(call: &mut WriteCall, input: ApplySuggestions) -> Outcome<Vec<Suggestion>> {
     let mut ids = input.ids;
     ids.sort_unstable();
     ids.dedup();
     if ids.is_empty() {
-        return Err(Reject::error(400, "ids is empty"));
+        return Err(Rejection::error(400, "ids is empty"));
     }
     ok(apply(call, &ids, input.commit_message)?)
 }
@@ -248,7 +248,7 @@ pub fn apply_all(call: &mut Writing, input: ApplySuggestions) -> Outcome<Vec<Sug
 type Found = (records::Suggestion, records::Note);
 
 /// Returns suggestions, and the one merge request that they are on.
-fn find(call: &Writing, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found>), Reject> {
+fn find(call: &WriteCall, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found>), Rejection> {
     call.signed_in()?;
     let mut found: Vec<Found> = Vec::new();
     for id in ids {
@@ -258,29 +258,29 @@ fn find(call: &Writing, ids: &[u64]) -> Result<(MergeRequest, Project, Vec<Found
     }
     let on = found.first().map(|(_, note)| note.on).ok_or_else(not_found)?;
     if found.iter().any(|(_, note)| note.on != on) {
-        return Err(Reject::bad("Suggestions must all be on the same branch."));
+        return Err(Rejection::bad_request("Suggestions must all be on the same branch."));
     }
     let Noteable::MergeRequest(mr) = on else { return Err(not_found()) };
     let mr = call.world.merge_requests.get(mr).ok_or_else(not_found)?;
     let target = call.world.projects.get(mr.target_project).ok_or_else(not_found)?;
-    if !call.rights.sees_project(call.world, target) || !call.rights.reads_code(call.world, target) {
+    if !call.rights.can_see_project(call.world, target) || !call.rights.can_read_code(call.world, target) {
         return Err(not_found());
     }
     let is_invited = mr.allow_maintainer_to_push && call.can_merge(mr);
     let source = call.world.projects.get(mr.source_project);
-    let pushes = |source: &Project| is_invited || call.rights.pushes_to(call.world, source, &mr.source_branch);
-    let source = source.filter(|source| pushes(source) && !source.archived).ok_or_else(Reject::forbidden)?;
+    let pushes = |source: &Project| is_invited || call.rights.can_push_to(call.world, source, &mr.source_branch);
+    let source = source.filter(|source| pushes(source) && !source.archived).ok_or_else(Rejection::forbidden)?;
     Ok((mr.clone(), source.clone(), found))
 }
 
 /// Applies suggestions to the source branch in one commit. Returns their new representations.
-fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec<Suggestion>, Reject> {
+fn apply(call: &mut WriteCall, ids: &[u64], message: Option<String>) -> Result<Vec<Suggestion>, Rejection> {
     let (mr, source, found) = find(call, ids)?;
     let target_git = call.git_of(&mr).ok_or_else(not_found)?;
     let mut texts: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut changes: BTreeMap<String, Vec<(u64, u64, &str)>> = BTreeMap::new();
     for (suggestion, _) in &found {
-        let Ready { span, text } = call.ready(suggestion, &target_git)?;
+        let ApplicableSuggestion { span, text } = call.check_applicable(suggestion, &target_git)?;
         texts.entry(span.path.clone()).or_insert(text);
         changes.entry(span.path).or_default().push((span.from, span.to, &suggestion.to_content));
     }
@@ -289,9 +289,9 @@ fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec
         let mut changes = changes.remove(&path).unwrap_or_default();
         changes.sort_unstable();
         if changes.windows(2).any(|pair| matches!(pair, [(_, last, _), (first, ..)] if first <= last)) {
-            return Err(Reject::bad("Suggestions are not applicable as their lines cannot overlap."));
+            return Err(Rejection::bad_request("Suggestions are not applicable as their lines cannot overlap."));
         }
-        let content = Some(STANDARD.encode(changed(&text, &changes)));
+        let content = Some(STANDARD.encode(replace_lines(&text, &changes)));
         let encoding = Some("base64".to_owned());
         let action = "update".to_owned();
         actions.push(CommitAction { action, file_path: path, content, encoding, ..CommitAction::default() });
@@ -306,7 +306,7 @@ fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec
     let id = git.commit(&NewCommit {
         branch: &mr.source_branch,
         start: None,
-        message: &given(message).unwrap_or_else(usual),
+        message: &non_blank(message).unwrap_or_else(usual),
         author: call.commit_author(author),
         committer: call.commit_author(user),
         actions: &actions,
@@ -316,8 +316,8 @@ fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec
             suggestion.is_applied = true;
         }
     }
-    touch(call.world, source.id, call.now)?;
-    call.pushed(source.id, &git, &format!("refs/heads/{}", mr.source_branch), before, Some(id));
+    record_project_activity(call.world, source.id, call.now)?;
+    call.record_push(source.id, &git, &format!("refs/heads/{}", mr.source_branch), before, Some(id));
     let on = notes::merge_request(call, &mr.target_project.into(), mr.iid)?;
     for (_, note) in &found {
         discussions::set_state(call, &on, note.thread(), true)?;
@@ -331,7 +331,7 @@ fn apply(call: &mut Writing, ids: &[u64], message: Option<String>) -> Result<Vec
 }
 
 /// Returns a text with some of its lines replaced; the ranges are sorted and do not overlap.
-fn changed(text: &[u8], changes: &[(u64, u64, &str)]) -> Vec<u8> {
+fn replace_lines(text: &[u8], changes: &[(u64, u64, &str)]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::new(), changes.iter().peekable());
     for (number, line) in (1..).zip(lines(text)) {
         while rest.peek().is_some_and(|(_, last, _)| *last < number) {
@@ -355,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_read_with_the_lines_that_they_are_for() {
+    fn blocks_are_parsed_with_their_ranges() {
         let body =
             "Like so:\n\n```suggestion:-1+2\na\n  b\n```\n\n```rust\n```suggestion\n```\n````suggestion\n```\n````\n";
         let block = |above, below, text: &str| Block { above, below, text: text.into() };
@@ -367,8 +367,8 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_replaced_and_the_end_of_the_file_stays_as_it_is() {
-        assert_eq!(changed(b"a\nb\nc\nd\n", &[(1, 1, "A\nAA\n"), (3, 4, "")]), b"A\nAA\nb\n");
-        assert_eq!(changed(b"a\nb", &[(2, 2, "B\n")]), b"a\nB");
+    fn lines_are_replaced_and_the_file_end_is_kept() {
+        assert_eq!(replace_lines(b"a\nb\nc\nd\n", &[(1, 1, "A\nAA\n"), (3, 4, "")]), b"A\nAA\nb\n");
+        assert_eq!(replace_lines(b"a\nb", &[(2, 2, "B\n")]), b"a\nB");
     }
 }

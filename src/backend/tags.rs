@@ -1,11 +1,11 @@
 //! Tags and their releases.
 
-use super::branches::touch;
-use super::call::{Outcome, Reading, Writing, ok, order};
-use super::git::{Author, Git, TagHead};
+use super::branches::record_project_activity;
+use super::call::{Outcome, ReadCall, WriteCall, ok, order};
+use super::git::{Author, Git, TagRef};
 use super::mount::Mount;
 use super::records::{self, Project};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::tags::*;
@@ -20,7 +20,7 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<UpdateRelease>(update_release)
 }
 
-fn show(world: &World, git: &Git, project: u64, tag: &TagHead) -> Result<Tag, Reject> {
+fn show(world: &World, git: &Git, project: u64, tag: &TagRef) -> Result<Tag, Rejection> {
     let release = world.releases.iter().find(|release| release.project == project && release.tag == tag.name);
     Ok(Tag {
         name: tag.name.clone(),
@@ -35,15 +35,15 @@ fn show_release(release: &records::Release) -> Release {
     Release { tag_name: release.tag.clone(), description: Some(release.description.clone()) }
 }
 
-fn list(call: &Reading, input: ListTags) -> Outcome<Vec<Tag>> {
+fn list(call: &ReadCall, input: ListTags) -> Outcome<Vec<Tag>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["updated", "name"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let (project, git) = call.repository(&input.id)?;
     let all = git.tags(&call.cache)?;
-    let mut tags: Vec<&TagHead> = all.iter().collect();
+    let mut tags: Vec<&TagRef> = all.iter().collect();
     tags.sort_by_cached_key(|tag| (version(&tag.name), &tag.name));
     if by != "name" {
-        order(&mut tags, descending, |tag| tag.made);
+        order(&mut tags, descending, |tag| tag.seconds);
     } else if descending {
         tags.reverse();
     }
@@ -71,13 +71,13 @@ fn version(name: &str) -> Vec<(String, u128)> {
     out
 }
 
-fn get(call: &Reading, input: GetTag) -> Outcome<Tag> {
+fn get(call: &ReadCall, input: GetTag) -> Outcome<Tag> {
     let (project, git) = call.repository(&input.id)?;
-    let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
+    let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
     ok(show(call.world, &git, project.id, &tag)?)
 }
 
-fn create(call: &mut Writing, input: CreateTag) -> Outcome<Tag> {
+fn create(call: &mut WriteCall, input: CreateTag) -> Outcome<Tag> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project: Project = project.clone();
     let caller = call.signed_in()?;
@@ -89,32 +89,32 @@ fn create(call: &mut Writing, input: CreateTag) -> Outcome<Tag> {
         let release = records::Release { project: project.id, tag, description, created_at: now, ..Default::default() };
         call.world.releases.add(release);
     }
-    touch(call.world, project.id, now)?;
-    let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
-    call.pushed(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));
+    record_project_activity(call.world, project.id, now)?;
+    let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
+    call.record_push(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));
     ok(show(call.world, &git, project.id, &tag)?)
 }
 
-fn delete(call: &mut Writing, input: DeleteTag) -> Outcome<Nothing> {
+fn delete(call: &mut WriteCall, input: DeleteTag) -> Outcome<Nothing> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
-    let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
-    call.unmodified(git.committed_at(tag.commit)?)?;
+    let tag = git.tag(&input.tag_name).ok_or_else(|| Rejection::not_found("Tag"))?;
+    call.check_unmodified(git.committed_at(tag.commit)?)?;
     git.delete_tag(&tag.name)?;
     call.world.releases.remove_where(|release| release.project == project && release.tag == tag.name);
-    touch(call.world, project, call.now)?;
-    call.pushed(project, &git, &format!("refs/tags/{}", tag.name), Some(tag.target), None);
+    record_project_activity(call.world, project, call.now)?;
+    call.record_push(project, &git, &format!("refs/tags/{}", tag.name), Some(tag.target), None);
     ok(Nothing)
 }
 
-fn release(call: &mut Writing, input: CreateRelease) -> Outcome<Release> {
+fn release(call: &mut WriteCall, input: CreateRelease) -> Outcome<Release> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     if git.tag(&input.tag_name).is_none() {
-        return Err(Reject::message(404, "Tag does not exist"));
+        return Err(Rejection::message(404, "Tag does not exist"));
     }
     if call.world.releases.iter().any(|release| release.project == project && release.tag == input.tag_name) {
-        return Err(Reject::conflict("Release already exists"));
+        return Err(Rejection::conflict("Release already exists"));
     }
     let release = records::Release {
         project,
@@ -127,15 +127,15 @@ fn release(call: &mut Writing, input: CreateRelease) -> Outcome<Release> {
     ok(show_release(&release))
 }
 
-fn update_release(call: &mut Writing, input: UpdateRelease) -> Outcome<Release> {
+fn update_release(call: &mut WriteCall, input: UpdateRelease) -> Outcome<Release> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     if git.tag(&input.tag_name).is_none() {
-        return Err(Reject::message(404, "Tag does not exist"));
+        return Err(Rejection::message(404, "Tag does not exist"));
     }
     let found = call.world.releases.iter().find(|r| r.project == project && r.tag == input.tag_name).map(|r| r.id);
     let release = found.and_then(|id| call.world.releases.get_mut(id));
-    let Some(release) = release else { return Err(Reject::message(404, "Release does not exist")) };
+    let Some(release) = release else { return Err(Rejection::message(404, "Release does not exist")) };
     release.description = input.description;
     ok(show_release(release))
 }
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_count_as_numbers() {
+    fn versions_sort_numerically() {
         let mut names = vec!["v1.10", "v1.9.1", "v1.9", "v2", "beta"];
         names.sort_by_cached_key(|name| version(name));
         assert_eq!(names, ["beta", "v1.9", "v1.9.1", "v1.10", "v2"]);

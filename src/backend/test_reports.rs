@@ -1,7 +1,7 @@
 //! Test reports of pipelines, parsed from the artifacts of their jobs.
 
-use super::call::{Call, Outcome, Reading, ok};
-use super::jobs::{Packed, kept};
+use super::call::{Call, Outcome, ReadCall, ok};
+use super::jobs::{ArchiveBytes, unexpired_artifacts};
 use super::mount::Mount;
 use super::records::{Job, Pipeline};
 use super::world::World;
@@ -12,30 +12,32 @@ use std::ops::Deref;
 use zip::ZipArchive;
 
 /// The maximum size in bytes of a report file.
-const LARGEST: u64 = 16 * 1024 * 1024;
+const MAX_REPORT_BYTES: u64 = 16 * 1024 * 1024;
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read_signed_in::<GetTestReportSummary>(summary).read_signed_in::<GetTestReport>(whole)
+    mount.read_signed_in::<GetTestReportSummary>(summary).read_signed_in::<GetTestReport>(full_report)
 }
 
 /// Returns the test cases from all reports in a job's artifacts, or the reason why these cannot be read.
-fn reports(call: &Reading, job: &Job) -> Result<Vec<Case>, String> {
-    let Some(archive) = kept(job, call.now).and_then(|artifacts| call.world.archives.share(artifacts.archive)) else {
+fn reports(call: &ReadCall, job: &Job) -> Result<Vec<Case>, String> {
+    let Some(archive) =
+        unexpired_artifacts(job, call.now).and_then(|artifacts| call.world.archives.get_arc(artifacts.archive))
+    else {
         return Ok(Vec::new());
     };
     let fail = |why: zip::result::ZipError| format!("the artifacts could not be read: {why}");
-    let mut zip = ZipArchive::new(Cursor::new(Packed(archive.clone()))).map_err(fail)?;
+    let mut zip = ZipArchive::new(Cursor::new(ArchiveBytes(archive.clone()))).map_err(fail)?;
     let mut cases = Vec::new();
     for index in 0..zip.len() {
         let mut file = zip.by_index(index).map_err(fail)?;
-        if !file.is_file() || !file.name().is_ok_and(|name| name.ends_with(".xml")) || file.size() > LARGEST {
+        if !file.is_file() || !file.name().is_ok_and(|name| name.ends_with(".xml")) || file.size() > MAX_REPORT_BYTES {
             continue;
         }
         let mut text = String::new();
-        if (&mut file).take(LARGEST).read_to_string(&mut text).is_err() {
+        if (&mut file).take(MAX_REPORT_BYTES).read_to_string(&mut text).is_err() {
             continue;
         }
-        if let Some(report) = junit::read(&text, &|| call.stop.go_on().is_err()) {
+        if let Some(report) = junit::read(&text, &|| call.stop.check().is_err()) {
             cases.extend(report.cases);
         }
     }
@@ -65,16 +67,16 @@ fn show_case(case: &Case) -> TestCase {
 
 impl<W: Deref<Target = World>> Call<W> {
     /// Returns the jobs of a pipeline that may have reports; none until the pipeline has finished.
-    fn reported(&self, pipeline: &Pipeline) -> Vec<&Job> {
+    fn jobs_with_reports(&self, pipeline: &Pipeline) -> Vec<&Job> {
         let jobs = self.world.pipeline_jobs(pipeline.id).filter(|job| job.artifacts.is_some());
         if pipeline.status.is_finished() { jobs.collect() } else { Vec::new() }
     }
 }
 
 /// Returns the test suites of a pipeline, each with the ID of its job.
-fn suites(call: &Reading, pipeline: &Pipeline) -> Vec<(u64, TestSuite)> {
+fn suites(call: &ReadCall, pipeline: &Pipeline) -> Vec<(u64, TestSuite)> {
     let mut suites = Vec::new();
-    for job in call.reported(pipeline) {
+    for job in call.jobs_with_reports(pipeline) {
         let (cases, suite_error) = match reports(call, job) {
             Ok(cases) => (cases, None),
             Err(why) => (Vec::new(), Some(why)),
@@ -103,7 +105,7 @@ fn sum(suites: &[(u64, TestSuite)], of: fn(&TestSuite) -> u64) -> u64 {
     suites.iter().map(|(_, suite)| of(suite)).sum()
 }
 
-fn summary(call: &Reading, input: GetTestReportSummary) -> Outcome<TestReportSummary> {
+fn summary(call: &ReadCall, input: GetTestReportSummary) -> Outcome<TestReportSummary> {
     let (_, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     let suites = suites(call, pipeline);
     let total = TestTotals {
@@ -129,7 +131,7 @@ fn summary(call: &Reading, input: GetTestReportSummary) -> Outcome<TestReportSum
     ok(TestReportSummary { total, test_suites: suites.into_iter().map(brief).collect() })
 }
 
-fn whole(call: &Reading, input: GetTestReport) -> Outcome<TestReport> {
+fn full_report(call: &ReadCall, input: GetTestReport) -> Outcome<TestReport> {
     let (_, pipeline) = call.pipeline(&input.id, input.pipeline_id)?;
     let suites = suites(call, pipeline);
     ok(TestReport {

@@ -1,10 +1,10 @@
 //! To-do items: created for assignments and mentions, and done once their user has acted.
 
 use super::auth::Rights;
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok};
 use super::mount::Mount;
 use super::records::{self, Namespace, Noteable, Record, State, Status, TodoAction};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::todos::*;
@@ -21,7 +21,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// Returns the names after `@` in a text, in lower case, and whether only other names precede each. Ignores code spans.
-fn mentioned(text: &str) -> Vec<(String, bool)> {
+fn mentions(text: &str) -> Vec<(String, bool)> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut out = Vec::new();
     // Every second part is inside backticks.
@@ -44,24 +44,24 @@ fn mentioned(text: &str) -> Vec<(String, bool)> {
 
 impl Rights {
     /// Returns whether the caller may read the object that notes are on.
-    pub fn reads_noteable(&self, world: &World, on: Noteable) -> bool {
+    pub fn can_read_noteable(&self, world: &World, on: Noteable) -> bool {
         let project = |id: u64| world.projects.get(id);
         match on {
             Noteable::MergeRequest(id) => world
                 .merge_requests
                 .get(id)
                 .and_then(|mr| project(mr.target_project))
-                .is_some_and(|project| self.sees_project(world, project) && self.reads_code(world, project)),
+                .is_some_and(|project| self.can_see_project(world, project) && self.can_read_code(world, project)),
             Noteable::Issue(id) => world.issues.get(id).is_some_and(|issue| {
-                project(issue.project).is_some_and(|project| self.sees_project(world, project))
-                    && self.reads_issue(world, issue)
+                project(issue.project).is_some_and(|project| self.can_see_project(world, project))
+                    && self.can_read_issue(world, issue)
             }),
             Noteable::Snippet(id) => world.snippets.get(id).is_some_and(|snippet| {
-                project(snippet.project).is_some_and(|project| self.sees_snippet(world, project, snippet))
+                project(snippet.project).is_some_and(|project| self.can_see_snippet(world, project, snippet))
             }),
             Noteable::Epic(id) => {
                 let group = world.epics.get(id).and_then(|epic| world.groups.get(epic.group));
-                group.is_some_and(|group| self.sees_group(world, group))
+                group.is_some_and(|group| self.can_see_group(world, group))
             }
         }
     }
@@ -71,7 +71,7 @@ impl World {
     /// Adds a to-do item, unless the same one is pending, it was caused by the user itself, or the user may not read
     /// the object.
     pub fn add_todo(&mut self, todo: records::Todo) {
-        let waits = |known: &records::Todo| {
+        let is_pending = |known: &records::Todo| {
             !known.done && (known.user, known.action, known.on) == (todo.user, todo.action, todo.on)
         };
         let can_act = self.users.get(todo.user).is_some_and(|user| !user.blocked && !user.is_ghost);
@@ -79,15 +79,15 @@ impl World {
         if has_todos
             && can_act
             && (todo.user != todo.author || todo.action == TodoAction::BuildFailed)
-            && !self.todos.iter().any(waits)
-            && Rights::of(self, todo.user).reads_noteable(self, todo.on)
+            && !self.todos.iter().any(is_pending)
+            && Rights::of(self, todo.user).can_read_noteable(self, todo.on)
         {
             self.todos.add(todo);
         }
     }
 
     /// Adds to-do items for users who are newly assigned or requested to review.
-    pub fn assign(
+    pub fn add_assignment_todos(
         &mut self,
         on: Noteable,
         action: TodoAction,
@@ -102,7 +102,7 @@ impl World {
 
     /// Adds to-do items for users who are mentioned in `text` but not in `before`, which it replaces. `note` is the
     /// note with the text, if it is not the description.
-    pub fn mention(
+    pub fn add_mention_todos(
         &mut self,
         on: Noteable,
         note: Option<u64>,
@@ -110,8 +110,8 @@ impl World {
         author: u64,
         now: Timestamp,
     ) {
-        let known: BTreeSet<String> = mentioned(before).into_iter().map(|(name, _)| name).collect();
-        for (name, directly) in mentioned(text).into_iter().filter(|(name, _)| !known.contains(name)) {
+        let known: BTreeSet<String> = mentions(before).into_iter().map(|(name, _)| name).collect();
+        for (name, directly) in mentions(text).into_iter().filter(|(name, _)| !known.contains(name)) {
             let Some(user) = self.user_named(&name).map(|user| user.id) else { continue };
             let action = if directly { TodoAction::DirectlyAddressed } else { TodoAction::Mentioned };
             let todo = records::Todo { user, author, action, on, note, created_at: now, ..records::Todo::default() };
@@ -120,7 +120,7 @@ impl World {
     }
 
     /// Adds to-do items for the authors of open merge requests whose pipeline has failed.
-    pub fn tell_failure(&mut self, pipeline: u64, now: Timestamp) {
+    pub fn add_pipeline_failure_todos(&mut self, pipeline: u64, now: Timestamp) {
         let Some(failed) = self.pipelines.get(pipeline).filter(|pipeline| pipeline.status == Status::Failed) else {
             return;
         };
@@ -136,11 +136,11 @@ impl World {
     }
 
     /// Marks a user's to-do items for an object as done, because they have acted on it.
-    pub fn finish_todos(&mut self, on: Noteable, user: u64) {
-        self.finish(|todo| todo.user == user && todo.on == on);
+    pub fn mark_todos_done(&mut self, on: Noteable, user: u64) {
+        self.mark_done(|todo| todo.user == user && todo.on == on);
     }
 
-    fn finish(&mut self, is_it: impl Fn(&records::Todo) -> bool) {
+    fn mark_done(&mut self, is_it: impl Fn(&records::Todo) -> bool) {
         let ids: Vec<u64> = self.todos.iter().filter(|todo| !todo.done && is_it(todo)).map(Record::id).collect();
         for id in ids {
             if let Some(todo) = self.todos.get_mut(id) {
@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Removes the to-do items and reactions of objects that have been deleted.
-    pub fn drop_todos(&mut self) {
+    pub fn remove_orphans(&mut self) {
         let gone: Vec<u64> = self.todos.iter().filter(|todo| !self.has_noteable(todo.on)).map(Record::id).collect();
         for id in gone {
             self.todos.remove(id);
@@ -223,7 +223,7 @@ impl<W: Deref<Target = World>> Call<W> {
             id: todo.id,
             project: project.map(|project| self.todo_project(project)),
             group,
-            author: Some(self.person(todo.author)),
+            author: Some(self.user_summary(todo.author)),
             action_name: todo.action.as_str().into(),
             target_type: target_type.into(),
             target: target.map(|(title, iid, state)| TodoTarget {
@@ -260,7 +260,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-fn list(call: &Reading, input: ListTodos) -> Outcome<Vec<Todo>> {
+fn list(call: &ReadCall, input: ListTodos) -> Outcome<Vec<Todo>> {
     let user = call.signed_in()?.id;
     let any =
         |words: &[&'static str]| -> Vec<&'static str> { std::iter::once("").chain(words.iter().copied()).collect() };
@@ -286,25 +286,25 @@ fn list(call: &Reading, input: ListTodos) -> Outcome<Vec<Todo>> {
             && input.author_id.is_none_or(|author| todo.author == author)
             && input.project_id.is_none_or(|id| world.project_of(todo.on).is_some_and(|project| project.id == id))
             && input.group_id.is_none_or(|group| in_group(todo.on, group))
-            && call.rights.reads_noteable(world, todo.on)
+            && call.rights.can_read_noteable(world, todo.on)
     };
     let mut rows: Vec<&records::Todo> = world.todos.iter().filter(fits).collect();
     rows.sort_by_key(|todo| std::cmp::Reverse((todo.created_at, todo.id)));
     call.page(rows, |todo| call.show_todo(todo))
 }
 
-fn mark_as_done(call: &mut Writing, input: MarkTodoAsDone) -> Outcome<Todo> {
+fn mark_as_done(call: &mut WriteCall, input: MarkTodoAsDone) -> Outcome<Todo> {
     let user = call.signed_in()?.id;
     let own = call.world.todos.get(input.id).filter(|todo| todo.user == user);
-    let id = own.ok_or_else(Reject::no_record)?.id;
-    call.world.finish(|todo| todo.id == id);
-    let todo = call.world.todos.get(id).ok_or_else(Reject::no_record)?;
+    let id = own.ok_or_else(Rejection::no_record)?.id;
+    call.world.mark_done(|todo| todo.id == id);
+    let todo = call.world.todos.get(id).ok_or_else(Rejection::no_record)?;
     ok(call.show_todo(todo))
 }
 
-fn mark_all_as_done(call: &mut Writing, _: MarkAllTodosAsDone) -> Outcome<Nothing> {
+fn mark_all_as_done(call: &mut WriteCall, _: MarkAllTodosAsDone) -> Outcome<Nothing> {
     let user = call.signed_in()?.id;
-    call.world.finish(|todo| todo.user == user);
+    call.world.mark_done(|todo| todo.user == user);
     Ok(Answer::new(Nothing))
 }
 
@@ -313,10 +313,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_outside_code_and_told_apart_by_their_place() {
+    fn mentions_are_found_outside_code() {
         let found = |text: &str| -> Vec<String> {
             let show = |(name, first): (String, bool)| if first { format!("{name}!") } else { name };
-            mentioned(text).into_iter().map(show).collect()
+            mentions(text).into_iter().map(show).collect()
         };
         assert_eq!(found("@ada, @Bo could you?"), ["ada!", "bo!"]);
         assert_eq!(found("Ask @ada. Or @bo-2!"), ["ada", "bo-2"]);

@@ -1,17 +1,19 @@
 //! Users, and the current user. Their keys are in [`keys`](super::keys).
 
 use super::avatars::{self, AvatarOwner};
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::call::{Answer, Call, Outcome, ReadCall, WriteCall, ok, order};
 use super::mount::Mount;
 use super::params::is_path;
 use super::projects::{Filter, filter};
 use super::records::{Identity, Membership, Namespace, User, level};
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::projects::Project as ProjectView;
 use crate::api::users::*;
-use crate::backend::presenters::{Bounds, attributes, date, holds, there, time, times, user_state};
+use crate::backend::presenters::{
+    Bounds, attributes, contains_ignore_case, date, optional_time, present, time, user_state,
+};
 use serde_json::json;
 use std::ops::Deref;
 
@@ -38,7 +40,7 @@ enum View {
 
 impl<W: Deref<Target = World>> Call<W> {
     fn profile(&self, user: &User, view: View, with_attributes: bool) -> Profile {
-        let brief = self.person(user.id);
+        let brief = self.user_summary(user.id);
         let mut out = Profile {
             id: brief.id,
             name: brief.name,
@@ -49,39 +51,39 @@ impl<W: Deref<Target = World>> Call<W> {
             ..Profile::default()
         };
         if view >= View::Single {
-            out.created_at = there(time(user.created_at));
+            out.created_at = present(time(user.created_at));
             out.bio = Some(user.bio.clone());
             out.location = Some(user.location.clone());
-            out.messenger_id = there(user.messenger_id.clone());
-            out.network_profile = there(user.network_profile.clone());
-            out.microblog_account = there(user.microblog_account.clone());
-            out.website_url = there(user.website_url.clone());
-            out.organization = there(user.organization.clone());
+            out.messenger_id = present(user.messenger_id.clone());
+            out.network_profile = present(user.network_profile.clone());
+            out.microblog_account = present(user.microblog_account.clone());
+            out.website_url = present(user.website_url.clone());
+            out.organization = present(user.organization.clone());
         }
         if view >= View::Own {
             let identity = |i: &Identity| crate::api::users::Identity {
                 provider: i.provider.clone(),
                 extern_uid: i.extern_uid.clone(),
             };
-            out.email = there(user.email.clone());
-            out.last_sign_in_at = Some(times(user.last_sign_in_at));
-            out.confirmed_at = Some(times(user.confirmed_at));
-            out.theme_id = there(user.theme_id);
+            out.email = present(user.email.clone());
+            out.last_sign_in_at = Some(optional_time(user.last_sign_in_at));
+            out.confirmed_at = Some(optional_time(user.confirmed_at));
+            out.theme_id = present(user.theme_id);
             out.last_activity_on = Some(date(user.last_activity_on));
-            out.color_scheme_id = there(user.color_scheme_id);
-            out.projects_limit = there(user.projects_limit);
-            out.current_sign_in_at = Some(times(user.current_sign_in_at));
-            out.identities = there(user.identities.iter().map(identity).collect());
-            out.can_create_group = there(user.can_create_group);
-            out.can_create_project = there(user.projects_limit > 0);
-            out.two_factor_enabled = there(user.two_factor_enabled);
-            out.external = there(user.external);
+            out.color_scheme_id = present(user.color_scheme_id);
+            out.projects_limit = present(user.projects_limit);
+            out.current_sign_in_at = Some(optional_time(user.current_sign_in_at));
+            out.identities = present(user.identities.iter().map(identity).collect());
+            out.can_create_group = present(user.can_create_group);
+            out.can_create_project = present(user.projects_limit > 0);
+            out.two_factor_enabled = present(user.two_factor_enabled);
+            out.external = present(user.external);
         }
         if view == View::Administrator {
-            out.is_admin = there(user.admin);
+            out.is_admin = present(user.admin);
             out.shared_runners_minutes_limit = Some(user.shared_runners_minutes_limit);
             if with_attributes {
-                out.custom_attributes = there(attributes(&user.custom_attributes));
+                out.custom_attributes = present(attributes(&user.custom_attributes));
             }
         }
         out
@@ -93,14 +95,14 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns the full representation, for administrators.
-    pub fn whole_profile(&self, user: &User) -> Profile {
+    pub fn full_profile(&self, user: &User) -> Profile {
         self.profile(user, View::Administrator, false)
     }
 }
 
-fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
+fn list(call: &ReadCall, input: ListUsers) -> Outcome<Vec<Profile>> {
     if call.rights.user.is_none() && input.username.is_none() {
-        return Err(Reject::message(403, "Not authorized to access /api/v4/users"));
+        return Err(Rejection::message(403, "Not authorized to access /api/v4/users"));
     }
     let admin = call.rights.admin;
     let created = Bounds::new("created", &input.created_after, &input.created_before)?;
@@ -111,8 +113,9 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
     let (by, descending) = if admin { (by, descending) } else { ("id", true) };
     let found = |user: &&User| {
         let matches = |part: &String| {
-            let by_address = if admin { holds(&user.email, part) } else { user.email.eq_ignore_ascii_case(part) };
-            holds(&user.name, part) || holds(&user.username, part) || by_address
+            let by_address =
+                if admin { contains_ignore_case(&user.email, part) } else { user.email.eq_ignore_ascii_case(part) };
+            contains_ignore_case(&user.name, part) || contains_ignore_case(&user.username, part) || by_address
         };
         let identity = |uid: &String| {
             let fits = |i: &Identity| i.extern_uid == *uid && Some(&i.provider) == input.provider.as_ref();
@@ -125,7 +128,7 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
             && input.search.as_ref().is_none_or(matches)
             && input.username.as_ref().is_none_or(|name| user.username.eq_ignore_ascii_case(name))
             && input.extern_uid.as_ref().is_none_or(identity)
-            && created.hold(user.created_at)
+            && created.contains(user.created_at)
             && attributes.into_iter().all(|(key, value)| user.custom_attributes.get(key) == Some(value))
     };
     let mut users: Vec<&User> = call.world.users.iter().filter(found).collect();
@@ -144,78 +147,83 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
     })
 }
 
-fn user<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<&User, Reject> {
-    call.world.users.get(id).ok_or_else(|| Reject::not_found("User"))
+fn user<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<&User, Rejection> {
+    call.world.users.get(id).ok_or_else(|| Rejection::not_found("User"))
 }
 
-fn get(call: &Reading, input: GetUser) -> Outcome<Profile> {
+fn get(call: &ReadCall, input: GetUser) -> Outcome<Profile> {
     if call.rights.user.is_none() {
-        return Err(Reject::message(403, "Not authorized!"));
+        return Err(Rejection::message(403, "Not authorized!"));
     }
     let view = if call.rights.admin { View::Administrator } else { View::Single };
     ok(call.profile(user(call, input.id)?, view, input.with_custom_attributes == Some(true)))
 }
 
-fn current(call: &Reading, _: GetCurrentUser) -> Outcome<Profile> {
+fn current(call: &ReadCall, _: GetCurrentUser) -> Outcome<Profile> {
     let user = call.signed_in()?;
     let view = if user.admin { View::Administrator } else { View::Own };
     ok(call.profile(user, view, false))
 }
 
-fn projects(call: &Reading, input: ListUserProjects) -> Outcome<Vec<ProjectView>> {
+fn projects(call: &ReadCall, input: ListUserProjects) -> Outcome<Vec<ProjectView>> {
     let found = match input.user_id.number() {
         Some(id) => call.world.users.get(id),
         None => call.world.user_named(input.user_id.as_str()),
     };
-    let owner = found.ok_or_else(|| Reject::not_found("User"))?.id;
+    let owner = found.ok_or_else(|| Rejection::not_found("User"))?.id;
     let filter = filter!(input, membership: input.membership, statistics: input.statistics,
         with_issues_enabled: input.with_issues_enabled,
         with_merge_requests_enabled: input.with_merge_requests_enabled, custom_attributes: input.custom_attributes);
-    super::projects::listed(call, filter, |project| project.namespace == Namespace::User(owner))
+    super::projects::list_filtered(call, filter, |project| project.namespace == Namespace::User(owner))
 }
 
 /// Checks that the email address and the username are valid and not taken; fails with 409 if they are taken.
-fn check_free(call: &Writing, id: u64, email: Option<&String>, username: Option<&String>) -> Result<(), Reject> {
+fn check_available(
+    call: &WriteCall,
+    id: u64,
+    email: Option<&String>,
+    username: Option<&String>,
+) -> Result<(), Rejection> {
     let taken = |same: &dyn Fn(&User) -> bool| call.world.users.iter().any(|user| user.id != id && same(user));
     if email.is_some_and(|email| taken(&|user| user.email.eq_ignore_ascii_case(email))) {
-        return Err(Reject::conflict("Email has already been taken"));
+        return Err(Rejection::conflict("Email has already been taken"));
     }
     let group =
         |name: &String| call.world.groups.iter().any(|g| g.parent.is_none() && g.path.eq_ignore_ascii_case(name));
     if username.is_some_and(|name| group(name) || taken(&|user| user.username.eq_ignore_ascii_case(name))) {
-        return Err(Reject::conflict("Username has already been taken"));
+        return Err(Rejection::conflict("Username has already been taken"));
     }
     if email.is_some_and(|email| !email.contains('@')) {
-        return Err(Reject::bad(json!({ "email": ["is invalid"] })));
+        return Err(Rejection::bad_request(json!({ "email": ["is invalid"] })));
     }
     if username.is_some_and(|name| !is_path(name)) {
         let rule = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.";
-        return Err(Reject::bad(json!({ "username": [rule] })));
+        return Err(Rejection::bad_request(json!({ "username": [rule] })));
     }
     Ok(())
 }
 
-fn check_name(name: Option<&String>) -> Result<(), Reject> {
+fn check_name(name: Option<&String>) -> Result<(), Rejection> {
     match name {
-        Some(name) if name.trim().is_empty() => Err(Reject::bad(json!({ "name": ["can't be blank"] }))),
+        Some(name) if name.trim().is_empty() => Err(Rejection::bad_request(json!({ "name": ["can't be blank"] }))),
         _ => Ok(()),
     }
 }
 
-fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
-    call.administrator()?;
+fn create(call: &mut WriteCall, input: CreateUser) -> Outcome<Profile> {
+    call.require_admin()?;
     if input.password.as_ref().is_none_or(String::is_empty) && input.reset_password != Some(true) {
-        return Err(Reject::error(
+        return Err(Rejection::error(
             400,
             "password, reset_password are missing, at least one parameter must be provided",
         ));
     }
     if input.reset_password != Some(true) && input.password.as_ref().is_some_and(|word| word.len() < 8) {
-        return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
+        return Err(Rejection::bad_request(json!({ "password": ["is too short (minimum is 8 characters)"] })));
     }
     check_name(Some(&input.name))?;
-    check_free(call, 0, Some(&input.email), Some(&input.username))?;
-    let avatar = avatars::given(&call.inputs)?;
+    check_available(call, 0, Some(&input.email), Some(&input.username))?;
+    let avatar = avatars::from_inputs(&call.inputs)?;
     let now = call.now;
     let identities = match (input.provider, input.extern_uid) {
         (Some(provider), Some(extern_uid)) => vec![Identity { provider, extern_uid }],
@@ -254,21 +262,23 @@ fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
     ok(call.profile(user(call, id)?, View::Administrator, false))
 }
 
-fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
-    call.administrator()?;
+fn update(call: &mut WriteCall, input: UpdateUser) -> Outcome<Profile> {
+    call.require_admin()?;
     let id = user(call, input.id)?.id;
     check_name(input.name.as_ref())?;
     // The specification requires 404 here, "even where a conflict would fit".
-    check_free(call, id, input.email.as_ref(), input.username.as_ref()).map_err(|reject| match reject.status {
-        409 => Reject { status: 404, ..reject },
-        _ => reject,
+    check_available(call, id, input.email.as_ref(), input.username.as_ref()).map_err(|rejection| {
+        match rejection.status {
+            409 => Rejection { status: 404, ..rejection },
+            _ => rejection,
+        }
     })?;
     if input.password.as_ref().is_some_and(|word| word.len() < 8) {
-        return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
+        return Err(Rejection::bad_request(json!({ "password": ["is too short (minimum is 8 characters)"] })));
     }
     let now = call.now;
-    let avatar = avatars::given(&call.inputs)?.map(|file| avatars::set(call.world, AvatarOwner::User(id), file));
-    let Some(user) = call.world.users.get_mut(id) else { return Err(Reject::not_found("User")) };
+    let avatar = avatars::from_inputs(&call.inputs)?.map(|file| avatars::set(call.world, AvatarOwner::User(id), file));
+    let Some(user) = call.world.users.get_mut(id) else { return Err(Rejection::not_found("User")) };
     user.avatar_url = avatar.unwrap_or(user.avatar_url.take());
     let set = |field: &mut String, value: Option<String>| {
         if let Some(value) = value {
@@ -299,10 +309,10 @@ fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
     ok(call.profile(&user, View::Administrator, false))
 }
 
-fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
-    call.administrator()?;
+fn delete(call: &mut WriteCall, input: DeleteUser) -> Outcome<Nothing> {
+    call.require_admin()?;
     let (id, at) = user(call, input.id).map(|user| (user.id, user.updated_at))?;
-    call.unmodified(at)?;
+    call.check_unmodified(at)?;
     let now = call.now;
     let world = &mut *call.world;
     let owns_alone = |group: u64| {
@@ -317,7 +327,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
         }
         super::ghost::remove_contributions(world, id);
     } else if !alone.is_empty() {
-        return Err(Reject::conflict("User cannot be removed while is the sole-owner of a group"));
+        return Err(Rejection::conflict("User cannot be removed while is the sole-owner of a group"));
     }
     let own: Vec<u64> =
         world.projects.iter().filter(|p| p.namespace == Namespace::User(id)).map(|project| project.id).collect();
@@ -330,7 +340,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     world.ssh_keys.remove_where(|key| key.user == id);
     world.gpg_keys.remove_where(|key| key.user == id);
     world.notification_settings.remove_where(|setting| setting.user == id);
-    super::ghost::take_over(world, id, now);
+    super::ghost::reassign_contributions(world, id, now);
     avatars::remove(world, AvatarOwner::User(id));
     world.users.remove(id);
     Ok(Answer::new(Nothing))

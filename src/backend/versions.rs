@@ -1,10 +1,10 @@
 //! Diff versions of merge requests, recorded after each push.
 
-use super::branches::held;
-use super::call::{Call, Outcome, Reading, Writing};
+use super::branches::live_diff;
+use super::call::{Call, Outcome, ReadCall, WriteCall};
 use super::git::Git;
 use super::mount::Mount;
-use super::positions::{Carry, Refs};
+use super::positions::{PositionUpdate, Refs};
 use super::records::{self, MergeRequest, Noteable, State};
 use super::world::World;
 use crate::api::merge_requests::DiffRefs;
@@ -40,8 +40,9 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn show_version(&self, version: &records::Version, git: &Git) -> Version {
         let ends = Oid::from_str(&version.base).ok().zip(Oid::from_str(&version.head).ok());
-        let count = ends
-            .and_then(|(base, head)| self.cache.counts.or_make((base, head), || git.count_changes(base, head)).ok());
+        let count = ends.and_then(|(base, head)| {
+            self.cache.change_counts.get_or_try_init((base, head), || git.count_changes(base, head)).ok()
+        });
         Version {
             id: version.id,
             head_commit_sha: Some(version.head.clone()),
@@ -58,26 +59,26 @@ impl<W: Deref<Target = World>> Call<W> {
 impl<W: Deref<Target = World>> Call<W> {
     /// Translates a position between other commits (of an older version or a single commit) to the current diff of a
     /// merge request. Returns it unchanged if that is not possible.
-    pub fn carried(&self, mr: &MergeRequest, git: &Git, position: &Position) -> Position {
+    pub fn to_current_diff(&self, mr: &MergeRequest, git: &Git, position: &Position) -> Position {
         let newest = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         let id = |sha: &Option<String>| Oid::from_str(sha.as_deref()?).ok();
         let from = || {
             Some(Refs { base: id(&position.base_sha)?, start: id(&position.start_sha)?, head: id(&position.head_sha)? })
         };
         let refs = from().zip(newest).filter(|(from, to)| (from.base, from.head) != (to.base, to.head));
-        let carried = refs.and_then(|(from, to)| Carry::new(git, from, to).ok()?.position(position));
-        carried.unwrap_or_else(|| position.clone())
+        let updated = refs.and_then(|(from, to)| PositionUpdate::new(git, from, to).ok()?.position(position));
+        updated.unwrap_or_else(|| position.clone())
     }
 }
 
-fn list(call: &Reading, input: ListMergeRequestVersions) -> Outcome<Vec<Version>> {
+fn list(call: &ReadCall, input: ListMergeRequestVersions) -> Outcome<Vec<Version>> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
     // Makes the commits of a fork readable.
-    call.ends(mr, &git);
+    call.diff_ends(mr, &git);
     call.page(call.world.versions_of(mr.id).rev().collect(), |version| call.show_version(version, &git))
 }
 
-impl Writing<'_> {
+impl WriteCall<'_> {
     /// Records new versions of the open merge requests of a branch after a push.
     pub fn add_versions(&mut self, project: u64, branch: &str) {
         let is_source = |mr: &&MergeRequest| {
@@ -92,31 +93,35 @@ impl Writing<'_> {
         let Some(git) = self.world.projects.get(mr.target_project).and_then(|project| self.git(project).ok()) else {
             return;
         };
-        let Some((start, ends)) = git.branch(&mr.target_branch).zip(self.ends(mr, &git)) else { return };
+        let Some((start, ends)) = git.branch(&mr.target_branch).zip(self.diff_ends(mr, &git)) else { return };
         let before = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         add(self.world, mr.id, (start, ends.base, ends.head), self.now);
         let after = self.world.versions_of(mr.id).next_back().and_then(Refs::of);
         if let Some((before, after)) = before.zip(after).filter(|(before, after)| before != after) {
-            self.carry_positions(mr.id, &git, before, after);
+            self.update_positions(mr.id, &git, before, after);
         }
     }
 
     /// Updates the positions of threads whose lines a push left unchanged. Other threads are resolved if the project is
     /// configured to do so.
-    fn carry_positions(&mut self, mr: u64, git: &Git, before: Refs, after: Refs) {
+    fn update_positions(&mut self, mr: u64, git: &Git, before: Refs, after: Refs) {
         let head = before.head.to_string();
         let is_current = |position: &&Position| position.head_sha.as_ref() == Some(&head);
         let of_request = |note: &&records::Note| note.on == Noteable::MergeRequest(mr);
-        let placed = |note: &records::Note| Some((note.id, note.position.as_ref().filter(is_current)?.clone()));
-        let placed: Vec<(u64, Position)> = self.world.notes.iter().filter(of_request).filter_map(placed).collect();
-        let Some(carry) = (!placed.is_empty()).then(|| Carry::new(git, before, after).ok()).flatten() else { return };
+        let positioned = |note: &records::Note| Some((note.id, note.position.as_ref().filter(is_current)?.clone()));
+        let positioned: Vec<(u64, Position)> =
+            self.world.notes.iter().filter(of_request).filter_map(positioned).collect();
+        let Some(update) = (!positioned.is_empty()).then(|| PositionUpdate::new(git, before, after).ok()).flatten()
+        else {
+            return;
+        };
         let target = self.world.merge_requests.get(mr).and_then(|mr| self.world.projects.get(mr.target_project));
         let resolves = target.is_some_and(|project| project.resolve_outdated_diff_discussions);
         let (user, now) = (self.rights.user, self.now);
-        for (id, position) in placed {
-            let carried = carry.position(&position);
+        for (id, position) in positioned {
+            let updated = update.position(&position);
             let Some(note) = self.world.notes.get_mut(id) else { continue };
-            match carried {
+            match updated {
                 Some(position) => note.position = Some(position),
                 None if resolves && note.is_unresolved() => (note.resolved_by, note.resolved_at) = (user, Some(now)),
                 None => {}
@@ -146,7 +151,7 @@ fn add(world: &mut World, mr: u64, (start, base, head): (Oid, Oid, Oid), now: Ti
 pub fn catch_up(world: &mut World, repositories: &Path, now: Timestamp) {
     let oid = |text: &str| Oid::from_str(text).ok();
     let found = |mr: &MergeRequest| match &mr.range {
-        _ if mr.state == State::Opened => held(mr, repositories),
+        _ if mr.state == State::Opened => live_diff(mr, repositories),
         Some(range) if world.versions_of(mr.id).next().is_none() => {
             let base = oid(&range.base)?;
             Some((base, base, oid(&range.head)?))

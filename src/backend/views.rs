@@ -30,7 +30,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_the_fields_of_the_view_are_left() {
+    fn narrow_keeps_only_the_given_fields() {
         let mut value = json!([{"a": {"id": 1, "x": 2}, "id": 3}, {"a": null}, {}]);
         narrow(&mut value, "a", &["id"]);
         assert_eq!(value, json!([{"a": {"id": 1}, "id": 3}, {"a": null}, {}]));

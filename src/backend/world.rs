@@ -33,7 +33,7 @@ impl<T: Record> Table<T> {
     }
 
     /// Returns a shared pointer to the row with an ID.
-    pub fn share(&self, id: u64) -> Option<&Arc<T>> {
+    pub fn get_arc(&self, id: u64) -> Option<&Arc<T>> {
         self.rows.get(&id)
     }
 
@@ -53,7 +53,7 @@ impl<T: Record> Table<T> {
     }
 
     /// Returns the next ID, which is never assigned again.
-    pub fn draw_id(&mut self) -> u64 {
+    pub fn next_id(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
@@ -61,7 +61,7 @@ impl<T: Record> Table<T> {
     /// Adds a row under a new ID, or under its own if that is not 0 (a world with fixed IDs; a trigger job, whose ID is
     /// from the sequence of jobs). Returns the ID.
     pub fn add(&mut self, mut row: T) -> u64 {
-        let id = if row.id() == 0 { self.draw_id() } else { row.id() };
+        let id = if row.id() == 0 { self.next_id() } else { row.id() };
         row.set_id(id);
         self.last = self.last.max(id);
         Arc::make_mut(&mut self.rows).insert(id, Arc::new(row));
@@ -102,7 +102,7 @@ impl<T: Record> Table<T> {
         for id in std::mem::take(&mut self.changed) {
             out.push(Change { table, id, row: self.row(id) });
         }
-        out.push(Change { table: LAST, id: table_key(table), row: Some(self.last.to_le_bytes().to_vec()) });
+        out.push(Change { table: LAST_IDS, id: table_key(table), row: Some(self.last.to_le_bytes().to_vec()) });
     }
 
     /// Returns whether there is something to store; a drawn ID counts even if no row uses it.
@@ -125,7 +125,7 @@ impl<T: Record> Table<T> {
 }
 
 /// The name of the store's table with the last ID of each table.
-pub const LAST: &str = "last_ids";
+pub const LAST_IDS: &str = "last_ids";
 
 /// A row to be written to or removed from the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,13 +168,13 @@ macro_rules! tables {
                     _ => None,
                 };
                 // The last IDs are kept: IDs that were assigned once are not assigned again.
-                let rows = changes.iter().filter(|change| change.table != LAST);
+                let rows = changes.iter().filter(|change| change.table != LAST_IDS);
                 rows.map(|change| Change { row: row(change), ..change.clone() }).collect()
             }
 
             /// Loads a row from the store. Unknown tables are from a newer version and are ignored.
             pub fn load(&mut self, table: &str, id: u64, row: &[u8]) -> Result<(), String> {
-                if table == LAST {
+                if table == LAST_IDS {
                     let last = row.try_into().map(u64::from_le_bytes).map_err(|_| "a damaged counter".to_string())?;
                     match World::TABLES.get(id as usize).copied() {
                         $(Some(stringify!($field)) => self.$field.last = self.$field.last.max(last),)*
@@ -236,14 +236,14 @@ impl World {
     pub fn remove_notes(&mut self, gone: impl Fn(&Note) -> bool) {
         let notes: BTreeSet<u64> = self.notes.remove_where(gone).iter().map(|note| note.id).collect();
         self.suggestions.remove_where(|suggestion| notes.contains(&suggestion.note));
-        self.drop_awards_of_notes(&notes);
+        self.remove_awards_of_notes(&notes);
         self.todos.remove_where(|todo| todo.note.is_some_and(|note| notes.contains(&note)));
     }
 
     /// Adds a user and assigns the ID of the user's namespace.
     pub fn add_user(&mut self, mut user: User) -> u64 {
         if user.namespace_id == 0 {
-            user.namespace_id = self.groups.draw_id();
+            user.namespace_id = self.groups.next_id();
         }
         self.users.add(user)
     }
@@ -325,7 +325,7 @@ impl World {
     }
 
     /// Returns all pipelines except child pipelines.
-    pub fn own_pipelines(&self) -> impl DoubleEndedIterator<Item = &Pipeline> {
+    pub fn top_level_pipelines(&self) -> impl DoubleEndedIterator<Item = &Pipeline> {
         self.pipelines.iter().filter(|pipeline| !pipeline.is_child())
     }
 
@@ -343,7 +343,7 @@ impl World {
     }
 
     /// Returns the time of the first deployment of a project to production at or after `since`.
-    pub fn first_production(&self, project: u64, since: Timestamp) -> Option<Timestamp> {
+    pub fn first_production_deployment(&self, project: u64, since: Timestamp) -> Option<Timestamp> {
         let is_production = |id: u64| self.environments.get(id).is_some_and(|place| place.name == "production");
         let mut deployments = self.deployments.iter().filter(|one| one.project == project);
         deployments.find(|one| one.created_at >= since && is_production(one.environment)).map(|one| one.created_at)
@@ -353,7 +353,7 @@ impl World {
     ///
     /// A failure counts unless it is allowed. Running or waiting jobs make the whole pipeline running or pending.
     /// Manual jobs count only if there are no others.
-    pub fn settle_pipeline(&mut self, id: u64) {
+    pub fn update_pipeline_status(&mut self, id: u64) {
         let counts = |job: &Job| (job.status, job.allow_failure, job.started_at, job.finished_at);
         let triggers = self.pipeline_bridges(id).map(|one| (one.status, false, one.finished_at, one.finished_at));
         let jobs: Vec<_> = self.pipeline_jobs(id).map(counts).chain(triggers).collect();
@@ -401,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_never_given_out_twice_even_after_a_restart() {
+    fn ids_are_never_reused_even_after_a_restart() {
         let mut world = World::default();
         let first = world.notes.add(Note::default());
         world.notes.remove(first);
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_does_not_see_later_changes() {
+    fn snapshots_do_not_see_later_changes() {
         let mut world = World::default();
         let id = world.users.add(User { name: "Ada".into(), ..User::default() });
         let snapshot = world.clone();
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn production_counts_in_its_own_project_from_the_moment_on() {
+    fn first_production_deployment_is_found_per_project() {
         let mut world = World::default();
         let [production, staging] = ["production", "staging"]
             .map(|name| world.environments.add(Environment { name: name.into(), ..Environment::default() }));
@@ -436,21 +436,21 @@ mod tests {
             let created_at = at(second);
             world.deployments.add(Deployment { project, environment, created_at, ..Deployment::default() });
         }
-        assert_eq!(world.first_production(1, at(11)), Some(at(30)));
-        assert_eq!(world.first_production(1, at(30)), Some(at(30)));
-        assert_eq!(world.first_production(1, at(41)), None);
-        assert_eq!(world.first_production(2, at(0)), Some(at(25)));
+        assert_eq!(world.first_production_deployment(1, at(11)), Some(at(30)));
+        assert_eq!(world.first_production_deployment(1, at(30)), Some(at(30)));
+        assert_eq!(world.first_production_deployment(1, at(41)), None);
+        assert_eq!(world.first_production_deployment(2, at(0)), Some(at(25)));
     }
 
     #[test]
-    fn a_pipeline_that_failed_does_not_wait_for_what_comes_after() {
+    fn failed_pipeline_does_not_wait_for_later_stages() {
         let status = |jobs: &[Status]| {
             let mut world = World::default();
             let pipeline = world.pipelines.add(Pipeline::default());
             for status in jobs {
                 world.jobs.add(Job { pipeline, status: *status, ..Job::default() });
             }
-            world.settle_pipeline(pipeline);
+            world.update_pipeline_status(pipeline);
             world.pipelines.get(pipeline).unwrap().status
         };
         assert_eq!(status(&[Status::Success, Status::Created]), Status::Running);
@@ -461,14 +461,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pipeline_follows_its_jobs() {
+    fn pipeline_status_follows_its_jobs() {
         let mut world = World::default();
         let pipeline = world.pipelines.add(Pipeline::default());
         let job = |status, allow_failure| Job { pipeline, status, allow_failure, ..Job::default() };
         let build = world.jobs.add(job(Status::Success, false));
         let lint = world.jobs.add(job(Status::Failed, true));
         let status = |world: &mut World| {
-            world.settle_pipeline(pipeline);
+            world.update_pipeline_status(pipeline);
             world.pipelines.get(pipeline).unwrap().status
         };
         assert_eq!(status(&mut world), Status::Success, "a failure that is allowed does not count");
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_names_one_project() {
+    fn projects_are_found_by_full_path() {
         let mut world = World::default();
         let top = world.groups.add(Group { path: "acme".into(), ..Group::default() });
         let sub = world.groups.add(Group { path: "web".into(), parent: Some(top), ..Group::default() });

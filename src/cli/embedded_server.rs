@@ -10,7 +10,7 @@ use crate::api::client::{Client, Server};
 use crate::app::pane::Session;
 use crate::app::registry::{self, Subject};
 use crate::app::{Place, target};
-use crate::backend::{self, Running, StartError, WorldKind};
+use crate::backend::{self, RunningServer, StartError, WorldKind};
 use crate::config::host;
 use crate::panes::PANES;
 use crate::runtime::connections::{self, Connection};
@@ -69,7 +69,7 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
     let options = backend::Options {
         world: WorldKind::Empty,
         repos: vec![path.to_path_buf()],
-        person: backend::local_person(path),
+        identity: backend::local_identity(path),
         ..backend::Options::default()
     };
     run(global, listener, web_url, Launch { name: "local", options, user: None, place, drafts })
@@ -107,7 +107,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) 
     };
     // The server starts with the first request, after the first frame. It is stored here, so that it can be stopped
     // when the interface ends.
-    let slot: Arc<Mutex<Option<Running>>> = Arc::default();
+    let slot: Arc<Mutex<Option<RunningServer>>> = Arc::default();
     let (options, user) = (launch.options, launch.user);
     let start = Start { listener, options, user, slot: slot.clone(), read_only: global.read_only };
     let handle = threads.handle().clone();
@@ -137,7 +137,7 @@ struct Start {
     listener: TcpListener,
     options: backend::Options,
     user: Option<String>,
-    slot: Arc<Mutex<Option<Running>>>,
+    slot: Arc<Mutex<Option<RunningServer>>>,
     read_only: bool,
 }
 

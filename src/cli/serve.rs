@@ -3,7 +3,7 @@
 use super::args::Serve;
 use super::failure::Failure;
 use super::{print, threads};
-use crate::backend::{self, Running, WorldKind};
+use crate::backend::{self, RunningServer, WorldKind};
 use crate::config::token::write_private;
 use crate::runtime::signals::{Signal, Signals};
 use crate::system::files;
@@ -62,7 +62,7 @@ fn remove_ready_file(path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn announce(running: &Running, ready_file: Option<&Path>) -> Result<(), Failure> {
+fn announce(running: &RunningServer, ready_file: Option<&Path>) -> Result<(), Failure> {
     if let Some(path) = ready_file {
         let ready = json!({
             "base_url": running.base_url,

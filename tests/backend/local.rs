@@ -276,8 +276,8 @@ async fn a_clone_is_named_after_its_remote_and_the_user_comes_from_git_config() 
     config.set_str("user.email", "wernher@example.com").unwrap();
     let path = folder.path().join("rocket");
     assert_eq!(labscope::backend::local_project(&path).unwrap(), "local/saturn-v");
-    let person = labscope::backend::local_person(&path);
-    let server = Server::with(Options { repos: vec![path], person, ..Options::default() }).await;
+    let identity = labscope::backend::local_identity(&path);
+    let server = Server::with(Options { repos: vec![path], identity, ..Options::default() }).await;
     assert_eq!((server.running.user.as_str(), server.running.project.as_deref()), ("wernher", Some("local/saturn-v")));
     let me = server.read("wernher", "/user").await;
     assert_eq!((&me["name"], &me["email"]), (&"Wernher B.".into(), &"wernher@example.com".into()));

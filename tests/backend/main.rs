@@ -43,7 +43,7 @@ mod test_reports;
 mod todos;
 mod watch;
 
-use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
 use reqwest::{Method, Response, StatusCode};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A server with a client for it.
 pub struct Server {
-    pub running: Running,
+    pub running: RunningServer,
     client: reqwest::Client,
 }
 

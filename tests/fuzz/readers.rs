@@ -7,7 +7,7 @@ use labscope::app::outbox::{DiffPosition, Draft};
 use labscope::app::state::{State, StateFile};
 use labscope::app::{dates, query, target};
 use labscope::backend::demo::schema::WorldFile;
-use labscope::backend::demo::script::{Facts, Run, Script};
+use labscope::backend::demo::script::{Placeholders, Playback, Script};
 use labscope::backend::params;
 use labscope::config::remote::Remote;
 use labscope::config::sign_in::SignIn;
@@ -626,14 +626,14 @@ pub const READERS: &[Reader] = &[
         read: |bytes| {
             let text = lossy(bytes);
             let script = Script::parse(&text);
-            let facts = Facts { sha: "abc".into(), ..Facts::default() };
-            let run = Run { started: Timestamp::UNIX_EPOCH, elapsed: Some(5), total: 10 };
-            let len = script.len(&facts, &run);
+            let placeholders = Placeholders { sha: "abc".into(), ..Placeholders::default() };
+            let playback = Playback { started: Timestamp::UNIX_EPOCH, elapsed: Some(5), total: 10 };
+            let len = script.len(&placeholders, &playback);
             if len > 1 << 16 {
                 return Ok(());
             }
             let mut out = Vec::new();
-            script.write(&facts, &run, 0, &mut out).map_err(|error| error.to_string())?;
+            script.write(&placeholders, &playback, 0, &mut out).map_err(|error| error.to_string())?;
             must(out.len() as u64 == len, || format!("{} bytes of {len}", out.len()))
         },
     },

@@ -2,7 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
-use labscope::backend::Running;
+use labscope::backend::RunningServer;
 use serde_json::{Value, json};
 
 fn note(id: u64, who: u64, body: &str) -> Value {
@@ -201,7 +201,7 @@ async fn an_epic_place_without_a_number_asks_for_one() {
 
 #[tokio::test]
 async fn an_epic_can_be_commented_on_with_a_real_server() {
-    let server: Running = crate::served::demo().await;
+    let server: RunningServer = crate::served::demo().await;
     let place = Place::new("epic").group("acme").item(1);
     let mut app = Begin::at(place).size(100, 34).server(&server.base_url, server.token()).open();
     app.settle().await;

@@ -5,7 +5,7 @@ use crate::harness::{Begin, Harness};
 use crate::served::demo;
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use labscope::backend::Running;
+use labscope::backend::RunningServer;
 
 /// A text to write, and where.
 struct Writing {
@@ -55,7 +55,7 @@ impl Writing {
         self.key != "c" && self.on.is_empty()
     }
 
-    async fn open(&self, server: &Running, begin: Begin) -> Harness {
+    async fn open(&self, server: &RunningServer, begin: Begin) -> Harness {
         let mut app = begin.size(100, 300).server(&server.base_url, server.token()).open();
         app.settle().await;
         app
@@ -82,7 +82,7 @@ impl Writing {
     }
 
     /// Returns how often the text is found in a fresh session.
-    async fn count(&self, server: &Running) -> usize {
+    async fn count(&self, server: &RunningServer) -> usize {
         let app = self.open(server, self.begin()).await;
         app.lines().iter().map(|line| line.matches(self.words.trim()).count()).sum()
     }

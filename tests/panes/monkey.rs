@@ -12,7 +12,7 @@ use labscope::api::Fault;
 use labscope::api::client::{Client, Server};
 use labscope::app::Place;
 use labscope::app::global::GLOBAL;
-use labscope::backend::Running;
+use labscope::backend::RunningServer;
 use labscope::panes::PANES;
 use reqwest::Method;
 use secrecy::SecretString;
@@ -245,7 +245,7 @@ pub struct World {
 
 impl World {
     /// Returns the world served by `running`, as its administrator sees it.
-    pub fn of(running: &Running) -> World {
+    pub fn of(running: &RunningServer) -> World {
         let mut server = Server::new(running.base_url.parse().expect("the address of a server"));
         server.token = Some(SecretString::from(running.tokens["root"].clone()));
         World { client: Client::new(server).expect("a client"), replies: HashMap::new() }

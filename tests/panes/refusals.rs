@@ -8,7 +8,7 @@ use crate::ways::{How, ways};
 use labscope::api::error::words_of;
 use labscope::api::{Error, Fault};
 use labscope::app::{Place, target};
-use labscope::backend::Running;
+use labscope::backend::RunningServer;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ fn changes() -> Vec<Change> {
     ways().into_iter().filter_map(change).collect()
 }
 
-async fn begin(server: &Running, change: &Change) -> Harness {
+async fn begin(server: &RunningServer, change: &Change) -> Harness {
     let place = match change.place.strip_prefix(':') {
         Some(name) => Place::new(name),
         None => target::parse(labscope::panes::PANES, &change.place, "").expect("a target"),
@@ -200,7 +200,7 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
 
 /// Simulates all failures of one walk. If no overlay stays open, only some: there, the same few lines of code show
 /// them.
-async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(), String> {
+async fn fail(server: &RunningServer, change: &Change, turn: &mut usize) -> Result<(), String> {
     let mut harness = begin(server, change).await;
     let picture = |harness: &Harness| format!("{} | {}\n{}", change.row, change.keys, harness.picture());
     let write = harness.to_refuse().ok_or_else(|| format!("nothing was sent: {}", picture(&harness)))?;

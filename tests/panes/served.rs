@@ -4,17 +4,17 @@ use crate::harness::{Begin, NOW};
 use jiff::Timestamp;
 use labscope::api::endpoint::Request;
 use labscope::app::Place;
-use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// Serves the demo world with its clock fixed at [`NOW`].
-pub async fn demo() -> Running {
+pub async fn demo() -> RunningServer {
     demo_with(Options::default()).await
 }
 
 /// Like [`demo`], with further options.
-pub async fn demo_with(options: Options) -> Running {
+pub async fn demo_with(options: Options) -> RunningServer {
     let now: Timestamp = NOW.parse().expect("a time");
     let options = Options { world: WorldKind::Demo, clock: Clock::new(move || now), ..options };
     start(options).await.expect("a server on a free port")
@@ -64,7 +64,7 @@ async fn a_merge_request_can_be_found_read_and_commented_on() {
 }
 
 /// Returns the lines of !42 as a new session shows them.
-async fn conversation(server: &Running) -> Vec<String> {
+async fn conversation(server: &RunningServer) -> Vec<String> {
     let place = Place::new("mr").project("acme/rocket-ui").item(42);
     let mut harness = Begin::at(place).size(100, 400).server(&server.base_url, server.token()).open();
     harness.settle().await;

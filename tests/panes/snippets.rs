@@ -3,7 +3,7 @@
 use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
 use labscope::app::Place;
-use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
 use serde_json::json;
 
 const WORLD: &str = r#"
@@ -32,7 +32,7 @@ ada: Begin
 '''
 "#;
 
-async fn served() -> Running {
+async fn served() -> RunningServer {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("world.toml");
     std::fs::write(&file, WORLD).expect("written");
@@ -41,7 +41,7 @@ async fn served() -> Running {
     start(options).await.expect("a server on a free port")
 }
 
-async fn at(server: &Running, user: &str, place: Place) -> Harness {
+async fn at(server: &RunningServer, user: &str, place: Place) -> Harness {
     let mut app = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens[user]).open();
     app.settle().await;
     app

@@ -6,7 +6,7 @@ use labscope::api::Endpoint;
 use labscope::api::client::{Client, Server};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::app::Place;
-use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use labscope::backend::{Clock, Options, RunningServer, WorldKind, start};
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -55,7 +55,7 @@ ada: Begin
 '''
 "#;
 
-async fn served() -> Running {
+async fn served() -> RunningServer {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("world.toml");
     std::fs::write(&file, WORLD).expect("written");
@@ -65,7 +65,7 @@ async fn served() -> Running {
 }
 
 /// Opens the file at `path`, with drafts of an earlier session.
-async fn at(server: &Running, user: &str, path: &str, drafts: HashMap<String, String>) -> Harness {
+async fn at(server: &RunningServer, user: &str, path: &str, drafts: HashMap<String, String>) -> Harness {
     let token = server.tokens.get(user).expect("a person of the demo");
     let place = Place::new("files").project(PROJECT).at("main").path(path);
     let mut begin = Begin::at(place).size(120, 34).server(&server.base_url, token);
@@ -76,7 +76,7 @@ async fn at(server: &Running, user: &str, path: &str, drafts: HashMap<String, St
 }
 
 /// Commits to the branch as another user.
-async fn meanwhile(server: &Running, branch: &str, actions: Vec<CommitAction>) {
+async fn meanwhile(server: &RunningServer, branch: &str, actions: Vec<CommitAction>) {
     let mut to = Server::new(server.base_url.parse().expect("an address"));
     to.token = Some(server.tokens["ada"].clone().into());
     let create = CreateCommit {
@@ -90,7 +90,7 @@ async fn meanwhile(server: &Running, branch: &str, actions: Vec<CommitAction>) {
 }
 
 /// Creates a branch that starts at main.
-async fn branch(server: &Running, name: &str) {
+async fn branch(server: &RunningServer, name: &str) {
     let mut to = Server::new(server.base_url.parse().expect("an address"));
     to.token = Some(server.tokens["ada"].clone().into());
     let create =
@@ -108,7 +108,7 @@ fn update(path: &str, content: &str) -> CommitAction {
 }
 
 /// Returns the content of a file on main.
-async fn bytes(server: &Running, path: &str) -> Vec<u8> {
+async fn bytes(server: &RunningServer, path: &str) -> Vec<u8> {
     use labscope::api::Reply;
     use labscope::api::repository::{GetRawBlob, ListTree, TreeEntry};
     let mut to = Server::new(server.base_url.parse().expect("an address"));

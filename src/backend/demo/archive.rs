@@ -69,7 +69,7 @@ impl Archive {
 }
 
 /// The maximum indentation, in columns, at which a blank line separates blocks: deeper lines are inside a method.
-const DEEPEST: usize = 4;
+const MAX_INDENT: usize = 4;
 
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
@@ -85,7 +85,7 @@ fn blocks(text: &str) -> Vec<Block> {
     for line in text.split_inclusive('\n') {
         let empty = line.trim().is_empty();
         let closing = line.trim_start().starts_with(['}', ')', ']']);
-        if (blank && !empty && !closing && indent(line) <= DEEPEST) || cut.is_empty() {
+        if (blank && !empty && !closing && indent(line) <= MAX_INDENT) || cut.is_empty() {
             cut.push(String::new());
         }
         if let Some(last) = cut.last_mut() {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_half_grown_item_keeps_its_end() {
+    fn partial_item_keeps_its_closing_line() {
         let archive = Archive::parse("-- a.rs --\nimpl A {\n    fn a() {}\n\n    fn b() {}\n}\n\nfn c() {}\n");
         let Some(Source::Text(blocks)) = archive.get("a.rs") else { panic!("no file") };
         let texts: Vec<_> = blocks.iter().map(|b| (b.text.as_str(), b.closes)).collect();

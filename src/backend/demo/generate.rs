@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_is_whole() {
+    fn pictures_are_valid() {
         let bytes = bytes("chart").unwrap();
         assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.ends_with(b"IEND\xae\x42\x60\x82"));
         assert_eq!(bytes.get(16..24), Some(&[0, 0, 1, 64, 0, 0, 0, 180][..]));

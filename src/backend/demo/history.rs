@@ -42,7 +42,7 @@ use std::rc::Rc;
 
 /// An author of commits.
 #[derive(Clone, Debug)]
-pub struct Person {
+pub struct Author {
     /// The username, as used in scripts.
     pub username: String,
     /// The name, as used in commits.
@@ -81,13 +81,13 @@ pub struct Commit {
     pub title: String,
 }
 
-/// A mistake in a script.
+/// An error in a script.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
-pub struct Mistake {
+pub struct ScriptError {
     /// The line of the script, starting at 1.
     pub line: usize,
-    /// A description of the mistake.
+    /// A description of the error.
     pub what: String,
 }
 
@@ -125,14 +125,14 @@ impl History {
 #[derive(Clone, Debug)]
 struct Entry {
     content: Content,
-    swaps: Vec<(String, String)>,
+    replacements: Vec<(String, String)>,
     mode: u32,
     id: Oid,
 }
 
 #[derive(Clone, Debug)]
 enum Content {
-    Blocks { source: String, shown: BTreeSet<usize> },
+    Blocks { source: String, visible: BTreeSet<usize> },
     Whole { source: String },
     Text(Rc<str>),
 }
@@ -145,20 +145,20 @@ const LINK: u32 = 0o120000;
 const SUBMODULE: u32 = 0o160000;
 
 /// The blocks of a file to make visible.
-enum Which {
+enum BlockSelection {
     Next(usize),
     Range(usize, usize),
 }
 
-impl Which {
-    fn read(word: &str) -> Option<Which> {
-        let Some(range) = word.strip_prefix('@') else { return word.parse().ok().map(Which::Next) };
+impl BlockSelection {
+    fn read(word: &str) -> Option<BlockSelection> {
+        let Some(range) = word.strip_prefix('@') else { return word.parse().ok().map(BlockSelection::Next) };
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(Which::Range(first.parse().ok()?, last.parse().ok()?))
+        Some(BlockSelection::Range(first.parse().ok()?, last.parse().ok()?))
     }
 }
 
-struct Draft {
+struct CommitStep {
     line: usize,
     author: String,
     message: String,
@@ -168,7 +168,7 @@ struct Draft {
 
 struct Replay<'a> {
     archive: &'a Archive,
-    people: &'a [Person],
+    authors: &'a [Author],
     out: History,
     known: HashSet<Oid>,
     /// Blobs that no commit contains yet: a file can change several times before it is committed.
@@ -180,7 +180,7 @@ struct Replay<'a> {
 }
 
 /// Runs a script with the files of an archive.
-pub fn replay(script: &str, archive: &Archive, people: &[Person]) -> Result<History, Mistake> {
+pub fn replay(script: &str, archive: &Archive, authors: &[Author]) -> Result<History, ScriptError> {
     let script = with_seasons(script)?;
     let lines: Vec<&str> = script.lines().collect();
     let commits = lines.iter().filter(|line| is_commit(line)).count();
@@ -188,15 +188,15 @@ pub fn replay(script: &str, archive: &Archive, people: &[Person]) -> Result<Hist
     for (slot, word) in days.iter_mut().zip(["from ", "to "]) {
         for (at, line) in lines.iter().enumerate() {
             if let Some(day) = line.strip_prefix(word) {
-                let day: jiff::civil::Date = day.trim().parse().map_err(|e| mistake(at, format!("{e}")))?;
+                let day: jiff::civil::Date = day.trim().parse().map_err(|e| script_error(at, format!("{e}")))?;
                 *slot = Some(day);
             }
         }
     }
-    let [Some(first), Some(last)] = days else { return Err(mistake(0, "needs `from DAY` and `to DAY`")) };
+    let [Some(first), Some(last)] = days else { return Err(script_error(0, "needs `from DAY` and `to DAY`")) };
     let mut replay = Replay {
         archive,
-        people,
+        authors,
         out: History::default(),
         known: HashSet::new(),
         loose: HashMap::new(),
@@ -217,32 +217,32 @@ pub fn replay(script: &str, archive: &Archive, people: &[Person]) -> Result<Hist
             while lines.get(at).is_some_and(|l| l.starts_with("  ")) {
                 at += 1;
             }
-            let draft = draft(number, line, lines.get(start..at).unwrap_or_default());
-            replay.commit(draft)?;
+            let step = parse_commit(number, line, lines.get(start..at).unwrap_or_default());
+            replay.commit(step)?;
         } else {
-            replay.step(number, line)?;
+            replay.execute(number, line)?;
         }
     }
     Ok(replay.out)
 }
 
 /// Expands the seasons in a script.
-fn with_seasons(script: &str) -> Result<Cow<'_, str>, Mistake> {
+fn with_seasons(script: &str) -> Result<Cow<'_, str>, ScriptError> {
     if !script.contains("season ") {
         return Ok(Cow::Borrowed(script));
     }
     let mut out = String::new();
     for (at, line) in script.lines().enumerate() {
         match line.strip_prefix("season ") {
-            Some(rule) => out += &season::script(rule).ok_or_else(|| mistake(at, format!("no season {rule}")))?,
+            Some(rule) => out += &season::script(rule).ok_or_else(|| script_error(at, format!("no season {rule}")))?,
             None => out.extend([line, "\n"]),
         }
     }
     Ok(Cow::Owned(out))
 }
 
-fn mistake(line: usize, what: impl Into<String>) -> Mistake {
-    Mistake { line: line + 1, what: what.into() }
+fn script_error(line: usize, what: impl Into<String>) -> ScriptError {
+    ScriptError { line: line + 1, what: what.into() }
 }
 
 fn is_commit(line: &str) -> bool {
@@ -285,7 +285,7 @@ fn spread(first: jiff::civil::Date, last: jiff::civil::Date, count: usize) -> Ve
     out
 }
 
-fn draft(line: usize, head: &str, body: &[&str]) -> Draft {
+fn parse_commit(line: usize, head: &str, body: &[&str]) -> CommitStep {
     let (head, title) = head.split_once(": ").unwrap_or((head, ""));
     let (author, merges) = match head.split_once(" merges ") {
         Some((author, branch)) => (author, Some(branch.to_owned())),
@@ -322,31 +322,31 @@ fn draft(line: usize, head: &str, body: &[&str]) -> Draft {
         }
     }
     message.push('\n');
-    Draft { line, author: author.to_owned(), message, merges, ops }
+    CommitStep { line, author: author.to_owned(), message, merges, ops }
 }
 
 impl Replay<'_> {
-    fn step(&mut self, at: usize, line: &str) -> Result<(), Mistake> {
+    fn execute(&mut self, at: usize, line: &str) -> Result<(), ScriptError> {
         if let Some(name) = line.strip_prefix("branch ") {
             let (name, from) = name.split_once(" from ").unwrap_or((name, &self.branch));
             let head = self.out.branches.get(from).copied();
-            let head = head.ok_or_else(|| mistake(at, format!("no commit on {from} to branch from")))?;
+            let head = head.ok_or_else(|| script_error(at, format!("no commit on {from} to branch from")))?;
             self.out.branches.insert(name.to_owned(), head);
             self.branch = name.to_owned();
         } else if let Some(name) = line.strip_prefix("on ") {
             if !self.out.branches.contains_key(name) {
-                return Err(mistake(at, format!("no branch {name}")));
+                return Err(script_error(at, format!("no branch {name}")));
             }
             self.branch = name.to_owned();
         } else if let Some(name) = line.strip_prefix("drop ") {
-            self.out.branches.remove(name).ok_or_else(|| mistake(at, format!("no branch {name}")))?;
+            self.out.branches.remove(name).ok_or_else(|| script_error(at, format!("no branch {name}")))?;
         } else if let Some(rest) = line.strip_prefix("tag ") {
-            let head = self.head().ok_or_else(|| mistake(at, "no commit to tag"))?;
+            let head = self.head().ok_or_else(|| script_error(at, "no commit to tag"))?;
             let Some((who, message)) = rest.split_once(": ") else {
                 self.out.tags.insert(rest.to_owned(), (head, head));
                 return Ok(());
             };
-            let (name, author) = who.split_once(' ').ok_or_else(|| mistake(at, "`tag NAME USER: MESSAGE`"))?;
+            let (name, author) = who.split_once(' ').ok_or_else(|| script_error(at, "`tag NAME USER: MESSAGE`"))?;
             let time = self.out.commits.iter().rev().find(|c| c.id == head).map_or(0, |c| c.time);
             let signature = self.signature(at, author, time + 600)?;
             let message = message.replace("\\n", "\n");
@@ -354,7 +354,7 @@ impl Replay<'_> {
             let id = self.store(ObjectType::Tag, text.into_bytes(), at)?;
             self.out.tags.insert(name.to_owned(), (id, head));
         } else {
-            return Err(mistake(at, format!("`{line}` is none of the things a line may be")));
+            return Err(script_error(at, format!("`{line}` is none of the things a line may be")));
         }
         Ok(())
     }
@@ -367,63 +367,63 @@ impl Replay<'_> {
         self.index.get(&id).and_then(|i| self.trees.get(*i)).cloned().unwrap_or_default()
     }
 
-    fn signature(&self, at: usize, username: &str, time: i64) -> Result<String, Mistake> {
-        let Some(person) = self.people.iter().find(|p| p.username == username) else {
-            return Err(mistake(at, format!("no user {username}")));
+    fn signature(&self, at: usize, username: &str, time: i64) -> Result<String, ScriptError> {
+        let Some(author) = self.authors.iter().find(|p| p.username == username) else {
+            return Err(script_error(at, format!("no user {username}")));
         };
-        let sign = if person.offset < 0 { '-' } else { '+' };
-        let minutes = person.offset.abs();
-        Ok(format!("{} <{}> {time} {sign}{:02}{:02}", person.name, person.email, minutes / 60, minutes % 60))
+        let sign = if author.offset < 0 { '-' } else { '+' };
+        let minutes = author.offset.abs();
+        Ok(format!("{} <{}> {time} {sign}{:02}{:02}", author.name, author.email, minutes / 60, minutes % 60))
     }
 
-    fn store(&mut self, kind: ObjectType, bytes: Vec<u8>, at: usize) -> Result<Oid, Mistake> {
-        let id = Oid::hash_object(kind, &bytes).map_err(|e| mistake(at, e.message()))?;
+    fn store(&mut self, kind: ObjectType, bytes: Vec<u8>, at: usize) -> Result<Oid, ScriptError> {
+        let id = Oid::hash_object(kind, &bytes).map_err(|e| script_error(at, e.message()))?;
         if self.known.insert(id) {
             self.out.objects.push((id, kind, bytes));
         }
         Ok(id)
     }
 
-    fn blob(&mut self, bytes: &[u8], at: usize) -> Result<Oid, Mistake> {
-        let id = Oid::hash_object(ObjectType::Blob, bytes).map_err(|e| mistake(at, e.message()))?;
+    fn blob(&mut self, bytes: &[u8], at: usize) -> Result<Oid, ScriptError> {
+        let id = Oid::hash_object(ObjectType::Blob, bytes).map_err(|e| script_error(at, e.message()))?;
         if !self.known.contains(&id) {
             self.loose.entry(id).or_insert_with(|| bytes.to_vec());
         }
         Ok(id)
     }
 
-    fn commit(&mut self, draft: Draft) -> Result<(), Mistake> {
+    fn commit(&mut self, step: CommitStep) -> Result<(), ScriptError> {
         let head = self.head();
         let mut parents: Vec<Oid> = head.into_iter().collect();
         let mut tree = head.map(|id| self.tree_of(id)).unwrap_or_default();
-        if let Some(name) = &draft.merges {
+        if let Some(name) = &step.merges {
             let theirs =
-                *self.out.branches.get(name).ok_or_else(|| mistake(draft.line, format!("no branch {name}")))?;
+                *self.out.branches.get(name).ok_or_else(|| script_error(step.line, format!("no branch {name}")))?;
             let base = head.and_then(|ours| self.out.base(ours, theirs)).map(|id| self.tree_of(id)).unwrap_or_default();
-            tree = self.join(draft.line, &base, &tree, &self.tree_of(theirs))?;
+            tree = self.join(step.line, &base, &tree, &self.tree_of(theirs))?;
             parents.push(theirs);
         }
-        for (at, op, old, new) in &draft.ops {
+        for (at, op, old, new) in &step.ops {
             self.apply(*at, op, old, new, &mut tree)?;
         }
-        let root = self.write_tree(&tree, draft.line)?;
+        let root = self.write_tree(&tree, step.line)?;
         let time = self.times.next().unwrap_or(0);
-        let signature = self.signature(draft.line, &draft.author, time)?;
+        let signature = self.signature(step.line, &step.author, time)?;
         let mut text = format!("tree {root}\n");
         for parent in &parents {
             let _ = writeln!(text, "parent {parent}");
         }
-        let _ = write!(text, "author {signature}\ncommitter {signature}\n\n{}", draft.message);
-        let id = self.store(ObjectType::Commit, text.into_bytes(), draft.line)?;
-        let title = draft.message.lines().next().unwrap_or_default().to_owned();
-        self.out.commits.push(Commit { id, parents, author: draft.author, time, title });
+        let _ = write!(text, "author {signature}\ncommitter {signature}\n\n{}", step.message);
+        let id = self.store(ObjectType::Commit, text.into_bytes(), step.line)?;
+        let title = step.message.lines().next().unwrap_or_default().to_owned();
+        self.out.commits.push(Commit { id, parents, author: step.author, time, title });
         self.index.insert(id, self.trees.len());
         self.trees.push(tree);
         self.out.branches.insert(self.branch.clone(), id);
         Ok(())
     }
 
-    fn join(&mut self, at: usize, base: &Tree, ours: &Tree, theirs: &Tree) -> Result<Tree, Mistake> {
+    fn join(&mut self, at: usize, base: &Tree, ours: &Tree, theirs: &Tree) -> Result<Tree, ScriptError> {
         let same = |a: Option<&Rc<Entry>>, b: Option<&Rc<Entry>>| match (a, b) {
             (Some(a), Some(b)) => a.id == b.id && a.mode == b.mode,
             (None, None) => true,
@@ -437,7 +437,7 @@ impl Replay<'_> {
                 _ if same(b, t) => o.cloned(),
                 _ if same(b, o) => t.cloned(),
                 (b, Some(o), Some(t)) => Some(Rc::new(self.join_entry(at, b.map(Rc::as_ref), o, t)?)),
-                _ => return Err(mistake(at, format!("{path} goes on one side and changes on the other"))),
+                _ => return Err(script_error(at, format!("{path} goes on one side and changes on the other"))),
             };
             if let Some(entry) = entry {
                 out.insert(path.clone(), entry);
@@ -446,61 +446,75 @@ impl Replay<'_> {
         Ok(out)
     }
 
-    fn join_entry(&mut self, at: usize, base: Option<&Entry>, ours: &Entry, theirs: &Entry) -> Result<Entry, Mistake> {
+    fn join_entry(
+        &mut self,
+        at: usize,
+        base: Option<&Entry>,
+        ours: &Entry,
+        theirs: &Entry,
+    ) -> Result<Entry, ScriptError> {
         let mut entry = ours.clone();
-        if let (Content::Blocks { shown, .. }, Content::Blocks { shown: more, .. }) =
+        if let (Content::Blocks { visible, .. }, Content::Blocks { visible: more, .. }) =
             (&mut entry.content, &theirs.content)
         {
-            shown.extend(more);
+            visible.extend(more);
         }
-        let old = base.map(|b| b.swaps.as_slice()).unwrap_or_default();
-        entry.swaps.retain(|swap| theirs.swaps.contains(swap) || !old.contains(swap));
-        let new = theirs.swaps.iter().filter(|swap| !old.contains(swap) && !ours.swaps.contains(swap));
-        entry.swaps.extend(new.cloned());
+        let old = base.map(|b| b.replacements.as_slice()).unwrap_or_default();
+        entry
+            .replacements
+            .retain(|replacement| theirs.replacements.contains(replacement) || !old.contains(replacement));
+        let new = theirs
+            .replacements
+            .iter()
+            .filter(|replacement| !old.contains(replacement) && !ours.replacements.contains(replacement));
+        entry.replacements.extend(new.cloned());
         self.render(at, &mut entry)?;
         Ok(entry)
     }
 
-    fn apply(&mut self, at: usize, op: &str, old: &str, new: &str, tree: &mut Tree) -> Result<(), Mistake> {
-        let (verb, rest) = op.split_once(' ').ok_or_else(|| mistake(at, format!("`{op}` is no change")))?;
+    fn apply(&mut self, at: usize, op: &str, old: &str, new: &str, tree: &mut Tree) -> Result<(), ScriptError> {
+        let (verb, rest) = op.split_once(' ').ok_or_else(|| script_error(at, format!("`{op}` is no change")))?;
         let rest = rest.trim();
-        let missing = |path: &str| mistake(at, format!("{path} is not there"));
+        let missing = |path: &str| script_error(at, format!("{path} is not there"));
         match verb {
             "*" | "+" => {
                 let (rest, from) = rest.split_once(" = ").map_or((rest, None), |(a, b)| (a, Some(b)));
-                let (path, which) = match rest.rsplit_once(' ').map(|(path, word)| (path, Which::read(word))) {
-                    Some((path, Some(which))) if verb == "*" => (path, which),
-                    _ => (rest, if verb == "*" { Which::Next(1) } else { Which::Next(usize::MAX) }),
+                let (path, selection) = match rest
+                    .rsplit_once(' ')
+                    .map(|(path, word)| (path, BlockSelection::read(word)))
+                {
+                    Some((path, Some(selection))) if verb == "*" => (path, selection),
+                    _ => (rest, if verb == "*" { BlockSelection::Next(1) } else { BlockSelection::Next(usize::MAX) }),
                 };
                 let mut entry = match tree.get(path) {
                     Some(entry) => entry.as_ref().clone(),
                     None => {
                         let source = from.unwrap_or(path).to_owned();
                         let content = match self.archive.get(&source) {
-                            Some(Source::Text(_)) => Content::Blocks { source, shown: BTreeSet::new() },
+                            Some(Source::Text(_)) => Content::Blocks { source, visible: BTreeSet::new() },
                             Some(Source::Bytes(_)) => Content::Whole { source },
-                            None => return Err(mistake(at, format!("{source} is not in the archive"))),
+                            None => return Err(script_error(at, format!("{source} is not in the archive"))),
                         };
-                        Entry { content, swaps: Vec::new(), mode: FILE, id: Oid::ZERO_SHA1 }
+                        Entry { content, replacements: Vec::new(), mode: FILE, id: Oid::ZERO_SHA1 }
                     }
                 };
-                if let Content::Blocks { source, shown } = &mut entry.content
+                if let Content::Blocks { source, visible } = &mut entry.content
                     && let Some(Source::Text(blocks)) = self.archive.get(source)
                 {
                     let hidden = (0..blocks.len())
                         .filter(|i| blocks.get(*i).is_some_and(|b| b.closes.is_none()))
                         .enumerate()
-                        .filter(|(_, i)| !shown.contains(i));
-                    let hidden: Vec<usize> = match which {
-                        Which::Next(count) => hidden.map(|(_, i)| i).take(count).collect(),
-                        Which::Range(first, last) => {
+                        .filter(|(_, i)| !visible.contains(i));
+                    let hidden: Vec<usize> = match selection {
+                        BlockSelection::Next(count) => hidden.map(|(_, i)| i).take(count).collect(),
+                        BlockSelection::Range(first, last) => {
                             hidden.filter(|(n, _)| (first..=last).contains(&(n + 1))).map(|(_, i)| i).collect()
                         }
                     };
                     if hidden.is_empty() && verb == "*" {
-                        return Err(mistake(at, format!("{path} has no more blocks")));
+                        return Err(script_error(at, format!("{path} has no more blocks")));
                     }
-                    shown.extend(hidden);
+                    visible.extend(hidden);
                 }
                 self.render(at, &mut entry)?;
                 tree.insert(path.to_owned(), Rc::new(entry));
@@ -509,7 +523,7 @@ impl Replay<'_> {
                 tree.remove(rest).ok_or_else(|| missing(rest))?;
             }
             ">" => {
-                let (a, b) = rest.split_once(' ').ok_or_else(|| mistake(at, "`> OLD NEW`"))?;
+                let (a, b) = rest.split_once(' ').ok_or_else(|| script_error(at, "`> OLD NEW`"))?;
                 let entry = tree.remove(a).ok_or_else(|| missing(a))?;
                 tree.insert(b.to_owned(), entry);
             }
@@ -518,63 +532,63 @@ impl Replay<'_> {
                 Rc::make_mut(entry).mode = EXECUTABLE;
             }
             "!" => {
-                let entry = self.plain(at, &format!("{new}\n"), FILE)?;
+                let entry = self.text_entry(at, &format!("{new}\n"), FILE)?;
                 tree.insert(rest.to_owned(), Rc::new(entry));
             }
             "m" => {
-                let (path, commit) = rest.split_once(' ').ok_or_else(|| mistake(at, "`m PATH COMMIT`"))?;
-                let id = Oid::from_str(commit).map_err(|e| mistake(at, e.message()))?;
-                let entry = Entry { content: Content::Text("".into()), swaps: Vec::new(), mode: SUBMODULE, id };
+                let (path, commit) = rest.split_once(' ').ok_or_else(|| script_error(at, "`m PATH COMMIT`"))?;
+                let id = Oid::from_str(commit).map_err(|e| script_error(at, e.message()))?;
+                let entry = Entry { content: Content::Text("".into()), replacements: Vec::new(), mode: SUBMODULE, id };
                 tree.insert(path.to_owned(), Rc::new(entry));
             }
             "@" => {
-                let (path, target) = rest.split_once(' ').ok_or_else(|| mistake(at, "`@ LINK TARGET`"))?;
-                let entry = self.plain(at, target, LINK)?;
+                let (path, target) = rest.split_once(' ').ok_or_else(|| script_error(at, "`@ LINK TARGET`"))?;
+                let entry = self.text_entry(at, target, LINK)?;
                 tree.insert(path.to_owned(), Rc::new(entry));
             }
             "~" => {
                 let (path, undo) = rest.strip_suffix(" undo").map_or((rest, false), |path| (path, true));
                 let mut entry = tree.get(path).ok_or_else(|| missing(path))?.as_ref().clone();
-                let before = entry.swaps.len();
+                let before = entry.replacements.len();
                 if undo {
-                    entry.swaps.retain(|(from, _)| from != old);
-                    if entry.swaps.len() == before {
-                        return Err(mistake(at, format!("{path} has no such replacement")));
+                    entry.replacements.retain(|(from, _)| from != old);
+                    if entry.replacements.len() == before {
+                        return Err(script_error(at, format!("{path} has no such replacement")));
                     }
                 } else {
-                    entry.swaps.push((old.to_owned(), new.to_owned()));
+                    entry.replacements.push((old.to_owned(), new.to_owned()));
                 }
                 let id = entry.id;
                 self.render(at, &mut entry)?;
                 if entry.id == id {
-                    return Err(mistake(at, format!("nothing in {path} changes")));
+                    return Err(script_error(at, format!("nothing in {path} changes")));
                 }
                 tree.insert(path.to_owned(), Rc::new(entry));
             }
             "#" => {
                 let words: Vec<&str> = rest.split(' ').collect();
                 let [pattern, count, rule] = words.as_slice() else {
-                    return Err(mistake(at, "`# PATTERN COUNT RULE`"));
+                    return Err(script_error(at, "`# PATTERN COUNT RULE`"));
                 };
-                let count: usize = count.parse().map_err(|e| mistake(at, format!("{count}: {e}")))?;
+                let count: usize = count.parse().map_err(|e| script_error(at, format!("{count}: {e}")))?;
                 for i in 1..=count {
-                    let text = generate::file(rule, i).ok_or_else(|| mistake(at, format!("no rule {rule}")))?;
-                    let entry = self.plain(at, &text, FILE)?;
+                    let text = generate::file(rule, i).ok_or_else(|| script_error(at, format!("no rule {rule}")))?;
+                    let entry = self.text_entry(at, &text, FILE)?;
                     tree.insert(pattern.replace("{}", &format!("{i:04}")), Rc::new(entry));
                 }
             }
-            other => return Err(mistake(at, format!("`{other}` is no change"))),
+            other => return Err(script_error(at, format!("`{other}` is no change"))),
         }
         Ok(())
     }
 
-    fn plain(&mut self, at: usize, text: &str, mode: u32) -> Result<Entry, Mistake> {
+    fn text_entry(&mut self, at: usize, text: &str, mode: u32) -> Result<Entry, ScriptError> {
         let id = self.blob(text.as_bytes(), at)?;
-        Ok(Entry { content: Content::Text(text.into()), swaps: Vec::new(), mode, id })
+        Ok(Entry { content: Content::Text(text.into()), replacements: Vec::new(), mode, id })
     }
 
     /// Updates the blob of an entry from its content and replacements.
-    fn render(&mut self, at: usize, entry: &mut Entry) -> Result<(), Mistake> {
+    fn render(&mut self, at: usize, entry: &mut Entry) -> Result<(), ScriptError> {
         let mut text = match &entry.content {
             Content::Whole { source } => {
                 if let Some(Source::Bytes(bytes)) = self.archive.get(source) {
@@ -583,20 +597,20 @@ impl Replay<'_> {
                 return Ok(());
             }
             Content::Text(text) => text.to_string(),
-            Content::Blocks { source, shown } => match self.archive.get(source) {
+            Content::Blocks { source, visible } => match self.archive.get(source) {
                 Some(Source::Text(blocks)) => {
-                    let there = |i: usize, closes: Option<usize>| shown.contains(&closes.unwrap_or(i));
+                    let is_visible = |i: usize, closes: Option<usize>| visible.contains(&closes.unwrap_or(i));
                     blocks
                         .iter()
                         .enumerate()
-                        .filter(|(i, b)| there(*i, b.closes))
+                        .filter(|(i, b)| is_visible(*i, b.closes))
                         .map(|(_, b)| b.text.as_str())
                         .collect()
                 }
                 _ => String::new(),
             },
         };
-        for (old, new) in &entry.swaps {
+        for (old, new) in &entry.replacements {
             if text.contains(old.as_str()) {
                 text = text.replacen(old.as_str(), new, 1);
             }
@@ -609,7 +623,7 @@ impl Replay<'_> {
         Ok(())
     }
 
-    fn write_tree(&mut self, tree: &Tree, at: usize) -> Result<Oid, Mistake> {
+    fn write_tree(&mut self, tree: &Tree, at: usize) -> Result<Oid, ScriptError> {
         let files: Vec<(&str, u32, Oid)> = tree.iter().map(|(p, e)| (p.as_str(), e.mode, e.id)).collect();
         for (_, _, id) in &files {
             if let Some(bytes) = self.loose.remove(id)
@@ -622,7 +636,7 @@ impl Replay<'_> {
     }
 
     /// Writes the folder that contains `files`, whose paths are relative to it from byte `skip` on.
-    fn write_folder(&mut self, files: &[(&str, u32, Oid)], skip: usize, at: usize) -> Result<Oid, Mistake> {
+    fn write_folder(&mut self, files: &[(&str, u32, Oid)], skip: usize, at: usize) -> Result<Oid, ScriptError> {
         let mut rows: Vec<(Vec<u8>, String, Oid)> = Vec::new();
         let mut rest = files;
         while let Some((path, mode, id)) = rest.first() {
@@ -659,9 +673,9 @@ impl Replay<'_> {
 mod tests {
     use super::*;
 
-    fn history(script: &str) -> Result<History, Mistake> {
+    fn history(script: &str) -> Result<History, ScriptError> {
         let archive = Archive::parse("-- a.rs --\nfn a() {}\n\nfn b() {}\n\nfn c() {}\n");
-        let ada = Person { username: "ada".into(), name: "Ada".into(), email: "ada@x".into(), offset: 60 };
+        let ada = Author { username: "ada".into(), name: "Ada".into(), email: "ada@x".into(), offset: 60 };
         replay(&format!("from 2026-01-05\nto 2026-02-06\n{script}"), &archive, &[ada])
     }
 
@@ -673,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_has_what_both_sides_did() {
+    fn merge_combines_both_sides() {
         let history = history(TWO_SIDES).unwrap();
         assert_eq!(history.commits.len(), 4);
         assert_eq!(history.commits.last().unwrap().parents.len(), 2);
@@ -681,7 +695,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_script_makes_the_same_hashes() {
+    fn same_script_gives_the_same_hashes() {
         let head = |h: &History| h.branches.get("main").map(Oid::to_string);
         let (a, b) = (history(TWO_SIDES).unwrap(), history(TWO_SIDES).unwrap());
         assert_eq!(head(&a), head(&b));
@@ -689,7 +703,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_are_dated_in_order_and_inside_the_days() {
+    fn commits_are_dated_in_order_within_the_days() {
         let history = history(TWO_SIDES).unwrap();
         let times: Vec<i64> = history.commits.iter().map(|c| c.time).collect();
         assert!(times.is_sorted());
@@ -697,7 +711,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_names_its_line() {
+    fn errors_name_their_line() {
         let error = history("ada: One\n  * b.rs\n").unwrap_err();
         assert_eq!(error.to_string(), "line 4: b.rs is not in the archive");
         assert!(history("nobody knows\n").is_err());

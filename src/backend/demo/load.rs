@@ -8,7 +8,7 @@ mod todos;
 
 use super::archive::Archive;
 use super::histories;
-use super::history::{History, Person, replay};
+use super::history::{Author, History, replay};
 use super::repository::{Refs, write};
 use super::schema::*;
 use crate::api::releases::AssetLink;
@@ -132,7 +132,7 @@ impl Load {
     }
 
     /// Parses a time: an age relative to `now`, a date, or a full timestamp.
-    fn when(&self, text: &str) -> Result<Timestamp> {
+    fn parse_time(&self, text: &str) -> Result<Timestamp> {
         if let Ok(time) = text.parse::<Timestamp>() {
             return Ok(time);
         }
@@ -144,18 +144,18 @@ impl Load {
         self.now.checked_sub(SignedDuration::from_secs(age)).map_err(|e| e.to_string())
     }
 
-    /// Parses a time like [`Load::when`], or a duration after `other` such as `+2h`; if empty, returns half an hour
-    /// after it.
-    fn when_after(&self, text: &str, other: Timestamp) -> Result<Timestamp> {
+    /// Parses a time like [`Load::parse_time`], or a duration after `other` such as `+2h`; if empty, returns half an
+    /// hour after it.
+    fn parse_time_after(&self, text: &str, other: Timestamp) -> Result<Timestamp> {
         if text.is_empty() {
-            return Ok(runner::later(other, SignedDuration::from_mins(30)));
+            return Ok(runner::saturating_add(other, SignedDuration::from_mins(30)));
         }
-        let Some(span) = text.strip_prefix('+') else { return self.when(text) };
-        Ok(runner::later(other, self.now.duration_since(self.when(span)?)))
+        let Some(span) = text.strip_prefix('+') else { return self.parse_time(text) };
+        Ok(runner::saturating_add(other, self.now.duration_since(self.parse_time(span)?)))
     }
 
-    fn when_or(&self, text: &Option<String>, key: &str, or: Timestamp) -> Result<Timestamp> {
-        text.as_ref().map_or(Ok(or), |text| self.when(text).map_err(|e| format!("{key}: {e}")))
+    fn parse_time_or(&self, text: &Option<String>, key: &str, or: Timestamp) -> Result<Timestamp> {
+        text.as_ref().map_or(Ok(or), |text| self.parse_time(text).map_err(|e| format!("{key}: {e}")))
     }
 
     fn user_id(&self, key: &str, username: &str) -> Result<u64> {
@@ -176,9 +176,13 @@ impl Load {
         if form.username.is_empty() {
             return Err("username: is missing".to_owned());
         }
-        let created_at =
-            self.when_or(&form.created, "created", runner::later(self.now, -SignedDuration::from_hours(24 * 700)))?;
-        let seen = form.seen.as_ref().map(|text| self.when(text).map_err(|e| format!("seen: {e}"))).transpose()?;
+        let created_at = self.parse_time_or(
+            &form.created,
+            "created",
+            runner::saturating_add(self.now, -SignedDuration::from_hours(24 * 700)),
+        )?;
+        let seen =
+            form.seen.as_ref().map(|text| self.parse_time(text).map_err(|e| format!("seen: {e}"))).transpose()?;
         let email = if form.email.is_empty() { format!("{}@acme.example", form.username) } else { form.email.clone() };
         let id = self.world.add_user(User {
             username: form.username.clone(),
@@ -215,7 +219,7 @@ impl Load {
         });
         if let Some(secret) = &form.token {
             let expires = form.token_expires.as_ref();
-            let expires_at = expires.map(|text| self.when(text).map_err(|e| format!("token_expires: {e}")));
+            let expires_at = expires.map(|text| self.parse_time(text).map_err(|e| format!("token_expires: {e}")));
             self.world.tokens.add(Token {
                 user: id,
                 name: "world file".into(),
@@ -238,8 +242,11 @@ impl Load {
     }
 
     fn group(&mut self, form: &GroupForm) -> Result<()> {
-        let created_at =
-            self.when_or(&form.created, "created", runner::later(self.now, -SignedDuration::from_hours(24 * 690)))?;
+        let created_at = self.parse_time_or(
+            &form.created,
+            "created",
+            runner::saturating_add(self.now, -SignedDuration::from_hours(24 * 690)),
+        )?;
         let (parent, path) = match form.path.rsplit_once('/') {
             None => (None, form.path.as_str()),
             Some((above, path)) => {
@@ -266,10 +273,10 @@ impl Load {
 
     /// Replays all histories that projects refer to, in parallel.
     fn replay_histories(&mut self, form: &WorldFile) -> Result<()> {
-        let people: Vec<Person> = form
+        let authors: Vec<Author> = form
             .users
             .iter()
-            .map(|user| Person {
+            .map(|user| Author {
                 username: user.username.clone(),
                 name: if user.name.is_empty() { user.username.clone() } else { user.name.clone() },
                 email: if user.email.is_empty() {
@@ -295,12 +302,12 @@ impl Load {
                 wanted.push((name, script.clone(), Archive::parse(&project.files)));
             }
         }
-        let people = &people;
+        let authors = &authors;
         let done: Vec<Result<(String, History)>> = std::thread::scope(|scope| {
             let tasks: Vec<_> = wanted
                 .iter()
                 .map(|(name, script, archive)| {
-                    scope.spawn(move || match replay(script, archive, people) {
+                    scope.spawn(move || match replay(script, archive, authors) {
                         Ok(history) => Ok((name.clone(), history)),
                         Err(e) => Err(format!("history {name}: {e}")),
                     })
@@ -334,8 +341,8 @@ impl Load {
         let newest = history.as_ref().and_then(|h| h.commits.last()).map(|c| c.time);
         let oldest = history.as_ref().and_then(|h| h.commits.first()).map(|c| c.time);
         let of = |time: Option<i64>| time.and_then(|t| Timestamp::from_second(t).ok()).unwrap_or(self.now);
-        let created_at = self.when_or(&form.created, "created", of(oldest))?;
-        let last_activity_at = self.when_or(&form.active, "active", of(newest).max(created_at))?;
+        let created_at = self.parse_time_or(&form.created, "created", of(oldest))?;
+        let last_activity_at = self.parse_time_or(&form.active, "active", of(newest).max(created_at))?;
         let stars = form.stars.iter().map(|name| self.user_id("stars", name)).collect::<Result<_>>()?;
         let forked_from = form.fork_of.as_ref().map(|path| self.project_id(path)).transpose()?;
         let shared = |(path, word): (&String, &String)| {
@@ -400,7 +407,7 @@ impl Load {
             }
             None => (self.project_id(&form.project)?, None),
         };
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?;
         let same = |m: &&Milestone| (m.project, m.group) == (project, group);
         let iid = self.world.milestones.iter().filter(same).count() as u64 + 1;
         self.world.milestones.add(Milestone {
@@ -423,7 +430,7 @@ impl Load {
         let mut newest = None;
         for (i, (author, at, body)) in notes.iter().enumerate() {
             let (system, author) = author.strip_prefix('*').map_or((false, author.as_str()), |author| (true, author));
-            let created_at = self.when_after(at, created).map_err(|e| format!("notes[{i}]: {e}"))?;
+            let created_at = self.parse_time_after(at, created).map_err(|e| format!("notes[{i}]: {e}"))?;
             let author = self.user_id(&format!("notes[{i}]"), author)?;
             let body = body.trim_end().to_owned();
             self.world.notes.add(Note {
@@ -456,25 +463,25 @@ impl Load {
         let history = self.histories.get(&target_project).cloned().ok_or("project: has no repository")?;
         let Span { base, head, merge } = self.span(&history, form, &target_branch, state)?;
         let written = history.time(head).unwrap_or(self.now);
-        let created_at = self.when_after(&form.created, written).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time_after(&form.created, written).map_err(|e| format!("created: {e}"))?;
         let author = self.user_id("author", &form.author)?;
         let by = form.by.as_ref().map(|name| self.user_id("by", name)).transpose()?;
         let approval = |(name, at): &(String, String)| {
             Ok((
                 self.user_id("approvals", name)?,
-                self.when_after(at, created_at).map_err(|e| format!("approvals: {e}"))?,
+                self.parse_time_after(at, created_at).map_err(|e| format!("approvals: {e}"))?,
             ))
         };
         let reviewer = |(name, state, at): &(String, String, String)| -> Result<Reviewer> {
             Ok(Reviewer {
                 user: self.user_id("reviewers", name)?,
-                state: ReviewState::from_word(state).ok_or_else(|| format!("reviewers: `{state}` is no state"))?,
-                created_at: self.when_after(at, created_at).map_err(|e| format!("reviewers: {e}"))?,
+                state: ReviewState::from_name(state).ok_or_else(|| format!("reviewers: `{state}` is no state"))?,
+                created_at: self.parse_time_after(at, created_at).map_err(|e| format!("reviewers: {e}"))?,
             })
         };
-        let order = |name: &String| -> Result<MergeOrder> {
+        let merge_params = |name: &String| -> Result<MergeParams> {
             let user = self.user_id("auto_merge", name)?;
-            Ok(MergeOrder { user, sha: head.to_string(), ..MergeOrder::default() })
+            Ok(MergeParams { user, sha: head.to_string(), ..MergeParams::default() })
         };
         let merged_at = merge.and_then(|(_, time)| Timestamp::from_second(time).ok());
         let tip = history.branches.get(&target_branch).filter(|_| state == State::Opened);
@@ -499,7 +506,7 @@ impl Load {
             merge_commit_sha: merge.map(|(id, _)| id.to_string()),
             approvals: form.approvals.iter().map(approval).collect::<Result<_>>()?,
             reviewers: form.reviewers.iter().map(reviewer).collect::<Result<_>>()?,
-            auto_merge: form.auto_merge.as_ref().map(order).transpose()?,
+            auto_merge: form.auto_merge.as_ref().map(merge_params).transpose()?,
             squash: form.squash,
             force_remove_source_branch: state == State::Merged,
             discussion_locked: form.locked.then_some(true),
@@ -509,7 +516,7 @@ impl Load {
         };
         let id = self.world.merge_requests.add(record);
         let once = [(0, created_at)];
-        let push = |(back, at): &(usize, String)| Ok((*back, self.when(at).map_err(|e| format!("pushes: {e}"))?));
+        let push = |(back, at): &(usize, String)| Ok((*back, self.parse_time(at).map_err(|e| format!("pushes: {e}"))?));
         let pushes: Vec<(usize, Timestamp)> = form.pushes.iter().map(push).collect::<Result<_>>()?;
         for (back, created_at) in if pushes.is_empty() { &once[..] } else { &pushes } {
             let head = history.back(head, *back).ok_or_else(|| format!("pushes: there is no commit {back} back"))?;
@@ -528,7 +535,7 @@ impl Load {
         let notes: Vec<NoteForm> = form.notes.iter().map(filled).collect();
         let newest = self.notes(Noteable::MergeRequest(id), &notes, created_at)?;
         let updated = newest.max(merged_at).unwrap_or(created_at);
-        let updated_at = self.when_or(&form.updated, "updated", updated)?.max(created_at);
+        let updated_at = self.parse_time_or(&form.updated, "updated", updated)?.max(created_at);
         if let Some(request) = self.world.merge_requests.get_mut(id) {
             request.updated_at = updated_at;
             request.closed_at = (state == State::Closed).then_some(updated_at);
@@ -560,7 +567,7 @@ impl Load {
 
     fn issue(&mut self, form: &IssueForm) -> Result<()> {
         let project = self.project_id(&form.project)?;
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?;
         let closed = form.state.as_deref() == Some("closed");
         let id = self.world.issues.add(Issue {
             iid: form.iid,
@@ -591,7 +598,7 @@ impl Load {
     fn epic(&mut self, form: &EpicForm) -> Result<()> {
         let group =
             self.world.group_at(&form.group).ok_or_else(|| format!("group: there is no group {}", form.group))?.id;
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?;
         let iid = self.world.epics.iter().filter(|e| e.group == group).count() as u64 + 1;
         let id = self.world.epics.add(Epic {
             id: 0,
@@ -610,7 +617,7 @@ impl Load {
     }
 
     fn snippet(&mut self, form: &SnippetForm) -> Result<()> {
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?;
         let id = self.world.snippets.add(Snippet {
             project: self.project_id(&form.project)?,
             title: form.title.clone(),
@@ -632,7 +639,7 @@ impl Load {
         let history = self.histories.get(&project).ok_or("project: has no repository")?;
         let (_, commit) = history.tags.get(&form.tag).ok_or("tag: there is no such tag")?;
         let tagged = history.time(*commit).unwrap_or(self.now);
-        let created_at = self.when_after(&form.created, tagged).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time_after(&form.created, tagged).map_err(|e| format!("created: {e}"))?;
         let description = form.description.trim_end().to_owned();
         let author = form.author.as_ref().map(|author| self.user_id("author", author)).transpose()?;
         self.world.releases.add(Release {
@@ -649,7 +656,8 @@ impl Load {
     }
 
     fn runner(&mut self, form: &RunnerForm) -> Result<()> {
-        let contacted_at = form.contacted.as_ref().map(|text| self.when(text).map_err(|e| format!("contacted: {e}")));
+        let contacted_at =
+            form.contacted.as_ref().map(|text| self.parse_time(text).map_err(|e| format!("contacted: {e}")));
         let projects = form.projects.iter().map(|path| self.project_id(path)).collect::<Result<_>>()?;
         self.world.runners.add(Runner {
             description: form.name.clone(),
@@ -674,13 +682,13 @@ impl Load {
     fn rest(&mut self, form: &WorldFile) -> Result<()> {
         for (i, one) in form.ssh_keys.iter().enumerate() {
             let user = self.user_id(&format!("ssh_keys[{i}].user"), &one.user)?;
-            let created_at = self.when(&one.created).map_err(|e| format!("ssh_keys[{i}].created: {e}"))?;
+            let created_at = self.parse_time(&one.created).map_err(|e| format!("ssh_keys[{i}].created: {e}"))?;
             let (title, key) = (one.title.clone(), one.key.clone());
             self.world.ssh_keys.add(SshKey { id: 0, user, title, key, created_at });
         }
         for (i, one) in form.gpg_keys.iter().enumerate() {
             let user = self.user_id(&format!("gpg_keys[{i}].user"), &one.user)?;
-            let created_at = self.when(&one.created).map_err(|e| format!("gpg_keys[{i}].created: {e}"))?;
+            let created_at = self.parse_time(&one.created).map_err(|e| format!("gpg_keys[{i}].created: {e}"))?;
             self.world.gpg_keys.add(GpgKey { id: 0, user, key: one.key.clone(), created_at });
         }
         for (i, one) in form.hooks.iter().enumerate() {
@@ -691,7 +699,7 @@ impl Load {
                 tag_push_events: one.tag_push,
                 merge_requests_events: one.merge_requests,
                 enable_ssl_verification: true,
-                created_at: self.when(&one.created).map_err(|e| format!("hooks[{i}].created: {e}"))?,
+                created_at: self.parse_time(&one.created).map_err(|e| format!("hooks[{i}].created: {e}"))?,
                 ..Hook::default()
             });
         }
@@ -799,18 +807,18 @@ fn directory_link(form: &DirectoryLinkForm) -> Result<DirectoryLink> {
 fn visibility(word: &str) -> Result<Visibility> {
     match word {
         "" => Ok(Visibility::Private),
-        word => Visibility::from_word(word)
+        word => Visibility::from_name(word)
             .ok_or_else(|| format!("visibility: `{word}` is none of private, internal, public")),
     }
 }
 
 fn merge_method(word: &Option<String>) -> Result<MergeMethod> {
     let Some(word) = word else { return Ok(MergeMethod::default()) };
-    MergeMethod::from_word(word).ok_or_else(|| format!("merge_method: `{word}` is none of merge, rebase_merge, ff"))
+    MergeMethod::from_name(word).ok_or_else(|| format!("merge_method: `{word}` is none of merge, rebase_merge, ff"))
 }
 
 fn status(word: &str) -> Result<Status> {
-    Status::from_word(word).ok_or_else(|| format!("`{word}` is no status"))
+    Status::from_name(word).ok_or_else(|| format!("`{word}` is no status"))
 }
 
 fn date(key: &str, text: &Option<String>) -> Result<Option<jiff::civil::Date>> {

@@ -28,7 +28,7 @@ const EMPTY: &str = include_str!("../../../assets/world/empty.toml");
 
 /// The initial world of a server, as selected by `--world`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum WorldKind {
     /// The demo world.
     #[default]
     Demo,
@@ -38,13 +38,13 @@ pub enum Choice {
     File(PathBuf),
 }
 
-impl Choice {
+impl WorldKind {
     /// Parses `demo`, `empty` or a path.
-    pub fn read(word: &str) -> Choice {
+    pub fn read(word: &str) -> WorldKind {
         match word {
-            "demo" => Choice::Demo,
-            "empty" => Choice::Empty,
-            path => Choice::File(PathBuf::from(path)),
+            "demo" => WorldKind::Demo,
+            "empty" => WorldKind::Empty,
+            path => WorldKind::File(PathBuf::from(path)),
         }
     }
 }
@@ -67,17 +67,17 @@ pub fn usernames() -> Result<Vec<String>, WorldError> {
 /// # Errors
 /// Fails with the line number if a world file cannot be parsed, and with the key if it refers to something that does
 /// not exist.
-pub fn build(choice: &Choice, repositories: &Path) -> Result<World, WorldError> {
+pub fn build(choice: &WorldKind, repositories: &Path) -> Result<World, WorldError> {
     match choice {
-        Choice::Demo => {
+        WorldKind::Demo => {
             let mut all = WorldFile::default();
             for (name, text) in DEMO {
                 all.join(WorldFile::parse(name, text)?);
             }
             load::load("demo", &all, repositories)
         }
-        Choice::Empty => load::load("empty", &WorldFile::parse("empty.toml", EMPTY)?, repositories),
-        Choice::File(path) => {
+        WorldKind::Empty => load::load("empty", &WorldFile::parse("empty.toml", EMPTY)?, repositories),
+        WorldKind::File(path) => {
             let file = path.display().to_string();
             let text = std::fs::read_to_string(path)
                 .map_err(|e| WorldError { file: file.clone(), what: format!("cannot be read: {e}") })?;
@@ -96,7 +96,7 @@ mod tests {
 
     fn fresh() -> (tempfile::TempDir, World) {
         let folder = tempfile::tempdir().unwrap();
-        let world = build(&Choice::Demo, folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let world = build(&WorldKind::Demo, folder.path()).unwrap_or_else(|e| panic!("{e}"));
         (folder, world)
     }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_demo_world_is_the_same_every_time() {
+    fn demo_world_is_reproducible() {
         let ((folder, a), (_, b)) = (demo(), fresh());
         let text = |world: &World| {
             let mut world = world.clone();
@@ -164,13 +164,13 @@ mod tests {
         assert_eq!(states.len(), 3);
         assert!(world.merge_requests.iter().any(|request| request.approvals.len() > 1));
         let waits = world.merge_requests.iter().find_map(|request| Some((request, request.auto_merge.as_ref()?)));
-        let (request, order) = waits.expect("one waits for its pipeline");
-        let pipeline = world.pipelines.iter().rev().find(|pipeline| pipeline.sha == order.sha).unwrap();
+        let (request, params) = waits.expect("one waits for its pipeline");
+        let pipeline = world.pipelines.iter().rev().find(|pipeline| pipeline.sha == params.sha).unwrap();
         assert_eq!((&pipeline.ref_name, pipeline.status), (&request.source_branch, Status::Running));
     }
 
     #[test]
-    fn threads_of_every_kind_are_there() {
+    fn demo_world_has_every_kind_of_thread() {
         let (_folder, world) = demo();
         let rocket = world.project_at("acme/rocket-ui").unwrap().id;
         let request = world.merge_requests.iter().find(|r| r.target_project == rocket && r.iid == 42).unwrap();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_is_there_to_be_seen() {
+    fn demo_world_has_every_status() {
         let (_folder, mut world) = demo();
         let now = "2026-11-21T09:00:00Z".parse().unwrap();
         runner::advance(&mut world, now);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_can_be_shown_is_there() {
+    fn demo_world_covers_every_feature() {
         let (folder, world) = demo();
         let left: BTreeSet<u64> = world.jobs.iter().filter_map(|job| Some(job.artifacts.as_ref()?.archive)).collect();
         let named = |archive: &str| {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn something_runs_whenever_one_looks() {
+    fn a_job_is_always_running() {
         let (_folder, mut world) = demo();
         let start = "2026-11-21T09:00:00Z".parse::<jiff::Timestamp>().unwrap();
         let mut quiet = 0;
@@ -267,25 +267,25 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_world_has_an_administrator_and_one_who_is_not() {
+    fn empty_world_has_an_administrator_and_a_regular_user() {
         let folder = tempfile::tempdir().unwrap();
-        let world = build(&Choice::Empty, folder.path()).unwrap();
+        let world = build(&WorldKind::Empty, folder.path()).unwrap();
         assert_eq!(world.users.iter().filter(|user| user.admin).count(), 1);
         assert_eq!(world.users.len(), 2);
         assert!(world.projects.is_empty());
     }
 
     #[test]
-    fn a_world_file_that_names_nobody_says_where() {
+    fn unknown_names_are_reported_with_their_location() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");
         std::fs::write(&path, "[[projects]]\npath = \"zoe/thing\"\n").unwrap();
-        let error = build(&Choice::File(path), folder.path()).unwrap_err().to_string();
+        let error = build(&WorldKind::File(path), folder.path()).unwrap_err().to_string();
         assert!(error.ends_with("mine.toml: projects.zoe/thing.path: there is no group or person zoe"), "{error}");
     }
 
     #[test]
-    fn a_world_at_an_end_of_time_is_built_and_goes_on() {
+    fn worlds_at_the_limits_of_time_work() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");
         let example = include_str!("../../../assets/world/example.toml");
@@ -293,24 +293,24 @@ mod tests {
         for (now, can_be) in [(jiff::Timestamp::MIN, false), (jiff::Timestamp::MAX, true)] {
             std::fs::write(&path, example.replacen("2026-11-20T16:00:00Z", &now.to_string(), 1)).unwrap();
             let folder = tempfile::tempdir().unwrap();
-            let built = build(&Choice::File(path.clone()), folder.path());
+            let built = build(&WorldKind::File(path.clone()), folder.path());
             assert_eq!(built.is_ok(), can_be, "{now}");
             if let Ok(mut world) = built {
                 runner::advance(&mut world, now);
                 assert!(world.jobs.iter().next().is_some());
             }
         }
-        let late = runner::later(jiff::Timestamp::MAX, jiff::SignedDuration::from_secs(2));
-        let early = runner::later(jiff::Timestamp::MIN, -jiff::SignedDuration::from_secs(2));
+        let late = runner::saturating_add(jiff::Timestamp::MAX, jiff::SignedDuration::from_secs(2));
+        let early = runner::saturating_add(jiff::Timestamp::MIN, -jiff::SignedDuration::from_secs(2));
         assert_eq!((early, late), (jiff::Timestamp::MIN, jiff::Timestamp::MAX));
     }
 
     #[test]
-    fn a_world_file_may_write_its_own_history_and_jobs() {
+    fn world_file_can_define_history_and_jobs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");
         std::fs::write(&path, include_str!("../../../assets/world/example.toml")).unwrap();
-        let world = build(&Choice::File(path), folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let world = build(&WorldKind::File(path), folder.path()).unwrap_or_else(|e| panic!("{e}"));
         let job = world.jobs.iter().next().unwrap();
         assert_eq!((job.name.as_str(), job.status), ("hello", Status::Failed));
         assert!(printed(&world, job).contains("src/main.rs:1"));

@@ -93,20 +93,20 @@ fn copy_packs(from: &Path, to: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::histories::named;
-    use super::super::history::{Person, replay};
+    use super::super::history::{Author, replay};
     use super::*;
 
     #[test]
-    fn a_repository_of_some_size_is_whole() {
-        let person = |name: &&str| Person {
+    fn repository_is_valid() {
+        let author = |name: &&str| Author {
             username: (*name).into(),
             name: (*name).into(),
             email: format!("{name}@x"),
             offset: 60,
         };
-        let people: Vec<Person> = ["ada", "bo", "cem", "dora", "eli"].iter().map(person).collect();
+        let authors: Vec<Author> = ["ada", "bo", "cem", "dora", "eli"].iter().map(author).collect();
         let (script, archive) = named("rocket-ui").unwrap();
-        let history = replay(script, &archive, &people).unwrap();
+        let history = replay(script, &archive, &authors).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("1.git");
         let hidden = ["docs-typos".to_owned()];

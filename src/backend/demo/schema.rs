@@ -554,7 +554,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistake_names_file_line_and_key() {
+    fn errors_name_file_line_and_key() {
         let error = WorldFile::parse("mine.toml", "[[users]]\nusername = \"ada\"\n\n[[users]]\nusrname = \"bo\"\n");
         let text = error.unwrap_err().to_string();
         assert!(text.starts_with("mine.toml:5: ") && text.contains("usrname"), "{text}");

@@ -28,7 +28,7 @@ use std::io::{self, Write};
 
 /// The values of placeholders.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct Placeholders {
     /// The ID of the job.
     pub id: u64,
     /// The hash of the commit.
@@ -45,7 +45,7 @@ pub struct Facts {
 
 /// The progress and speed of a script.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct Playback {
     pub started: Timestamp,
     /// The nanoseconds since the start; `None` once it is over.
     pub elapsed: Option<u128>,
@@ -83,7 +83,7 @@ const BAR_STEPS: u64 = 40;
 const CHUNK: usize = 64 << 10;
 
 /// The printed part of a step.
-struct Done<'s, 'a> {
+struct PrintedStep<'s, 'a> {
     step: &'s Step<'a>,
     /// The nanoseconds of the script before the step.
     at: u128,
@@ -103,11 +103,11 @@ impl<'a> Script<'a> {
     }
 
     /// Returns the steps that have been printed and not cleared.
-    fn done(&self, run: &Run) -> Vec<Done<'_, 'a>> {
+    fn printed_steps(&self, playback: &Playback) -> Vec<PrintedStep<'_, 'a>> {
         let own = self.duration().max(1);
         // The time within the script, at its own speed: the last nanosecond that has passed.
-        let limit = match run.elapsed {
-            Some(elapsed) if run.total > 0 => (elapsed.saturating_add(1).saturating_mul(own) - 1) / run.total,
+        let limit = match playback.elapsed {
+            Some(elapsed) if playback.total > 0 => (elapsed.saturating_add(1).saturating_mul(own) - 1) / playback.total,
             _ => u128::MAX,
         };
         let mut out = Vec::new();
@@ -122,7 +122,7 @@ impl<'a> Script<'a> {
             if matches!(step.print, Print::Clear) && times > 0 {
                 out.clear();
             } else if times > 0 {
-                out.push(Done { step, at, times });
+                out.push(PrintedStep { step, at, times });
             }
             if times < step.times {
                 break;
@@ -133,40 +133,48 @@ impl<'a> Script<'a> {
     }
 
     /// Returns the length of the output in bytes.
-    pub fn len(&self, facts: &Facts, run: &Run) -> u64 {
-        self.done(run).iter().fold(0, |sum: u64, done| sum.saturating_add(length(done, done.times, facts, run)))
+    pub fn len(&self, placeholders: &Placeholders, playback: &Playback) -> u64 {
+        self.printed_steps(playback)
+            .iter()
+            .fold(0, |sum: u64, printed| sum.saturating_add(length(printed, printed.times, placeholders, playback)))
     }
 
     /// Writes the output, starting at a byte offset.
     ///
     /// # Errors
     /// Fails if the writer does.
-    pub fn write(&self, facts: &Facts, run: &Run, from: u64, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(
+        &self,
+        placeholders: &Placeholders,
+        playback: &Playback,
+        from: u64,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let own = self.duration().max(1);
         let mut skip = from;
         let mut buffer = Vec::with_capacity(CHUNK);
-        for done in self.done(run) {
-            let whole = length(&done, done.times, facts, run);
+        for printed in self.printed_steps(playback) {
+            let whole = length(&printed, printed.times, placeholders, playback);
             if whole <= skip {
                 skip -= whole;
                 continue;
             }
             // Find the last repetition that ends at or before the offset.
-            let (mut before, mut beyond) = (0, done.times);
+            let (mut before, mut beyond) = (0, printed.times);
             while before + 1 < beyond {
                 let middle = before + (beyond - before) / 2;
-                match length(&done, middle, facts, run) <= skip {
+                match length(&printed, middle, placeholders, playback) <= skip {
                     true => before = middle,
                     false => beyond = middle,
                 }
             }
-            skip -= length(&done, before, facts, run);
-            for i in before + 1..=done.times {
-                print(&mut buffer, &done, i, facts, time(&done, i, run, own));
+            skip -= length(&printed, before, placeholders, playback);
+            for i in before + 1..=printed.times {
+                print(&mut buffer, &printed, i, placeholders, time(&printed, i, playback, own));
                 if buffer.len() >= CHUNK || skip > 0 {
-                    let kept = usize::try_from(skip).unwrap_or(usize::MAX).min(buffer.len());
-                    out.write_all(buffer.get(kept..).unwrap_or_default())?;
-                    skip -= kept as u64;
+                    let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(buffer.len());
+                    out.write_all(buffer.get(skipped..).unwrap_or_default())?;
+                    skip -= skipped as u64;
                     buffer.clear();
                 }
             }
@@ -176,21 +184,21 @@ impl<'a> Script<'a> {
 }
 
 /// Returns the time when a repetition was printed.
-fn time(done: &Done<'_, '_>, i: u64, run: &Run, own: u128) -> Timestamp {
-    let at = done.at.saturating_add(u128::from(done.step.wait) * u128::from(i));
-    let scaled = i64::try_from(at.saturating_mul(run.total) / own).unwrap_or(i64::MAX);
-    run.started.checked_add(jiff::SignedDuration::from_nanos(scaled)).unwrap_or(run.started)
+fn time(printed: &PrintedStep<'_, '_>, i: u64, playback: &Playback, own: u128) -> Timestamp {
+    let at = printed.at.saturating_add(u128::from(printed.step.wait) * u128::from(i));
+    let scaled = i64::try_from(at.saturating_mul(playback.total) / own).unwrap_or(i64::MAX);
+    playback.started.checked_add(jiff::SignedDuration::from_nanos(scaled)).unwrap_or(playback.started)
 }
 
 /// Returns the length in bytes of the first repetitions of a step; computed for lines that differ only in the digits of
 /// their number.
-fn length(done: &Done<'_, '_>, times: u64, facts: &Facts, run: &Run) -> u64 {
+fn length(printed: &PrintedStep<'_, '_>, times: u64, placeholders: &Placeholders, playback: &Playback) -> u64 {
     let one = |i: u64| {
         let mut text = Vec::new();
-        print(&mut text, done, i, facts, run.started);
+        print(&mut text, printed, i, placeholders, playback.started);
         text.len() as u64
     };
-    match (&done.step.print, times) {
+    match (&printed.step.print, times) {
         (_, 0) => 0,
         (Print::Line(_), _) => {
             let first = one(1);
@@ -240,21 +248,21 @@ fn step(line: &str) -> Step<'_> {
     }
 }
 
-fn print(out: &mut Vec<u8>, done: &Done<'_, '_>, i: u64, facts: &Facts, time: Timestamp) {
+fn print(out: &mut Vec<u8>, printed: &PrintedStep<'_, '_>, i: u64, placeholders: &Placeholders, time: Timestamp) {
     let second = time.as_second();
     // Writing to memory does not fail.
-    let _ = match &done.step.print {
+    let _ = match &printed.step.print {
         Print::Clear => Ok(()),
         Print::Line(text) => {
             let (text, end): (&str, &[u8]) = match text.strip_suffix("\\c") {
                 Some(text) => (text, b""),
                 None => (text, b"\n"),
             };
-            fill(out, text, i, facts, time);
+            fill(out, text, i, placeholders, time);
             out.write_all(end)
         }
         Print::Bar(text) => {
-            let times = done.step.times.max(1);
+            let times = printed.step.times.max(1);
             let full = (24 * i / times) as usize;
             let end = if i == times { "\n" } else { "" };
             let (gap, percent) = (24_usize.saturating_sub(full), 100 * i / times);
@@ -262,7 +270,7 @@ fn print(out: &mut Vec<u8>, done: &Done<'_, '_>, i: u64, facts: &Facts, time: Ti
         }
         Print::Open(name, title) => {
             let _ = write!(out, "section_start:{second}:{name}\r\x1b[0K\x1b[36;1m");
-            fill(out, title, i, facts, time);
+            fill(out, title, i, placeholders, time);
             out.write_all(b"\x1b[0;m\n")
         }
         Print::Close(name) => write!(out, "section_end:{second}:{name}\r\x1b[0K"),
@@ -270,12 +278,12 @@ fn print(out: &mut Vec<u8>, done: &Done<'_, '_>, i: u64, facts: &Facts, time: Ti
 }
 
 /// Appends a text with its escapes and placeholders replaced.
-fn fill(out: &mut Vec<u8>, text: &str, i: u64, facts: &Facts, time: Timestamp) {
+fn fill(out: &mut Vec<u8>, text: &str, i: u64, placeholders: &Placeholders, time: Timestamp) {
     let mut rest = text;
     while let Some(at) = rest.find(['{', '\\']) {
         let (before, from) = rest.split_at(at);
         out.extend_from_slice(before.as_bytes());
-        let length = escape(out, from).or_else(|| placeholder(out, from, i, facts, time)).unwrap_or_else(|| {
+        let length = escape(out, from).or_else(|| placeholder(out, from, i, placeholders, time)).unwrap_or_else(|| {
             out.extend(from.as_bytes().first());
             1
         });
@@ -298,17 +306,17 @@ fn escape(out: &mut Vec<u8>, text: &str) -> Option<usize> {
     Some(length)
 }
 
-fn placeholder(out: &mut Vec<u8>, text: &str, i: u64, facts: &Facts, time: Timestamp) -> Option<usize> {
+fn placeholder(out: &mut Vec<u8>, text: &str, i: u64, placeholders: &Placeholders, time: Timestamp) -> Option<usize> {
     let name = text.strip_prefix('{')?.split_once('}')?.0;
     let _ = match name {
         "i" => write!(out, "{i}"),
-        "id" => write!(out, "{}", facts.id),
-        "sha" => write!(out, "{}", facts.sha),
-        "short" => write!(out, "{}", facts.sha.get(..8).unwrap_or(&facts.sha)),
-        "ref" => write!(out, "{}", facts.ref_name),
-        "project" => write!(out, "{}", facts.project),
-        "runner" => write!(out, "{}", facts.runner),
-        "token" => write!(out, "{}", facts.token),
+        "id" => write!(out, "{}", placeholders.id),
+        "sha" => write!(out, "{}", placeholders.sha),
+        "short" => write!(out, "{}", placeholders.sha.get(..8).unwrap_or(&placeholders.sha)),
+        "ref" => write!(out, "{}", placeholders.ref_name),
+        "project" => write!(out, "{}", placeholders.project),
+        "runner" => write!(out, "{}", placeholders.runner),
+        "token" => write!(out, "{}", placeholders.token),
         "iso" => write!(out, "{time:.6}"),
         _ => return None,
     };
@@ -322,21 +330,21 @@ mod tests {
     const TEXT: &str =
         "one \\e[32m{id}\\e[0m {what}\n@2 two\n@0.5x3 line {i}\n@section build Building {ref}\n@end build";
 
-    fn facts() -> Facts {
-        Facts { id: 7, ref_name: "main".into(), ..Facts::default() }
+    fn placeholders() -> Placeholders {
+        Placeholders { id: 7, ref_name: "main".into(), ..Placeholders::default() }
     }
 
     /// Returns the output of a script after `millis` milliseconds; all of it for `None`.
     fn printed(text: &str, millis: Option<u128>) -> Vec<u8> {
         let script = Script::parse(text);
         let started = "2026-11-20T10:00:00Z".parse().unwrap();
-        let run = Run { started, elapsed: millis.map(|ms| ms * 1_000_000), total: script.duration() };
+        let playback = Playback { started, elapsed: millis.map(|ms| ms * 1_000_000), total: script.duration() };
         let mut out = Vec::new();
-        script.write(&facts(), &run, 0, &mut out).unwrap();
-        assert_eq!(script.len(&facts(), &run), out.len() as u64);
+        script.write(&placeholders(), &playback, 0, &mut out).unwrap();
+        assert_eq!(script.len(&placeholders(), &playback), out.len() as u64);
         for from in (0..=out.len()).step_by(1 + out.len() / 500) {
             let mut tail = Vec::new();
-            script.write(&facts(), &run, from as u64, &mut tail).unwrap();
+            script.write(&placeholders(), &playback, from as u64, &mut tail).unwrap();
             assert_eq!(tail, out[from..], "from {from}");
         }
         out
@@ -347,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_grows_with_the_clock() {
+    fn trace_grows_with_the_clock() {
         assert_eq!(at(0), "");
         assert_eq!(at(30), "one \x1b[32m7\x1b[0m {what}\n");
         assert_eq!(at(3030), "one \x1b[32m7\x1b[0m {what}\ntwo\nline 1\nline 2\n");
@@ -358,16 +366,17 @@ mod tests {
     }
 
     #[test]
-    fn a_script_stretches() {
+    fn script_is_scaled_to_its_duration() {
         let script = Script::parse("@1 a\n@1 b");
-        let run = Run { started: Timestamp::UNIX_EPOCH, elapsed: Some(10_000_000_000), total: 20_000_000_000 };
+        let playback =
+            Playback { started: Timestamp::UNIX_EPOCH, elapsed: Some(10_000_000_000), total: 20_000_000_000 };
         let mut out = Vec::new();
-        script.write(&Facts::default(), &run, 0, &mut out).unwrap();
+        script.write(&Placeholders::default(), &playback, 0, &mut out).unwrap();
         assert_eq!(out, b"a\n");
     }
 
     #[test]
-    fn a_trace_may_shrink_come_in_bursts_and_hold_any_byte() {
+    fn traces_can_shrink_burst_and_contain_any_byte() {
         let text = "@0x1200 burst {i} of {i}\n@1 \\xff\\r\\b\\c\n@1 open\n@clear\n@bar 1 Again\n{iso} end";
         assert_eq!(printed(text, Some(0)).len(), 1200 * 11 + 2 * digits(1200) as usize);
         assert!(printed(text, Some(2000)).ends_with(b"1200\n\xff\r\x08open\n"));
@@ -376,14 +385,14 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_of_gigabytes_is_read_at_its_end_at_once() {
+    fn end_of_a_huge_trace_is_read_quickly() {
         let script = Script::parse("@0.000002x40000000 {i} a line of a job that prints without ever taking a breath");
-        let run = Run { started: Timestamp::UNIX_EPOCH, elapsed: None, total: script.duration() };
-        let length = script.len(&Facts::default(), &run);
+        let playback = Playback { started: Timestamp::UNIX_EPOCH, elapsed: None, total: script.duration() };
+        let length = script.len(&Placeholders::default(), &playback);
         assert!(length > 2 << 30, "{length}");
         let last = b"40000000 a line of a job that prints without ever taking a breath\n";
         let mut tail = Vec::new();
-        script.write(&Facts::default(), &run, length - last.len() as u64 + 1, &mut tail).unwrap();
+        script.write(&Placeholders::default(), &playback, length - last.len() as u64 + 1, &mut tail).unwrap();
         assert_eq!(tail, &last[1..]);
     }
 }

@@ -96,11 +96,11 @@ const ABILITIES: &[(&str, &[&str], &str)] = &[
 ];
 
 /// The maximum number of branches that are open at the same time.
-const AT_ONCE: usize = 5;
+const MAX_OPEN_BRANCHES: usize = 5;
 /// The terminals whose branches are never merged, so that there are merge requests to review.
-const OPEN: &[&str] = &["ghostty", "rio", "wayst"];
+const UNMERGED: &[&str] = &["ghostty", "rio", "wayst"];
 /// The number of merges between releases.
-const RELEASE: usize = 9;
+const MERGES_PER_RELEASE: usize = 9;
 
 struct Branch {
     name: &'static str,
@@ -138,9 +138,9 @@ fn terminals() -> String {
     let mut open: Vec<Branch> = Vec::new();
     let mut known: Vec<&'static str> = Vec::new();
     let mut releases = 0;
-    while !waiting.is_empty() || open.iter().any(|branch| branch.left > 0 || !OPEN.contains(&branch.name)) {
+    while !waiting.is_empty() || open.iter().any(|branch| branch.left > 0 || !UNMERGED.contains(&branch.name)) {
         let chance = next(&mut seed) % 100;
-        if open.len() < AT_ONCE && !waiting.is_empty() && (chance < 40 || open.is_empty()) {
+        if open.len() < MAX_OPEN_BRANCHES && !waiting.is_empty() && (chance < 40 || open.is_empty()) {
             let name = waiting.remove((next(&mut seed) % waiting.len() as u64) as usize);
             let colors = pick(&mut seed, &["16777216", "16777216", "256", "16"]);
             let author = pick(&mut seed, PEOPLE);
@@ -153,11 +153,11 @@ fn terminals() -> String {
             let Some(branch) = open.get_mut(at) else { continue };
             if branch.left > 0 {
                 ability(&mut out, &mut seed, branch);
-            } else if !OPEN.contains(&branch.name) {
+            } else if !UNMERGED.contains(&branch.name) {
                 let branch = open.remove(at);
                 known.push(branch.name);
                 merge(&mut out, &mut seed, &branch, known.len());
-                if known.len().is_multiple_of(RELEASE) {
+                if known.len().is_multiple_of(MERGES_PER_RELEASE) {
                     releases += 1;
                     release(&mut out, releases);
                 }
@@ -234,12 +234,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_season_has_some_hundred_commits_and_leaves_open_what_it_should() {
+    fn season_has_hundreds_of_commits_and_unmerged_branches() {
         let script = terminals();
         let commits = script.lines().filter(|line| !line.starts_with(' ') && line.contains(": ")).count();
         assert!(commits > 250, "{commits}");
-        assert!(script.lines().filter(|line| line.contains(" merges add/")).count() == TERMINALS.len() - OPEN.len());
-        for name in OPEN {
+        assert!(
+            script.lines().filter(|line| line.contains(" merges add/")).count() == TERMINALS.len() - UNMERGED.len()
+        );
+        for name in UNMERGED {
             assert!(
                 script.contains(&format!("branch add/{name}\n")) && !script.contains(&format!("drop add/{name}\n"))
             );

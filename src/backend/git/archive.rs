@@ -1,7 +1,7 @@
 //! Archives of a commit's tree, generated while they are read: only one blob is in memory at a time.
 
 use super::{Git, lossy};
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 use git2::{ObjectType, Oid, Tree};
@@ -25,7 +25,7 @@ pub enum Format {
 
 impl Format {
     /// Parses a format or file extension of the API; `None` for any other.
-    pub fn from_word(word: &str) -> Option<Format> {
+    pub fn from_name(word: &str) -> Option<Format> {
         match word {
             "tar.gz" | "tgz" | "gz" => Some(Format::TarGz),
             "tar.bz2" | "tbz" | "tbz2" | "tb2" | "bz2" => Some(Format::TarBz2),
@@ -194,7 +194,7 @@ impl Git {
     }
 
     fn write_folder(&self, root: &Tree<'_>, prefix: &[u8], out: &mut dyn Entries) -> io::Result<()> {
-        let broken = |reject: Reject| io::Error::other(reject.body.to_string());
+        let broken = |rejection: Rejection| io::Error::other(rejection.body.to_string());
         out.folder(prefix)?;
         let mut walk = self.walk(root, true);
         while let Some((path, entry)) = walk.next().map_err(broken)? {

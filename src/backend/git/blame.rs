@@ -4,7 +4,7 @@
 use super::Git;
 use super::graph::Graph;
 use super::walk::PathFilter;
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use git2::{DiffFindOptions, DiffOptions, ObjectType, Oid, Patch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,7 +14,7 @@ const BLOCK: usize = 1024;
 
 /// A run of consecutive lines: its position in the requested file, and in the file that it was traced to.
 #[derive(Clone, Copy)]
-struct Run {
+struct LineRun {
     at: usize,
     from: usize,
     len: usize,
@@ -27,7 +27,7 @@ struct Blame<'g> {
     /// The paths that the file has had.
     paths: Vec<PathFilter>,
     /// The lines to trace, by the commit's place in the graph and the index of the path there.
-    pending: HashMap<(usize, usize), Vec<Run>>,
+    pending: HashMap<(usize, usize), Vec<LineRun>>,
     /// The keys of `pending` by generation and date, so that most commits are processed once.
     queue: BinaryHeap<(u64, i64, Reverse<usize>, usize)>,
 }
@@ -37,18 +37,18 @@ impl Git {
     ///
     /// # Errors
     /// Fails if a commit is missing, and with 499 after cancellation.
-    pub fn blame(&self, commit: Oid, path: &str) -> Result<Vec<(Oid, usize)>, Reject> {
+    pub fn blame(&self, commit: Oid, path: &str) -> Result<Vec<(Oid, usize)>, Rejection> {
         let graph = Graph::new(self, [commit])?;
         let paths = vec![PathFilter::new(self, path, &[commit])];
         let mut blame = Blame { git: self, graph, paths, pending: HashMap::new(), queue: BinaryHeap::new() };
-        let start = blame.graph.place(commit).ok_or_else(Reject::no_record)?;
-        let blob = blame.file_at(start, 0, None).ok_or_else(|| Reject::not_found("File"))?;
+        let start = blame.graph.place(commit).ok_or_else(Rejection::no_record)?;
+        let blob = blame.file_at(start, 0, None).ok_or_else(|| Rejection::not_found("File"))?;
         let text = self.repo().find_blob(blob)?;
         let lines = text.content().split_inclusive(|byte| *byte == b'\n').count();
         if lines == 0 {
             return Ok(Vec::new());
         }
-        blame.pass((start, 0), vec![Run { at: 0, from: 0, len: lines }]);
+        blame.enqueue((start, 0), vec![LineRun { at: 0, from: 0, len: lines }]);
         let mut found = Vec::new();
         while let Some((commit, runs)) = blame.next()? {
             found.extend(runs.into_iter().map(|run| (run.at, run.len, commit)));
@@ -79,7 +79,7 @@ impl Blame<'_> {
     }
 
     /// Assigns lines to a commit, to be traced from there.
-    fn pass(&mut self, to: (usize, usize), runs: Vec<Run>) {
+    fn enqueue(&mut self, to: (usize, usize), runs: Vec<LineRun>) {
         let Some(node) = self.graph.node(to.0).filter(|_| !runs.is_empty()) else { return };
         let (generation, seconds) = (node.generation, node.seconds);
         let pending = self.pending.entry(to).or_default();
@@ -90,12 +90,12 @@ impl Blame<'_> {
     }
 
     /// Traces lines until some are attributed to a commit; `None` when no lines are left.
-    fn next(&mut self) -> Result<Option<(Oid, Vec<Run>)>, Reject> {
+    fn next(&mut self) -> Result<Option<(Oid, Vec<LineRun>)>, Rejection> {
         while let Some((_, _, Reverse(place), path)) = self.queue.pop() {
-            self.git.stop.go_on()?;
+            self.git.stop.check()?;
             let Some(mut runs) = self.pending.remove(&(place, path)) else { continue };
             let Some(own) = self.object_at(place, path) else { continue };
-            let parents = self.graph.open(self.git, place)?;
+            let parents = self.graph.load_parents(self.git, place)?;
             let mut origins = Vec::new();
             for parent in parents {
                 origins.push((parent, path, self.file_at(parent, path, Some(own))));
@@ -109,14 +109,14 @@ impl Blame<'_> {
                 }
             }
             if let Some((parent, at, _)) = origins.iter().find(|(.., blob)| *blob == Some(own)) {
-                self.pass((*parent, *at), runs);
+                self.enqueue((*parent, *at), runs);
                 continue;
             }
             for (parent, at, blob) in origins {
                 let Some(blob) = blob.filter(|_| !runs.is_empty()) else { continue };
-                let kept = self.unchanged(blob, own)?;
-                let (passed, rest) = split(&runs, &kept);
-                self.pass((parent, at), passed);
+                let common = self.common_lines(blob, own)?;
+                let (passed, rest) = split(&runs, &common);
+                self.enqueue((parent, at), passed);
                 runs = rest;
             }
             if let Some(node) = self.graph.node(place).filter(|_| !runs.is_empty()) {
@@ -127,8 +127,8 @@ impl Blame<'_> {
     }
 
     /// Returns the index of the path that a commit renamed the file from, compared to a parent.
-    fn renamed(&mut self, parent: usize, place: usize, path: usize) -> Result<Option<usize>, Reject> {
-        let tree = |place: usize| self.graph.node(place).map(|node| node.tree).ok_or_else(Reject::no_record);
+    fn renamed(&mut self, parent: usize, place: usize, path: usize) -> Result<Option<usize>, Rejection> {
+        let tree = |place: usize| self.graph.node(place).map(|node| node.tree).ok_or_else(Rejection::no_record);
         let (old, new) = (self.git.repo().find_tree(tree(parent)?)?, self.git.repo().find_tree(tree(place)?)?);
         let Some(name) = self.paths.get(path).map(PathFilter::path) else { return Ok(None) };
         let mut diff = self.git.repo().diff_tree_to_tree(Some(&old), Some(&new), None)?;
@@ -147,24 +147,24 @@ impl Blame<'_> {
 
     /// Returns the lines that two files have in common according to a diff: their positions in the new and the old
     /// file, and their number. The last run extends to the end.
-    fn unchanged(&self, old: Oid, new: Oid) -> Result<Vec<Run>, Reject> {
+    fn common_lines(&self, old: Oid, new: Oid) -> Result<Vec<LineRun>, Rejection> {
         let (old, new) = (self.git.repo().find_blob(old)?, self.git.repo().find_blob(new)?);
         let mut options = DiffOptions::new();
         options.context_lines(0).force_text(true).indent_heuristic(true);
         let (old, new) = without_common_end(old.content(), new.content());
         let patch = Patch::from_buffers(old, None, new, None, Some(&mut options))?;
-        let (mut kept, mut at, mut from) = (Vec::new(), 0, 0);
+        let (mut common, mut at, mut from) = (Vec::new(), 0, 0);
         for index in 0..patch.num_hunks() {
             let (hunk, _) = patch.hunk(index)?;
             // An empty side of a hunk is positioned at the line before it.
             let begin = |start: u32, lines: u32| (start as usize).saturating_sub(usize::from(lines > 0));
             let changed = begin(hunk.new_start(), hunk.new_lines());
-            kept.push(Run { at, from, len: changed.saturating_sub(at) });
+            common.push(LineRun { at, from, len: changed.saturating_sub(at) });
             at = changed + hunk.new_lines() as usize;
             from = begin(hunk.old_start(), hunk.old_lines()) + hunk.old_lines() as usize;
         }
-        kept.push(Run { at, from, len: usize::MAX - at });
-        Ok(kept)
+        common.push(LineRun { at, from, len: usize::MAX - at });
+        Ok(common)
     }
 }
 
@@ -181,19 +181,19 @@ fn without_common_end<'f>(old: &'f [u8], new: &'f [u8]) -> (&'f [u8], &'f [u8]) 
 }
 
 /// Splits lines into those that are also in the old file, at their positions there, and the rest.
-fn split(runs: &[Run], kept: &[Run]) -> (Vec<Run>, Vec<Run>) {
+fn split(runs: &[LineRun], common: &[LineRun]) -> (Vec<LineRun>, Vec<LineRun>) {
     let (mut passed, mut rest) = (Vec::new(), Vec::new());
     for run in runs {
         let (mut done, end) = (run.from, run.from + run.len);
-        let part = |from: usize, to: usize| Run { at: run.at + (from - run.from), from, len: to - from };
-        let first = kept.partition_point(|same| same.at + same.len <= run.from);
-        for same in kept.iter().skip(first).take_while(|same| same.at < end) {
+        let part = |from: usize, to: usize| LineRun { at: run.at + (from - run.from), from, len: to - from };
+        let first = common.partition_point(|same| same.at + same.len <= run.from);
+        for same in common.iter().skip(first).take_while(|same| same.at < end) {
             let (begin, stop) = (same.at.max(run.from), (same.at + same.len).min(end));
             if begin > done {
                 rest.push(part(done, begin));
             }
             if stop > begin {
-                passed.push(Run { from: same.from + (begin - same.at), ..part(begin, stop) });
+                passed.push(LineRun { from: same.from + (begin - same.at), ..part(begin, stop) });
             }
             done = stop.max(done);
         }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_followed_as_by_git() {
+    fn blame_matches_git() {
         for seed in 0..100 {
             let (folder, mut dice) = (tempfile::tempdir().unwrap(), Dice(seed));
             let repo = Repository::init_bare(folder.path()).unwrap();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn common_ends_are_cut_at_a_line() {
+    fn common_ends_are_stripped_at_line_ends() {
         let tail = "line\n".repeat(500);
         let (old, new) = (format!("a\n{tail}"), format!("b\n{tail}"));
         let (left, right) = without_common_end(old.as_bytes(), new.as_bytes());
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_history_is_followed_to_its_beginning() {
+    fn long_history_is_followed_to_its_start() {
         let folder = tempfile::tempdir().unwrap();
         let repo = Repository::init_bare(folder.path()).unwrap();
         let odb = repo.odb().unwrap();

@@ -1,8 +1,8 @@
 //! Creation, updates and deletion of refs.
 
 use super::Git;
-use super::object::{Signature, UNSIGNED};
-use crate::backend::reject::Reject;
+use super::object::{INVALID_IN_SIGNATURE, Signature};
+use crate::backend::rejection::Rejection;
 use git2::{Oid, Reference, Time};
 use jiff::Timestamp;
 
@@ -19,7 +19,7 @@ impl Author {
         // Git trims the characters that would break the parsing of the line from both ends. The rest must not be empty.
         let crud = |c: char| c <= ' ' || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
         let clean = |text: &str, instead: &str| {
-            let text = text.replace(UNSIGNED, "");
+            let text = text.replace(INVALID_IN_SIGNATURE, "");
             Some(text.trim_matches(crud)).filter(|text| !text.is_empty()).unwrap_or(instead).to_owned()
         };
         Signature {
@@ -44,24 +44,25 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 400 if the name is invalid or taken, or if the start does not exist.
-    pub fn create_branch(&self, name: &str, start: &str) -> Result<Oid, Reject> {
+    pub fn create_branch(&self, name: &str, start: &str) -> Result<Oid, Rejection> {
         if name.starts_with('-') || !is_ref_name(&format!("refs/heads/{name}")) {
-            return Err(Reject::bad("Branch name is invalid"));
+            return Err(Rejection::bad_request("Branch name is invalid"));
         }
         if self.branch(name).is_some() {
-            return Err(Reject::bad("Branch already exists"));
+            return Err(Rejection::bad_request("Branch already exists"));
         }
-        let commit = self.commit_at(Some(start), "Branch").map_err(|_| Reject::bad("Invalid reference name"))?;
+        let commit =
+            self.commit_at(Some(start), "Branch").map_err(|_| Rejection::bad_request("Invalid reference name"))?;
         let full = format!("refs/heads/{name}");
-        if self.is_in_the_way(&full) {
-            return Err(Reject::bad("Branch already exists"));
+        if self.has_conflicting_ref(&full) {
+            return Err(Rejection::bad_request("Branch already exists"));
         }
         self.set_ref(&full, None, Some(commit.id))?;
         Ok(commit.id)
     }
 
     /// Returns whether a ref `a` exists for a new ref `a/b`, or the other way round: they cannot coexist.
-    pub(super) fn is_in_the_way(&self, full: &str) -> bool {
+    pub(super) fn has_conflicting_ref(&self, full: &str) -> bool {
         let above = full.match_indices('/').skip(2).filter_map(|(at, _)| full.get(..at));
         let mut above = above.filter(|name| self.target(name).is_some());
         let below = || self.repo.references_glob(&format!("{full}/*")).is_ok_and(|mut refs| refs.next().is_some());
@@ -69,12 +70,12 @@ impl Git {
     }
 
     /// Moves a branch from one commit to another.
-    pub fn move_branch(&self, name: &str, from: Oid, to: Oid) -> Result<(), Reject> {
+    pub fn move_branch(&self, name: &str, from: Oid, to: Oid) -> Result<(), Rejection> {
         self.set_ref(&format!("refs/heads/{name}"), Some(from), Some(to))
     }
 
     /// Deletes a branch.
-    pub fn delete_branch(&self, name: &str) -> Result<(), Reject> {
+    pub fn delete_branch(&self, name: &str) -> Result<(), Rejection> {
         let full = format!("refs/heads/{name}");
         self.set_ref(&full, self.target(&full), None)
     }
@@ -83,8 +84,8 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 405 if the name is invalid or taken, or if the target does not exist.
-    pub fn create_tag(&self, name: &str, target: &str, message: Option<&str>, by: &Author) -> Result<(), Reject> {
-        let refuse = |why: String| Reject::message(405, why);
+    pub fn create_tag(&self, name: &str, target: &str, message: Option<&str>, by: &Author) -> Result<(), Rejection> {
+        let refuse = |why: String| Rejection::message(405, why);
         if name.starts_with('-') || name == "HEAD" || !is_ref_name(&format!("refs/tags/{name}")) {
             return Err(refuse("Tag name invalid".into()));
         }
@@ -95,7 +96,7 @@ impl Git {
             return Err(refuse(format!("Target {target} is invalid")));
         };
         let full = format!("refs/tags/{name}");
-        if self.is_in_the_way(&full) {
+        if self.has_conflicting_ref(&full) {
             return Err(refuse(format!("Tag {name} already exists")));
         }
         let id = match message.filter(|text| !text.trim().is_empty()) {
@@ -106,7 +107,7 @@ impl Git {
     }
 
     /// Deletes a tag.
-    pub fn delete_tag(&self, name: &str) -> Result<(), Reject> {
+    pub fn delete_tag(&self, name: &str) -> Result<(), Rejection> {
         let full = format!("refs/tags/{name}");
         self.set_ref(&full, self.target(&full), None)
     }

@@ -4,7 +4,7 @@ use super::change::Author;
 use super::object::Signature;
 use super::{Git, LogQuery};
 use crate::api::commits::CommitAction;
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use git2::{FileMode, ObjectType, Oid, Tree, TreeBuilder};
@@ -26,23 +26,25 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 400 and the message that GitLab servers send; nothing is changed then.
-    pub fn commit(&self, new: &NewCommit<'_>) -> Result<Oid, Reject> {
+    pub fn commit(&self, new: &NewCommit<'_>) -> Result<Oid, Rejection> {
         let head = self.branch(new.branch);
         let parent = match (head, new.start.filter(|start| *start != new.branch)) {
             (Some(_), Some(_)) => {
                 let why = "already exists. Switch to that branch in order to make changes";
-                return Err(Reject::bad(format!("A branch called '{}' {why}", new.branch)));
+                return Err(Rejection::bad_request(format!("A branch called '{}' {why}", new.branch)));
             }
             (Some(head), None) => Some(head),
-            (None, Some(start)) => Some(self.branch(start).ok_or_else(|| Reject::bad("Invalid reference name"))?),
+            (None, Some(start)) => {
+                Some(self.branch(start).ok_or_else(|| Rejection::bad_request("Invalid reference name"))?)
+            }
             // The first commit of the repository.
             (None, None) if self.repo().references_glob("refs/heads/*")?.names().next().is_none() => None,
             (None, None) => {
-                return Err(Reject::bad("You can only create or edit files when you are on a branch"));
+                return Err(Rejection::bad_request("You can only create or edit files when you are on a branch"));
             }
         };
         if !super::change::is_ref_name(&format!("refs/heads/{}", new.branch)) {
-            return Err(Reject::bad("Branch name is invalid"));
+            return Err(Rejection::bad_request("Branch name is invalid"));
         }
         let base = match parent {
             Some(parent) => self.tree(parent)?,
@@ -53,7 +55,7 @@ impl Git {
         self.advance(new.branch, head, &signatures, new.message, &tree, parent)
     }
 
-    pub(super) fn empty_tree(&self) -> Result<Tree<'_>, Reject> {
+    pub(super) fn empty_tree(&self) -> Result<Tree<'_>, Rejection> {
         Ok(self.repo().find_tree(self.repo().treebuilder(None)?.write()?)?)
     }
 
@@ -66,10 +68,10 @@ impl Git {
         message: &str,
         tree: &Tree<'_>,
         parent: Option<Oid>,
-    ) -> Result<Oid, Reject> {
+    ) -> Result<Oid, Rejection> {
         let name = format!("refs/heads/{branch}");
-        if head.is_none() && self.is_in_the_way(&name) {
-            return Err(Reject::bad("Branch name is invalid"));
+        if head.is_none() && self.has_conflicting_ref(&name) {
+            return Err(Rejection::bad_request("Branch name is invalid"));
         }
         let id = self.write_commit((author, committer), message, tree.id(), parent.as_slice())?;
         self.set_ref(&name, head, Some(id))?;
@@ -77,17 +79,17 @@ impl Git {
     }
 
     /// Returns the tree after all actions.
-    fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<Oid>) -> Result<Tree<'_>, Reject> {
+    fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<Oid>) -> Result<Tree<'_>, Rejection> {
         // The state that earlier actions left at a path: its blob and mode, or nothing.
         let mut touched = TouchedPaths::new();
         for (index, action) in actions.iter().enumerate() {
-            let path = clean(&action.file_path)?;
+            let path = validate_path(&action.file_path)?;
             let content = || content(index, action);
             let here = self.entry(base, &touched, &path);
-            let must_exist = || Reject::bad("A file with this name doesn't exist");
+            let must_exist = || Rejection::bad_request("A file with this name doesn't exist");
             match action.action.as_str() {
                 "create" | "move" if here.is_some() => {
-                    return Err(Reject::bad("A file with this name already exists"));
+                    return Err(Rejection::bad_request("A file with this name already exists"));
                 }
                 "create" => {
                     let blob = self.repo().blob(&content()?)?;
@@ -106,7 +108,8 @@ impl Git {
                 }
                 "move" => {
                     let previous = action.previous_path.as_deref();
-                    let from = clean(previous.ok_or_else(|| Reject::error(400, "previous_path is missing"))?)?;
+                    let from =
+                        validate_path(previous.ok_or_else(|| Rejection::error(400, "previous_path is missing"))?)?;
                     let (old, mode) = self.entry(base, &touched, &from).ok_or_else(must_exist)?;
                     self.check_unchanged(action, &from, at)?;
                     let blob = match &action.content {
@@ -116,20 +119,20 @@ impl Git {
                     touched.insert(from, None);
                     touched.insert(path, Some((blob, mode)));
                 }
-                other => return Err(Reject::bad(format!("Unknown action '{other}'"))),
+                other => return Err(Rejection::bad_request(format!("Unknown action '{other}'"))),
             }
         }
         let changes: Vec<(&str, PathState)> = touched.iter().map(|(path, left)| (path.as_str(), *left)).collect();
-        let id = self.rebuilt(Some(base), &changes)?;
+        let id = self.rebuild_folder(Some(base), &changes)?;
         let id = id.map_or_else(|| self.repo().treebuilder(None)?.write(), Ok)?;
         Ok(self.repo().find_tree(id)?)
     }
 
     /// Returns a folder after changes that are sorted by path; `None` if it is empty then. Recurses once per folder of
-    /// a path, and [`clean`] limits their number.
-    fn rebuilt(&self, base: Option<&Tree<'_>>, changes: &[(&str, PathState)]) -> Result<Option<Oid>, Reject> {
+    /// a path, and [`validate_path`] limits their number.
+    fn rebuild_folder(&self, base: Option<&Tree<'_>>, changes: &[(&str, PathState)]) -> Result<Option<Oid>, Rejection> {
         let mut folder = self.repo().treebuilder(base)?;
-        let in_the_way = || Reject::bad("A directory with this name already exists");
+        let conflict = || Rejection::bad_request("A directory with this name already exists");
         let mut rest: BTreeMap<&str, FolderChange<'_>> = BTreeMap::new();
         for (path, left) in changes {
             match path.split_once('/') {
@@ -142,16 +145,16 @@ impl Git {
             let below =
                 found.filter(|(_, is_folder)| *is_folder).map(|(id, _)| self.repo().find_tree(id)).transpose()?;
             // A file that is not removed conflicts with a folder of the same name.
-            let file = own.unwrap_or_else(|| found.filter(|(_, is_folder)| !is_folder).and(KEPT));
+            let file = own.unwrap_or_else(|| found.filter(|(_, is_folder)| !is_folder).and(UNTOUCHED));
             let below = match inside.is_empty() {
                 true => below.map(|tree| tree.id()),
-                false => self.rebuilt(below.as_ref(), &inside)?,
+                false => self.rebuild_folder(below.as_ref(), &inside)?,
             };
             match (file, below) {
-                (Some(_), Some(_)) => return Err(in_the_way()),
-                (Some((id, mode)), None) if own.is_some() => put(&mut folder, name, id, mode)?,
+                (Some(_), Some(_)) => return Err(conflict()),
+                (Some((id, mode)), None) if own.is_some() => insert_entry(&mut folder, name, id, mode)?,
                 (Some(_), None) => {}
-                (None, Some(id)) => put(&mut folder, name, id, FileMode::Tree)?,
+                (None, Some(id)) => insert_entry(&mut folder, name, id, FileMode::Tree)?,
                 (None, None) if found.is_some() => folder.remove(name)?,
                 (None, None) => {}
             }
@@ -173,7 +176,7 @@ impl Git {
     }
 
     /// Refuses to overwrite changes that the author has not seen.
-    fn check_unchanged(&self, action: &CommitAction, path: &str, at: Option<Oid>) -> Result<(), Reject> {
+    fn check_unchanged(&self, action: &CommitAction, path: &str, at: Option<Oid>) -> Result<(), Rejection> {
         let (Some(known), Some(at)) = (action.last_commit_id.as_deref().filter(|id| !id.is_empty()), at) else {
             return Ok(());
         };
@@ -182,18 +185,18 @@ impl Git {
         if last.is_none_or(|last| last == known) {
             return Ok(());
         }
-        Err(Reject::bad(format!("The file has changed since you started editing it: {path}")))
+        Err(Rejection::bad_request(format!("The file has changed since you started editing it: {path}")))
     }
 
     /// Cherry-picks a commit onto the head of a branch.
     ///
     /// # Errors
     /// Fails with 404 if the branch does not exist, and with 400 if the changes conflict or change nothing.
-    pub fn cherry_pick(&self, commit: Oid, branch: &str, committer: &Author) -> Result<Oid, Reject> {
-        let head = self.branch(branch).ok_or_else(|| Reject::not_found("Branch"))?;
+    pub fn cherry_pick(&self, commit: Oid, branch: &str, committer: &Author) -> Result<Oid, Rejection> {
+        let head = self.branch(branch).ok_or_else(|| Rejection::not_found("Branch"))?;
         let (picked, onto) = (self.find_commit(commit)?, self.tree(head)?);
         let refused = || {
-            Reject::bad(
+            Rejection::bad_request(
                 "Sorry, we cannot cherry-pick this commit automatically. \
                  A cherry-pick may have already been performed with this commit, or a more recent commit may have \
                  updated some of its content.",
@@ -217,41 +220,41 @@ type FolderChange<'p> = (Option<PathState>, Vec<(&'p str, PathState)>);
 type TouchedPaths = BTreeMap<String, PathState>;
 
 /// A placeholder for a file that was not touched.
-const KEPT: PathState = Some((Oid::ZERO_SHA1, FileMode::Blob));
+const UNTOUCHED: PathState = Some((Oid::ZERO_SHA1, FileMode::Blob));
 
 /// The maximum length of a path in bytes.
-const LONGEST_PATH: usize = 4_096;
+const MAX_PATH_BYTES: usize = 4_096;
 /// The maximum nesting depth of folders in a path.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// Validates the path of a file in the repository.
-fn clean(path: &str) -> Result<String, Reject> {
+fn validate_path(path: &str) -> Result<String, Rejection> {
     let path = path.trim_start_matches('/');
-    if path.len() > LONGEST_PATH || path.matches('/').count() > DEEPEST {
-        return Err(Reject::bad("Path is too long"));
+    if path.len() > MAX_PATH_BYTES || path.matches('/').count() > MAX_DEPTH {
+        return Err(Rejection::bad_request("Path is too long"));
     }
     let bad = |name: &str| matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git") || name.contains('\0');
     if path.split('/').any(bad) {
-        return Err(Reject::bad("Path cannot include directory traversal"));
+        return Err(Rejection::bad_request("Path cannot include directory traversal"));
     }
     Ok(path.to_owned())
 }
 
 /// Adds an entry to a folder. libgit2 rejects names that some file system could take for `.git`, such as `git~1`.
-fn put(folder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMode) -> Result<(), Reject> {
-    let refused = |_| Reject::bad(format!("Git does not allow a file or folder named '{name}'"));
+fn insert_entry(folder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMode) -> Result<(), Rejection> {
+    let refused = |_| Rejection::bad_request(format!("Git does not allow a file or folder named '{name}'"));
     folder.insert(name, id, mode.into()).map(drop).map_err(refused)
 }
 
-fn content(index: usize, action: &CommitAction) -> Result<Vec<u8>, Reject> {
-    let missing = || Reject::error(400, format!("actions[{index}][content] is missing"));
+fn content(index: usize, action: &CommitAction) -> Result<Vec<u8>, Rejection> {
+    let missing = || Rejection::error(400, format!("actions[{index}][content] is missing"));
     let text = action.content.as_deref().ok_or_else(missing)?;
     match action.encoding.as_deref() {
         None | Some("" | "text") => Ok(text.as_bytes().to_vec()),
         Some("base64") => {
             let compact: String = text.split_whitespace().collect();
-            STANDARD.decode(compact).map_err(|_| Reject::bad("content is not Base64"))
+            STANDARD.decode(compact).map_err(|_| Rejection::bad_request("content is not Base64"))
         }
-        Some(_) => Err(Reject::no_valid_value("actions[encoding]")),
+        Some(_) => Err(Rejection::no_valid_value("actions[encoding]")),
     }
 }

@@ -1,7 +1,7 @@
 //! Reads git's commit-graph file (`objects/info/commit-graph`, or a chain of such files), which has the properties of
 //! commits that walks need. Without one, only speed is lost: the same data is in the commits themselves.
 
-use super::refs::Stamp;
+use super::refs::FileFingerprint;
 use git2::Oid;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The maximum number of repositories whose files are cached.
-const MOST_KEPT: usize = 8;
+const MAX_CACHED: usize = 8;
 /// The maximum number of bytes that are read per repository; a commit takes about 60.
-const LARGEST: u64 = 512 << 20;
+const MAX_BYTES: u64 = 512 << 20;
 /// The maximum number of files in a chain.
-const MOST_LAYERS: usize = 64;
+const MAX_LAYERS: usize = 64;
 /// The maximum number of alternate object folders that are searched.
-const MOST_ALTERNATES: usize = 5;
+const MAX_ALTERNATES: usize = 5;
 /// The generation of a commit that is in no file: it may be a descendant of any other.
 pub(super) const UNKNOWN: u64 = u64::MAX;
 /// The value that means no parent.
@@ -45,11 +45,11 @@ struct Layer {
     commits: Vec<u8>,
     edges: Vec<u8>,
     dates: Vec<u8>,
-    far_dates: Vec<u8>,
+    overflow_dates: Vec<u8>,
 }
 
 /// A commit as recorded in the file.
-pub(super) struct Filed {
+pub(super) struct GraphCommit {
     pub id: Oid,
     pub tree: Oid,
     /// The committer date, in seconds since 1970.
@@ -58,15 +58,15 @@ pub(super) struct Filed {
     pub generation: u64,
 }
 
-/// A cache entry: the stamps of a repository's files, and their content.
-struct Kept {
+/// A cache entry: the fingerprints of a repository's files, and their content.
+struct CacheEntry {
     objects: PathBuf,
-    stamps: [Option<Stamp>; 2],
+    fingerprints: [Option<FileFingerprint>; 2],
     graph: Option<Arc<CommitGraph>>,
 }
 
 /// The most recently used repositories; the latest is last.
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+static CACHE: Mutex<Vec<CacheEntry>> = Mutex::new(Vec::new());
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at.checked_mul(4)?..)?.get(..4)?;
@@ -88,10 +88,10 @@ impl CommitGraph {
     pub fn of(objects: &Path) -> Option<Arc<CommitGraph>> {
         let mut folders = vec![objects.to_owned()];
         let mut at = 0;
-        while at < MOST_ALTERNATES
+        while at < MAX_ALTERNATES
             && let Some(folder) = folders.get(at).cloned()
         {
-            if let Some(graph) = CommitGraph::kept(&folder) {
+            if let Some(graph) = CommitGraph::load_cached(&folder) {
                 return Some(graph);
             }
             let alternates = fs::read(folder.join("info/alternates")).unwrap_or_default();
@@ -102,30 +102,31 @@ impl CommitGraph {
         None
     }
 
-    fn kept(objects: &Path) -> Option<Arc<CommitGraph>> {
+    fn load_cached(objects: &Path) -> Option<Arc<CommitGraph>> {
         let names = [objects.join("info/commit-graph"), objects.join("info/commit-graphs/commit-graph-chain")];
-        let stamps = names.each_ref().map(|name| Stamp::of(&fs::metadata(name).ok()?).ok());
-        if stamps.iter().all(Option::is_none) {
+        let fingerprints = names.each_ref().map(|name| FileFingerprint::of(&fs::metadata(name).ok()?).ok());
+        if fingerprints.iter().all(Option::is_none) {
             return None;
         }
-        let known = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = known().iter().find(|kept| kept.objects == objects && kept.stamps == stamps) {
-            return kept.graph.clone();
+        let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = cache().iter().find(|entry| entry.objects == objects && entry.fingerprints == fingerprints)
+        {
+            return entry.graph.clone();
         }
         let graph = CommitGraph::read(&names).map(Arc::new);
-        let mut all = known();
-        all.retain(|kept| kept.objects != objects);
-        if all.len() >= MOST_KEPT {
+        let mut all = cache();
+        all.retain(|entry| entry.objects != objects);
+        if all.len() >= MAX_CACHED {
             all.remove(0);
         }
-        all.push(Kept { objects: objects.to_owned(), stamps, graph: graph.clone() });
+        all.push(CacheEntry { objects: objects.to_owned(), fingerprints, graph: graph.clone() });
         graph
     }
 
     /// Reads the single file, or the chain if there is none.
     fn read([one, chain]: &[PathBuf; 2]) -> Option<CommitGraph> {
-        let mut room = LARGEST;
-        if let Some(layer) = Layer::read(one, 0, &mut room) {
+        let mut bytes_left = MAX_BYTES;
+        if let Some(layer) = Layer::read(one, 0, &mut bytes_left) {
             return Some(CommitGraph::new(vec![layer]));
         }
         let names = fs::read_to_string(chain).ok()?;
@@ -135,8 +136,8 @@ impl CommitGraph {
             let start = layers.last().map_or(Some(0), |last| last.start.checked_add(last.count))?;
             let file = chain.with_file_name(format!("graph-{name}.graph"));
             // The lower layers of a chain are complete without those above.
-            let layer = is_name.then(|| Layer::read(&file, start, &mut room)).flatten();
-            let Some(layer) = layer.filter(|_| layers.len() < MOST_LAYERS) else { break };
+            let layer = is_name.then(|| Layer::read(&file, start, &mut bytes_left)).flatten();
+            let Some(layer) = layer.filter(|_| layers.len() < MAX_LAYERS) else { break };
             layers.push(layer);
         }
         (!layers.is_empty()).then(|| CommitGraph::new(layers))
@@ -160,16 +161,16 @@ impl CommitGraph {
     }
 
     /// Returns the commit at a place.
-    pub fn commit(&self, place: u32) -> Option<Filed> {
+    pub fn commit(&self, place: u32) -> Option<GraphCommit> {
         let (layer, at) = self.layer(place)?;
         let commit = layer.commit(at)?;
         let (high, low) = (number(commit, 7)?, number(commit, 8)?);
         let seconds = (u64::from(high & 3) << 32) | u64::from(low);
         let level = u64::from(high >> 2);
-        let generation = if self.is_dated { seconds.checked_add(layer.later(at)?)? } else { level };
+        let generation = if self.is_dated { seconds.checked_add(layer.generation_offset(at)?)? } else { level };
         // Git before 2.19 wrote files without generations.
         let generation = if level == 0 { UNKNOWN } else { generation };
-        Some(Filed {
+        Some(GraphCommit {
             id: id(layer.ids.get(at.checked_mul(20)?..)?)?,
             tree: id(commit)?,
             seconds: seconds.try_into().ok()?,
@@ -200,7 +201,7 @@ impl CommitGraph {
 }
 
 impl Layer {
-    fn read(path: &Path, start: u32, room: &mut u64) -> Option<Layer> {
+    fn read(path: &Path, start: u32, bytes_left: &mut u64) -> Option<Layer> {
         let mut file = File::open(path).ok()?;
         let mut head = [0; 8];
         file.read_exact(&mut head).ok()?;
@@ -220,18 +221,18 @@ impl Layer {
             };
             let (from, to) = (entry(at)?.1, entry(at + 1)?.1);
             let size = to.checked_sub(from)?;
-            *room = room.checked_sub(size)?;
+            *bytes_left = bytes_left.checked_sub(size)?;
             file.seek(SeekFrom::Start(from)).ok()?;
             let mut bytes = Vec::new();
             (&mut file).take(size).read_to_end(&mut bytes).ok()?;
             (bytes.len() as u64 == size).then_some(bytes)
         };
         let (fanout, ids, commits) = (chunk(b"OIDF")?, chunk(b"OIDL")?, chunk(b"CDAT")?);
-        let (edges, dates, far_dates) = (chunk(b"EDGE")?, chunk(b"GDA2")?, chunk(b"GDO2")?);
+        let (edges, dates, overflow_dates) = (chunk(b"EDGE")?, chunk(b"GDA2")?, chunk(b"GDO2")?);
         let count = number(&fanout, 255)?;
         start.checked_add(count)?;
-        let is_whole = ids.len() / 20 == count as usize && commits.len() / 36 == count as usize;
-        is_whole.then_some(Layer { start, count, fanout, ids, commits, edges, dates, far_dates })
+        let is_complete = ids.len() / 20 == count as usize && commits.len() / 36 == count as usize;
+        is_complete.then_some(Layer { start, count, fanout, ids, commits, edges, dates, overflow_dates })
     }
 
     /// Returns the index of a commit in this layer.
@@ -258,9 +259,9 @@ impl Layer {
     }
 
     /// Returns the difference between a commit's generation and its date.
-    fn later(&self, at: usize) -> Option<u64> {
+    fn generation_offset(&self, at: usize) -> Option<u64> {
         match number(&self.dates, at)? {
-            far if far & FLAG != 0 => long(&self.far_dates, (far & !FLAG) as usize),
+            far if far & FLAG != 0 => long(&self.overflow_dates, (far & !FLAG) as usize),
             near => Some(near.into()),
         }
     }
@@ -273,18 +274,18 @@ mod tests {
     use std::process::Command;
 
     /// Reads all commits and their parents.
-    fn read(names: &[PathBuf; 2]) -> Option<Vec<(Filed, Vec<u32>)>> {
+    fn read(names: &[PathBuf; 2]) -> Option<Vec<(GraphCommit, Vec<u32>)>> {
         let graph = CommitGraph::read(names)?;
         let commit = |place: u32| {
-            let filed = graph.commit(place)?;
-            assert!(graph.find(filed.id).is_none_or(|found| found < 100));
-            Some((filed, graph.parents(place)?))
+            let found = graph.commit(place)?;
+            assert!(graph.find(found.id).is_none_or(|found| found < 100));
+            Some((found, graph.parents(place)?))
         };
         Some((0..100).map_while(commit).collect())
     }
 
     #[test]
-    fn a_damaged_file_is_no_danger() {
+    fn damaged_files_do_not_panic() {
         if !has_git() {
             return;
         }

@@ -3,17 +3,17 @@
 use super::lines::LineCounter;
 use super::{Git, lossy};
 use crate::api::commits::DiffEntry;
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use git2::{Delta, Diff, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
 
 /// The maximum size in bytes of a file that is diffed; larger ones are reported as too large.
-pub(super) const LARGEST_FILE: i64 = 8 << 20;
+pub(super) const MAX_FILE_BYTES: i64 = 8 << 20;
 /// The maximum length in bytes of the diff of one file.
-const LONGEST_TEXT: usize = 2 << 20;
+const MAX_FILE_DIFF_BYTES: usize = 2 << 20;
 /// The maximum length in bytes of all diffs together: a reply is in memory as a whole.
-const LONGEST_DIFF: usize = 32 << 20;
+const MAX_TOTAL_DIFF_BYTES: usize = 32 << 20;
 /// The maximum number of files that are listed.
-const MOST_FILES: usize = 5_000;
+const MAX_FILES: usize = 5_000;
 /// The maximum number of pairs of added and deleted files; beyond it, rename detection would take too long.
 const RENAME_LIMIT: usize = 400;
 
@@ -27,59 +27,59 @@ pub struct Changes {
 }
 
 impl Git {
-    fn diff<'a>(&'a self, old: Option<&Tree<'a>>, new: Option<&Tree<'a>>) -> Result<Diff<'a>, Reject> {
+    fn diff<'a>(&'a self, old: Option<&Tree<'a>>, new: Option<&Tree<'a>>) -> Result<Diff<'a>, Rejection> {
         let mut options = DiffOptions::new();
-        options.max_size(LARGEST_FILE).context_lines(3);
+        options.max_size(MAX_FILE_BYTES).context_lines(3);
         let mut diff = self.repo.diff_tree_to_tree(old, new, Some(&mut options))?;
         let mut find = DiffFindOptions::new();
         diff.find_similar(Some(find.renames(true).rename_limit(RENAME_LIMIT)))?;
         Ok(diff)
     }
 
-    fn tree_of(&self, commit: Option<Oid>) -> Result<Option<Tree<'_>>, Reject> {
+    fn tree_of(&self, commit: Option<Oid>) -> Result<Option<Tree<'_>>, Rejection> {
         // A parent that is missing in a shallow clone counts as empty.
         let Some(commit) = commit.filter(|id| self.has_commit(*id)) else { return Ok(None) };
         Ok(Some(self.tree(commit)?))
     }
 
     /// Returns the changes from one commit to another, or from an empty tree if there is no first one.
-    pub fn changes(&self, old: Option<Oid>, new: Oid) -> Result<Changes, Reject> {
-        self.changes_within(old, new, LONGEST_DIFF)
+    pub fn changes(&self, old: Option<Oid>, new: Oid) -> Result<Changes, Rejection> {
+        self.changes_within(old, new, MAX_TOTAL_DIFF_BYTES)
     }
 
     /// Returns the changes with a limit of `left` bytes for all diffs together.
-    pub(super) fn changes_within(&self, old: Option<Oid>, new: Oid, mut left: usize) -> Result<Changes, Reject> {
+    pub(super) fn changes_within(&self, old: Option<Oid>, new: Oid, mut left: usize) -> Result<Changes, Rejection> {
         let (old, new) = (self.tree_of(old)?, self.tree_of(Some(new))?);
         let diff = self.diff(old.as_ref(), new.as_ref())?;
         let count = diff.deltas().len();
         let one = |at| {
-            self.stop.go_on()?;
+            self.stop.check()?;
             let entry = entry(&diff, at, left)?;
             left -= entry.diff.len().min(left);
             Ok(entry)
         };
-        let entries = (0..count.min(MOST_FILES)).map(one).collect::<Result<Vec<_>, Reject>>()?;
-        Ok(Changes { entries, count, overflow: count > MOST_FILES || left == 0 })
+        let entries = (0..count.min(MAX_FILES)).map(one).collect::<Result<Vec<_>, Rejection>>()?;
+        Ok(Changes { entries, count, overflow: count > MAX_FILES || left == 0 })
     }
 
     /// Returns the number of files that changed from one commit to another.
-    pub fn count_changes(&self, old: Oid, new: Oid) -> Result<usize, Reject> {
+    pub fn count_changes(&self, old: Oid, new: Oid) -> Result<usize, Rejection> {
         let (old, new) = (self.tree_of(Some(old))?, self.tree_of(Some(new))?);
         Ok(self.diff(old.as_ref(), new.as_ref())?.deltas().len())
     }
 
     /// Returns the changes of a commit compared to its first parent.
-    pub fn commit_changes(&self, id: Oid) -> Result<Changes, Reject> {
+    pub fn commit_changes(&self, id: Oid) -> Result<Changes, Rejection> {
         self.changes(self.find_commit(id)?.parent(), id)
     }
 
     /// Returns the numbers of lines that a commit added and deleted compared to its first parent.
-    pub fn line_counts(&self, id: Oid) -> Result<(u64, u64), Reject> {
+    pub fn line_counts(&self, id: Oid) -> Result<(u64, u64), Rejection> {
         LineCounter::new(self).count(id)
     }
 
     /// Counts lines like [`Git::line_counts`], but with rename detection.
-    pub(super) fn compared_line_counts(&self, id: Oid) -> Result<(u64, u64), Reject> {
+    pub(super) fn compared_line_counts(&self, id: Oid) -> Result<(u64, u64), Rejection> {
         let parent = self.find_commit(id)?.parent();
         let (old, new) = (self.tree_of(parent)?, self.tree_of(Some(id))?);
         let stats = self.diff(old.as_ref(), new.as_ref())?.stats()?;
@@ -87,8 +87,8 @@ impl Git {
     }
 }
 
-/// Returns the entry of one file, with its diff if it fits into `room`.
-fn entry(diff: &Diff<'_>, at: usize, room: usize) -> Result<DiffEntry, Reject> {
+/// Returns the entry of one file, with its diff if it fits into `bytes_left`.
+fn entry(diff: &Diff<'_>, at: usize, bytes_left: usize) -> Result<DiffEntry, Rejection> {
     let Some(delta) = diff.get_delta(at) else { return Ok(DiffEntry::default()) };
     let path = |file: git2::DiffFile<'_>| file.path_bytes().map(lossy).unwrap_or_default();
     let mode = |file: git2::DiffFile<'_>| format!("{:o}", u32::from(file.mode()));
@@ -104,7 +104,7 @@ fn entry(diff: &Diff<'_>, at: usize, room: usize) -> Result<DiffEntry, Reject> {
         ..DiffEntry::default()
     };
     let largest = delta.old_file().size().max(delta.new_file().size());
-    if room == 0 || i64::try_from(largest).is_ok_and(|size| size > LARGEST_FILE) {
+    if bytes_left == 0 || i64::try_from(largest).is_ok_and(|size| size > MAX_FILE_BYTES) {
         out.too_large = Some(true);
         return Ok(out);
     }
@@ -114,7 +114,7 @@ fn entry(diff: &Diff<'_>, at: usize, room: usize) -> Result<DiffEntry, Reject> {
     {
         let text = patch.to_buf()?;
         let text: &[u8] = &text;
-        if text.len() > LONGEST_TEXT {
+        if text.len() > MAX_FILE_DIFF_BYTES {
             out.too_large = Some(true);
         } else if let Some(start) = memchr::memmem::find(text, b"\n--- ") {
             out.diff = lossy(text.get(start + 1..).unwrap_or_default());

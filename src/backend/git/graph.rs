@@ -3,8 +3,8 @@
 //! tolerated.
 
 use super::Git;
-use super::commit_graph::{CommitGraph, Filed, UNKNOWN};
-use crate::backend::reject::Reject;
+use super::commit_graph::{CommitGraph, GraphCommit, UNKNOWN};
+use crate::backend::rejection::Rejection;
 use git2::Oid;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -34,7 +34,7 @@ impl Node {
         match &self.parents {
             Parents::Named(ids) => ids.len() > 1,
             Parents::Known(places) => places.len() > 1,
-            Parents::Filed(_) => false,
+            Parents::InFile(_) => false,
         }
     }
 }
@@ -42,15 +42,15 @@ impl Node {
 #[derive(Debug)]
 enum Parents {
     /// The parents of the commit at this place of the file.
-    Filed(u32),
+    InFile(u32),
     Named(Vec<Oid>),
     /// The places of the parents in the graph.
     Known(Vec<usize>),
 }
 
 impl Parents {
-    fn filed(&self) -> Option<u32> {
-        if let Parents::Filed(at) = self { Some(*at) } else { None }
+    fn file_place(&self) -> Option<u32> {
+        if let Parents::InFile(at) = self { Some(*at) } else { None }
     }
 }
 
@@ -75,40 +75,40 @@ pub(super) struct Graph {
 
 impl Graph {
     /// Creates a graph whose walk starts at `from`.
-    pub fn new(git: &Git, from: impl IntoIterator<Item = Oid>) -> Result<Graph, Reject> {
+    pub fn new(git: &Git, from: impl IntoIterator<Item = Oid>) -> Result<Graph, Rejection> {
         let (file, nodes) = (git.commit_graph().cloned(), Vec::new());
         let mut graph = Graph { file, nodes, places: HashMap::new(), queue: BinaryHeap::new(), visible: 0 };
         for id in from {
-            let place = graph.know(git, id)?;
-            graph.meet(place);
+            let place = graph.intern(git, id)?;
+            graph.enqueue(place);
         }
         Ok(graph)
     }
 
     /// Excludes a commit and its history.
-    fn leave_out(&mut self, git: &Git, id: Oid) -> Result<(), Reject> {
-        let place = self.know(git, id)?;
-        self.meet(place);
+    fn exclude(&mut self, git: &Git, id: Oid) -> Result<(), Rejection> {
+        let place = self.intern(git, id)?;
+        self.enqueue(place);
         self.hide(place);
         Ok(())
     }
 
     /// Returns the place of a commit, adding it to the graph if necessary but not to the walk.
-    fn know(&mut self, git: &Git, id: Oid) -> Result<usize, Reject> {
+    fn intern(&mut self, git: &Git, id: Oid) -> Result<usize, Rejection> {
         if let Some(place) = self.places.get(&id) {
             return Ok(*place);
         }
-        let filed = self.file.as_ref().and_then(|file| Some((file.find(id)?, file)));
-        if let Some((at, commit)) = filed.and_then(|(at, file)| Some((at, file.commit(at)?))) {
-            return Ok(self.add_filed(at, commit));
+        let found = self.file.as_ref().and_then(|file| Some((file.find(id)?, file)));
+        if let Some((at, commit)) = found.and_then(|(at, file)| Some((at, file.commit(at)?))) {
+            return Ok(self.add_from_file(at, commit));
         }
         let (tree, seconds, parents) = git.raw_commit(id, |raw| (raw.tree, raw.seconds(), raw.parents))?;
         let parents = Parents::Named(parents);
         Ok(self.add(Node { id, tree, seconds, generation: UNKNOWN, parents, stage: Stage::Known, is_hidden: false }))
     }
 
-    fn add_filed(&mut self, at: u32, Filed { id, tree, seconds, generation }: Filed) -> usize {
-        let parents = Parents::Filed(at);
+    fn add_from_file(&mut self, at: u32, GraphCommit { id, tree, seconds, generation }: GraphCommit) -> usize {
+        let parents = Parents::InFile(at);
         self.add(Node { id, tree, seconds, generation, parents, stage: Stage::Known, is_hidden: false })
     }
 
@@ -120,7 +120,7 @@ impl Graph {
     }
 
     /// Queues a commit unless that has been done before.
-    fn meet(&mut self, place: usize) {
+    fn enqueue(&mut self, place: usize) {
         let Some(node) = self.nodes.get_mut(place).filter(|node| node.stage == Stage::Known) else { return };
         node.stage = Stage::Queued;
         self.visible += usize::from(!node.is_hidden);
@@ -144,20 +144,20 @@ impl Graph {
     ///
     /// # Errors
     /// Fails if a parent is missing.
-    pub fn open(&mut self, git: &Git, place: usize) -> Result<Vec<usize>, Reject> {
+    pub fn load_parents(&mut self, git: &Git, place: usize) -> Result<Vec<usize>, Rejection> {
         let Some(node) = self.nodes.get(place) else { return Ok(Vec::new()) };
         let named = match &node.parents {
             Parents::Known(known) => return Ok(known.clone()),
             Parents::Named(ids) => Some(ids.clone()),
-            Parents::Filed(_) => None,
+            Parents::InFile(_) => None,
         };
-        let (id, at) = (node.id, node.parents.filed());
-        let parents = match at.and_then(|at| self.filed_parents(at)) {
+        let (id, at) = (node.id, node.parents.file_place());
+        let parents = match at.and_then(|at| self.parents_from_file(at)) {
             Some(parents) => parents,
             // Also used if the file is damaged.
             None => {
                 let ids = named.map_or_else(|| git.raw_commit(id, |raw| raw.parents), Ok)?;
-                ids.into_iter().map(|id| self.know(git, id)).collect::<Result<_, _>>()?
+                ids.into_iter().map(|id| self.intern(git, id)).collect::<Result<_, _>>()?
             }
         };
         if let Some(node) = self.nodes.get_mut(place) {
@@ -167,13 +167,13 @@ impl Graph {
     }
 
     /// Returns the parents of the commit at a place of the file.
-    fn filed_parents(&mut self, at: u32) -> Option<Vec<usize>> {
+    fn parents_from_file(&mut self, at: u32) -> Option<Vec<usize>> {
         let file = self.file.clone()?;
         let mut parents = Vec::new();
         for at in file.parents(at)? {
-            let filed = file.commit(at)?;
-            let known = self.places.get(&filed.id).copied();
-            parents.push(known.unwrap_or_else(|| self.add_filed(at, filed)));
+            let found = file.commit(at)?;
+            let known = self.places.get(&found.id).copied();
+            parents.push(known.unwrap_or_else(|| self.add_from_file(at, found)));
         }
         Some(parents)
     }
@@ -185,7 +185,7 @@ impl Graph {
         node.stage = Stage::Visited;
         let is_hidden = node.is_hidden;
         for parent in &parents {
-            self.meet(*parent);
+            self.enqueue(*parent);
             if is_hidden {
                 self.hide(*parent);
             }
@@ -199,10 +199,10 @@ impl Graph {
     ///
     /// # Errors
     /// Fails if a parent is missing, and with 499 after cancellation. The visit can be retried then.
-    pub fn visit(&mut self, git: &Git) -> Result<Option<usize>, Reject> {
-        git.stop.go_on()?;
+    pub fn visit(&mut self, git: &Git) -> Result<Option<usize>, Rejection> {
+        git.stop.check()?;
         let Some(place) = self.next() else { return Ok(None) };
-        let parents = self.open(git, place)?;
+        let parents = self.load_parents(git, place)?;
         self.follow(place, parents);
         Ok(Some(place))
     }
@@ -225,7 +225,7 @@ impl Graph {
     }
 
     /// Drops all queued commits whose generation is unknown.
-    pub fn give_up_unknown(&mut self) {
+    pub fn drop_unknown(&mut self) {
         self.queue.retain(|(generation, ..)| *generation != UNKNOWN);
     }
 
@@ -266,7 +266,7 @@ impl Graph {
     }
 
     /// Visits all commits that are not hidden.
-    fn visit_all(&mut self, git: &Git) -> Result<Vec<usize>, Reject> {
+    fn visit_all(&mut self, git: &Git) -> Result<Vec<usize>, Rejection> {
         let (mut found, mut last, mut slop) = (Vec::new(), i64::MAX, SLOP);
         while slop > 0
             && !self.is_settled()
@@ -289,28 +289,28 @@ impl Graph {
     /// Sorts commits like `git log --date-order`: newest first, and no commit before all of its children.
     fn sorted(&self, found: &[usize]) -> Vec<usize> {
         // The number of children that are not in the order yet, plus one; 0 for commits that are not to be sorted.
-        let mut waits = vec![0usize; self.nodes.len()];
+        let mut pending = vec![0usize; self.nodes.len()];
         let mut add = |place: usize, is_new: bool| {
-            if let Some(count) = waits.get_mut(place).filter(|count| is_new || **count > 0) {
+            if let Some(count) = pending.get_mut(place).filter(|count| is_new || **count > 0) {
                 *count += 1;
             }
         };
         found.iter().for_each(|place| add(*place, true));
         found.iter().flat_map(|place| self.parents(*place)).for_each(|parent| add(*parent, false));
         let seconds = |place: usize| self.node(place).map_or(0, |node| node.seconds);
-        let mut tips: Vec<usize> = found.iter().copied().filter(|place| waits.get(*place) == Some(&1)).collect();
+        let mut tips: Vec<usize> = found.iter().copied().filter(|place| pending.get(*place) == Some(&1)).collect();
         tips.sort_by_key(|place| (Reverse(seconds(*place)), *place));
-        let mut met = 0usize;
+        let mut queued = 0usize;
         let mut entry = |place: usize| {
-            met += 1;
-            (seconds(place), Reverse(met), place)
+            queued += 1;
+            (seconds(place), Reverse(queued), place)
         };
         let mut ready: BinaryHeap<_> = tips.into_iter().map(&mut entry).collect();
         let mut order = Vec::with_capacity(found.len());
         while let Some((_, _, place)) = ready.pop() {
             order.push(place);
             for parent in self.parents(place) {
-                let Some(count) = waits.get_mut(*parent).filter(|count| **count > 0) else { continue };
+                let Some(count) = pending.get_mut(*parent).filter(|count| **count > 0) else { continue };
                 *count -= 1;
                 if *count == 1 {
                     ready.push(entry(*parent));
@@ -340,9 +340,9 @@ impl History {
 
 impl Git {
     /// Returns the commits in the history of `from` that are not in that of `without`.
-    pub(super) fn history(&self, from: Oid, without: Oid) -> Result<History, Reject> {
+    pub(super) fn history(&self, from: Oid, without: Oid) -> Result<History, Rejection> {
         let mut graph = Graph::new(self, [from])?;
-        graph.leave_out(self, without)?;
+        graph.exclude(self, without)?;
         let found = graph.visit_all(self)?;
         let order = graph.sorted(&found);
         Ok(History { graph, order })
@@ -350,14 +350,14 @@ impl Git {
 
     /// Returns the best common ancestor: one that is not an ancestor of another common ancestor, and the newest of
     /// several such.
-    pub fn merge_base(&self, one: Oid, other: Oid) -> Result<Option<Oid>, Reject> {
-        let History { graph: apart, order } = self.history(one, other)?;
+    pub fn merge_base(&self, one: Oid, other: Oid) -> Result<Option<Oid>, Rejection> {
+        let History { graph: exclusive, order } = self.history(one, other)?;
         if order.is_empty() {
             return Ok(Some(one));
         }
         // The parents of exclusive commits that are not exclusive themselves are common ancestors.
-        let parents = order.iter().flat_map(|place| apart.parents(*place));
-        let shared = parents.filter_map(|place| apart.node(*place)).filter(|node| node.is_hidden);
+        let parents = order.iter().flat_map(|place| exclusive.parents(*place));
+        let shared = parents.filter_map(|place| exclusive.node(*place)).filter(|node| node.is_hidden);
         let mut graph = Graph::new(self, shared.map(|node| node.id))?;
         let candidates = graph.nodes.len();
         let oldest = graph.nodes.iter().map(|node| node.seconds).min().unwrap_or(i64::MAX);
@@ -383,7 +383,7 @@ mod tests {
     use super::*;
     use crate::backend::cache::Cache;
     use crate::backend::git::tests::{Dice, has_git, stock, write_commit};
-    use crate::backend::git::{Head, LogQuery};
+    use crate::backend::git::{GitRef, LogQuery};
     use git2::Repository;
     use std::collections::HashSet;
 
@@ -397,7 +397,7 @@ mod tests {
 
     /// The commit-graph files that git wrote for a history.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Written {
+    enum GraphFile {
         Nothing,
         /// Generations that are corrected dates, the default since git 2.36.
         Dated,
@@ -409,7 +409,7 @@ mod tests {
     }
 
     /// A generated commit.
-    struct Made {
+    struct TestCommit {
         id: Oid,
         seconds: i64,
         parents: Vec<usize>,
@@ -418,16 +418,16 @@ mod tests {
     }
 
     /// A generated history.
-    struct World {
+    struct TestHistory {
         folder: tempfile::TempDir,
-        commits: Vec<Made>,
+        commits: Vec<TestCommit>,
     }
 
-    impl World {
-        fn new(dice: &mut Dice, dates: Dates) -> World {
+    impl TestHistory {
+        fn new(dice: &mut Dice, dates: Dates) -> TestHistory {
             let folder = tempfile::tempdir().unwrap();
             let repo = Repository::init_bare(folder.path()).unwrap();
-            let (mut commits, mut clock): (Vec<Made>, i64) = (Vec::new(), 1_500_000_000);
+            let (mut commits, mut clock): (Vec<TestCommit>, i64) = (Vec::new(), 1_500_000_000);
             for n in 0..2 + dice.below(30) {
                 let count = [1, 1, 1, 1, 2, 2, 3, 0][dice.below(8)].min(n);
                 let parents = dice.parents(n, count, 6);
@@ -443,9 +443,9 @@ mod tests {
                 let files = std::iter::once(("n", &*number)).chain(written.as_deref().map(|text| ("a", text)));
                 let above: Vec<Oid> = parents.iter().map(|parent| commits[*parent].id).collect();
                 let id = write_commit(&repo, n, seconds, &above, &files.collect::<Vec<_>>());
-                commits.push(Made { id, seconds, parents, text });
+                commits.push(TestCommit { id, seconds, parents, text });
             }
-            World { folder, commits }
+            TestHistory { folder, commits }
         }
 
         fn git(&self) -> Git {
@@ -453,27 +453,27 @@ mod tests {
         }
 
         /// Writes a commit-graph file, or a chain of two, with stock git.
-        fn write_file(&self, written: Written) {
+        fn write_file(&self, written: GraphFile) {
             let repo = Repository::open_bare(self.folder.path()).unwrap();
-            let write = |commit: &Made, options: &[&str]| {
+            let write = |commit: &TestCommit, options: &[&str]| {
                 repo.reference("refs/heads/main", commit.id, true, "").unwrap();
                 let command = [&["-c", "core.commitGraph=true"], options, &["--reachable"]].concat();
                 self.stock(&command.into_iter().map(String::from).collect::<Vec<_>>());
             };
             let (half, last) = (&self.commits[self.commits.len() / 2], self.commits.last().unwrap());
             match written {
-                Written::Nothing => {}
-                Written::Dated => write(last, &["commit-graph", "write"]),
-                Written::Levels => write(last, &["-c", "commitGraph.generationVersion=1", "commit-graph", "write"]),
-                Written::Half => write(half, &["commit-graph", "write"]),
-                Written::Chain => {
+                GraphFile::Nothing => {}
+                GraphFile::Dated => write(last, &["commit-graph", "write"]),
+                GraphFile::Levels => write(last, &["-c", "commitGraph.generationVersion=1", "commit-graph", "write"]),
+                GraphFile::Half => write(half, &["commit-graph", "write"]),
+                GraphFile::Chain => {
                     for commit in [half, last] {
                         write(commit, &["commit-graph", "write", "--split=no-merge"]);
                     }
                 }
             }
             let is_read = self.git().commit_graph().is_some();
-            assert_eq!(is_read, has_git() && written != Written::Nothing, "{written:?}");
+            assert_eq!(is_read, has_git() && written != GraphFile::Nothing, "{written:?}");
         }
 
         /// Returns the hashes that stock git prints, one per line; `None` if git is not installed.
@@ -495,22 +495,22 @@ mod tests {
         }
 
         /// Returns commits and all of their ancestors.
-        fn histories(&self, from: &[usize]) -> HashSet<usize> {
-            let (mut met, mut next) = (HashSet::new(), from.to_vec());
+        fn ancestors_of(&self, from: &[usize]) -> HashSet<usize> {
+            let (mut seen, mut next) = (HashSet::new(), from.to_vec());
             while let Some(place) = next.pop() {
-                if met.insert(place) {
+                if seen.insert(place) {
                     next.extend(&self.commits[place].parents);
                 }
             }
-            met
+            seen
         }
 
         /// Returns the commits that changed `a`, ignoring the side of a merge that was not kept.
         fn touching(&self, from: usize) -> HashSet<usize> {
-            let (mut met, mut touching, mut next) = (HashSet::new(), HashSet::new(), vec![from]);
+            let (mut seen, mut touching, mut next) = (HashSet::new(), HashSet::new(), vec![from]);
             while let Some(place) = next.pop() {
                 let commit = &self.commits[place];
-                if !met.insert(place) {
+                if !seen.insert(place) {
                     continue;
                 }
                 if let Some(same) = commit.parents.iter().find(|p| self.commits[**p].text == commit.text) {
@@ -541,33 +541,33 @@ mod tests {
         }
     }
 
-    fn each_world(mut run: impl FnMut(&World, &mut Dice, Dates)) {
-        let written = [Written::Nothing, Written::Dated, Written::Levels, Written::Half, Written::Chain];
+    fn for_each_history(mut run: impl FnMut(&TestHistory, &mut Dice, Dates)) {
+        let written = [GraphFile::Nothing, GraphFile::Dated, GraphFile::Levels, GraphFile::Half, GraphFile::Chain];
         for seed in 0..75 {
             let mut dice = Dice(seed);
             let dates = [Dates::Same, Dates::Rising, Dates::Wild][seed as usize % 3];
-            let world = World::new(&mut dice, dates);
-            world.write_file(written[seed as usize / 3 % 5]);
-            run(&world, &mut dice, dates);
+            let history = TestHistory::new(&mut dice, dates);
+            history.write_file(written[seed as usize / 3 % 5]);
+            run(&history, &mut dice, dates);
         }
     }
 
     #[test]
-    fn a_log_has_the_order_of_git_and_no_commit_before_its_children() {
-        each_world(|world, dice, dates| {
-            let last = world.commits.len() - 1;
+    fn log_order_matches_git() {
+        for_each_history(|history, dice, dates| {
+            let last = history.commits.len() - 1;
             for extra in 0..3 {
                 let mut tips = vec![last];
                 (0..extra).for_each(|_| tips.push(dice.below(last + 1)));
-                let from = world.ids(&tips);
+                let from = history.ids(&tips);
                 let query = LogQuery { from: from.clone(), ..LogQuery::default() };
-                let git = world.git();
+                let git = history.git();
                 let all = git.log(&query, 0, 99).unwrap();
-                world.check(&all.commits, &world.histories(&tips));
+                history.check(&all.commits, &history.ancestors_of(&tips));
                 let page = git.log_page(&query, 3, 4, &Cache::default()).unwrap().commits;
                 assert_eq!(page, all.commits.iter().skip(3).take(4).copied().collect::<Vec<_>>());
                 let names: Vec<String> = from.iter().map(Oid::to_string).collect();
-                if let Some(stock) = world.stock_log(&names) {
+                if let Some(stock) = history.stock_log(&names) {
                     assert_eq!(all.commits, stock, "{dates:?}");
                 }
             }
@@ -575,35 +575,35 @@ mod tests {
     }
 
     #[test]
-    fn what_one_commit_has_and_another_has_not_is_told_as_by_git() {
-        each_world(|world, dice, dates| {
+    fn exclusive_commits_match_git() {
+        for_each_history(|history, dice, dates| {
             // Git itself may give wrong results here if dates are out of order.
             if dates == Dates::Wild {
                 return;
             }
             for _ in 0..3 {
-                let [from, to] = [0; 2].map(|_| dice.below(world.commits.len()));
-                let (git, [one, other]) = (world.git(), [from, to].map(|place| world.commits[place].id));
-                let (had, has) = (world.histories(&[from]), world.histories(&[to]));
+                let [from, to] = [0; 2].map(|_| dice.below(history.commits.len()));
+                let (git, [one, other]) = (history.git(), [from, to].map(|place| history.commits[place].id));
+                let (had, has) = (history.ancestors_of(&[from]), history.ancestors_of(&[to]));
                 let (found, more) = git.between(one, other, 99).unwrap();
-                world.check(&found, &has.difference(&had).copied().collect());
-                assert!(!more && git.holds(other, one) == has.contains(&from));
-                if let Some(stock) = world.stock_log(&[other.to_string(), format!("^{one}")]) {
+                history.check(&found, &has.difference(&had).copied().collect());
+                assert!(!more && git.history_contains(other, one) == has.contains(&from));
+                if let Some(stock) = history.stock_log(&[other.to_string(), format!("^{one}")]) {
                     assert_eq!(found, stock, "{dates:?}");
                 }
 
-                let (all, cache) = (world.commits.iter().map(|made| made.id), Cache::default());
-                let held = git.held_by(other, all.collect(), &cache).unwrap();
-                assert_eq!(*held, has.iter().map(|place| world.commits[*place].id).collect(), "{dates:?}");
-                assert_eq!(git.held_by(other, vec![one], &cache).unwrap().contains(&one), has.contains(&from));
-                let heads = [one, other].map(|commit| Head { name: commit.to_string(), commit });
-                let holding = git.heads_that_hold(&heads, one).unwrap();
-                assert_eq!((holding.len() == 2, holding.first()), (has.contains(&from), heads.first()));
+                let (all, cache) = (history.commits.iter().map(|commit| commit.id), Cache::default());
+                let ancestors = git.ancestors_among(other, all.collect(), &cache).unwrap();
+                assert_eq!(*ancestors, has.iter().map(|place| history.commits[*place].id).collect(), "{dates:?}");
+                assert_eq!(git.ancestors_among(other, vec![one], &cache).unwrap().contains(&one), has.contains(&from));
+                let heads = [one, other].map(|commit| GitRef { name: commit.to_string(), commit });
+                let containing = git.heads_containing(&heads, one).unwrap();
+                assert_eq!((containing.len() == 2, containing.first()), (has.contains(&from), heads.first()));
 
                 let shared: HashSet<usize> = had.intersection(&has).copied().collect();
-                let older = shared.iter().flat_map(|place| world.commits[*place].parents.clone());
-                let older = world.histories(&older.collect::<Vec<_>>());
-                let best: HashSet<Oid> = shared.difference(&older).map(|place| world.commits[*place].id).collect();
+                let older = shared.iter().flat_map(|place| history.commits[*place].parents.clone());
+                let older = history.ancestors_of(&older.collect::<Vec<_>>());
+                let best: HashSet<Oid> = shared.difference(&older).map(|place| history.commits[*place].id).collect();
                 match git.merge_base(one, other).unwrap() {
                     Some(base) => assert!(best.contains(&base), "{dates:?}"),
                     None => assert!(best.is_empty(), "{dates:?}"),
@@ -613,16 +613,16 @@ mod tests {
     }
 
     #[test]
-    fn a_log_of_a_path_is_that_of_git() {
-        each_world(|world, _, dates| {
-            let last = world.commits.len() - 1;
-            let from = world.ids(&[last]);
+    fn path_log_matches_git() {
+        for_each_history(|history, _, dates| {
+            let last = history.commits.len() - 1;
+            let from = history.ids(&[last]);
             let query = LogQuery { from: from.clone(), path: Some("a".into()), ..LogQuery::default() };
-            let found = world.git().log(&query, 0, 99).unwrap().commits;
+            let found = history.git().log(&query, 0, 99).unwrap().commits;
             let touching: HashSet<Oid> =
-                world.touching(last).into_iter().map(|place| world.commits[place].id).collect();
+                history.touching(last).into_iter().map(|place| history.commits[place].id).collect();
             assert_eq!(found.iter().copied().collect::<HashSet<_>>(), touching, "{dates:?}");
-            if let Some(stock) = world.stock_log(&[from[0].to_string(), "--".into(), "a".into()]) {
+            if let Some(stock) = history.stock_log(&[from[0].to_string(), "--".into(), "a".into()]) {
                 assert_eq!(found, stock, "{dates:?}");
             }
         });

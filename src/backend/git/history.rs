@@ -4,10 +4,10 @@ use super::commit_graph::UNKNOWN;
 use super::graph::{Graph, Node};
 use super::lines::LineCounter;
 use super::walk::{Log, Walk};
-use super::{Git, Head};
+use super::{Git, GitRef};
 use crate::api::repository::Contributor;
 use crate::backend::cache::Cache;
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use git2::Oid;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
@@ -19,7 +19,7 @@ const MAX_CACHED_COMMITS: usize = 100;
 /// The number of commits that the list of contributors covers.
 const CONTRIBUTOR_COMMITS: usize = 2_000;
 /// The number of commits that one thread counts at a time.
-const COUNTED_TOGETHER: usize = 32;
+const COUNT_BATCH: usize = 32;
 /// The assumed difference between the clocks of committers: one day, in seconds.
 const CLOCK_SKEW: i64 = 24 * 60 * 60;
 /// The number of consecutive commits that are too old after which a walk ends.
@@ -45,19 +45,19 @@ pub struct Page {
     /// The length of the whole log; known only if the page reaches its end, because counting walks the whole history.
     pub total: Option<usize>,
     /// Whether there are commits after the page.
-    pub more: bool,
+    pub has_more: bool,
 }
 
 impl Git {
     /// Returns one page of a log, newest first.
-    pub fn log(&self, query: &LogQuery, skip: usize, take: usize) -> Result<Page, Reject> {
+    pub fn log(&self, query: &LogQuery, skip: usize, take: usize) -> Result<Page, Rejection> {
         let mut log = Log::new(self, query)?;
-        log.reach(self, skip.saturating_add(take).saturating_add(1))?;
+        log.advance_to(self, skip.saturating_add(take).saturating_add(1))?;
         Ok(page(&log, skip, take))
     }
 
     /// Returns a page like [`Git::log`], but caches the walk, so that the next page continues there.
-    pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Reject> {
+    pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Rejection> {
         if self.repo.is_shallow() {
             return self.log(query, skip, take);
         }
@@ -65,26 +65,26 @@ impl Git {
             query,
             || Log::new(self, query),
             |log| {
-                log.reach(self, skip.saturating_add(take).saturating_add(1))?;
+                log.advance_to(self, skip.saturating_add(take).saturating_add(1))?;
                 Ok(page(log, skip, take))
             },
         )
     }
 
     /// Returns the commits of `to` that are not in the history of `from`, newest first, and whether there are more than
-    /// `most`.
-    pub fn between(&self, from: Oid, to: Oid, most: usize) -> Result<(Vec<Oid>, bool), Reject> {
+    /// `max`.
+    pub fn between(&self, from: Oid, to: Oid, max: usize) -> Result<(Vec<Oid>, bool), Rejection> {
         let history = self.history(to, from)?;
-        Ok((history.iter().take(most).map(|node| node.id).collect(), history.len() > most))
+        Ok((history.iter().take(max).map(|node| node.id).collect(), history.len() > max))
     }
 
-    /// Returns whether `commit` is `holder` or in its history.
-    pub fn holds(&self, holder: Oid, commit: Oid) -> bool {
-        self.history(commit, holder).is_ok_and(|rest| rest.len() == 0)
+    /// Returns whether `commit` is `head` or in its history.
+    pub fn history_contains(&self, head: Oid, commit: Oid) -> bool {
+        self.history(commit, head).is_ok_and(|rest| rest.len() == 0)
     }
 
     /// Returns those of `heads` that have a commit in their history.
-    pub fn heads_that_hold(&self, heads: &[Head], commit: Oid) -> Result<Vec<Head>, Reject> {
+    pub fn heads_containing(&self, heads: &[GitRef], commit: Oid) -> Result<Vec<GitRef>, Rejection> {
         // The (parent, child) pairs of all commits that are new enough to descend from the commit.
         let mut edges: Vec<(usize, usize)> = Vec::new();
         let tips = heads.iter().map(|head| head.commit);
@@ -104,30 +104,35 @@ impl Git {
                 }
             }
         }
-        let holds = |head: &&Head| graph.place(head.commit).is_some_and(|place| descendants.contains(&place));
-        Ok(heads.iter().filter(holds).cloned().collect())
+        let contains = |head: &&GitRef| graph.place(head.commit).is_some_and(|place| descendants.contains(&place));
+        Ok(heads.iter().filter(contains).cloned().collect())
     }
 
     /// Returns those of `commits` that are `root` or in its history.
-    pub fn held_by(&self, root: Oid, mut commits: Vec<Oid>, cache: &Cache) -> Result<Arc<HashSet<Oid>>, Reject> {
+    pub fn ancestors_among(
+        &self,
+        root: Oid,
+        mut commits: Vec<Oid>,
+        cache: &Cache,
+    ) -> Result<Arc<HashSet<Oid>>, Rejection> {
         commits.sort_unstable();
         commits.dedup();
         let key = (root, commits);
-        if let Some(held) = cache.held.get(&key) {
-            return Ok(held);
+        if let Some(found) = cache.ancestors.get(&key) {
+            return Ok(found);
         }
         let mut remaining: HashSet<Oid> = key.1.iter().copied().collect();
-        let mut held = HashSet::new();
-        let (_, is_whole) = self.walk_down_to([root], &key.1, |graph, place| {
-            held.extend(graph.node(place).and_then(|node| remaining.take(&node.id)));
+        let mut found = HashSet::new();
+        let (_, is_complete) = self.walk_down_to([root], &key.1, |graph, place| {
+            found.extend(graph.node(place).and_then(|node| remaining.take(&node.id)));
             !remaining.is_empty()
         })?;
-        let held = Arc::new(held);
+        let found = Arc::new(found);
         // A history with missing objects may be completed later, and large requests are not repeated.
-        if is_whole && !self.repo.is_shallow() && key.1.len() <= MAX_CACHED_COMMITS {
-            cache.held.put(key, held.clone());
+        if is_complete && !self.repo.is_shallow() && key.1.len() <= MAX_CACHED_COMMITS {
+            cache.ancestors.put(key, found.clone());
         }
-        Ok(held)
+        Ok(found)
     }
 
     /// Visits the history of `from` until `visit` returns `false` or none of the remaining commits can lead to one of
@@ -137,7 +142,7 @@ impl Git {
         from: impl IntoIterator<Item = Oid>,
         targets: &[Oid],
         mut visit: impl FnMut(&Graph, usize) -> bool,
-    ) -> Result<(Graph, bool), Reject> {
+    ) -> Result<(Graph, bool), Rejection> {
         // A missing target cannot be found.
         let known = targets.iter().filter_map(|id| Graph::new(self, [*id]).ok());
         let ends: Vec<(u64, i64)> =
@@ -155,7 +160,7 @@ impl Git {
                 Ok(Some(place)) => place,
                 Ok(None) => break,
                 Err(_) => {
-                    self.stop.go_on()?;
+                    self.stop.check()?;
                     // A damaged object ends the history.
                     return Ok((graph, false));
                 }
@@ -167,16 +172,16 @@ impl Git {
             // A single commit with a wrong date does not end the walk.
             old = if graph.node(place).is_some_and(is_old) { old + 1 } else { 0 };
             if old == MAX_OLD_IN_A_ROW {
-                graph.give_up_unknown();
+                graph.drop_unknown();
             }
         }
         Ok((graph, ends.len() == targets.len()))
     }
 
     /// Returns the number of commits of the default branch.
-    pub fn count_commits(&self, cache: &Cache) -> Result<u64, Reject> {
+    pub fn count_commits(&self, cache: &Cache) -> Result<u64, Rejection> {
         let Some(head) = self.default_head() else { return Ok(0) };
-        cache.sizes.or_make(head, || {
+        cache.commit_counts.get_or_try_init(head, || {
             let mut graph = Graph::new(self, [head])?;
             let mut count = 0;
             while graph.visit(self)?.is_some() {
@@ -187,12 +192,12 @@ impl Git {
     }
 
     /// Returns the authors of the latest commits of the default branch, without merges, ordered by their first commit.
-    pub fn contributors(&self, cache: &Cache) -> Result<Arc<Vec<Contributor>>, Reject> {
+    pub fn contributors(&self, cache: &Cache) -> Result<Arc<Vec<Contributor>>, Rejection> {
         let Some(head) = self.default_head() else { return Ok(Arc::default()) };
-        cache.contributors.or_make(head, || self.count_contributors(head, cache).map(Arc::new))
+        cache.contributors.get_or_try_init(head, || self.count_contributors(head, cache).map(Arc::new))
     }
 
-    fn count_contributors(&self, head: Oid, cache: &Cache) -> Result<Vec<Contributor>, Reject> {
+    fn count_contributors(&self, head: Oid, cache: &Cache) -> Result<Vec<Contributor>, Rejection> {
         let (mut walk, mut commits) = (Walk::new(self, &[head], None)?, Vec::new());
         while commits.len() < CONTRIBUTOR_COMMITS
             && let Some(step) = walk.next(self)?
@@ -213,7 +218,7 @@ impl Git {
                 contributors.len() - 1
             });
             if let Some(contributor) = contributors.get_mut(place) {
-                let (additions, deletions) = cache.lines.or_make(commit, || counter.count(commit))?;
+                let (additions, deletions) = cache.line_counts.get_or_try_init(commit, || counter.count(commit))?;
                 contributor.commits += 1;
                 contributor.additions += additions;
                 contributor.deletions += deletions;
@@ -227,24 +232,24 @@ impl Git {
 impl Git {
     /// Counts the changed lines of commits on all processors and caches them. Commits that cannot be counted are
     /// skipped.
-    fn count_lines(&self, commits: &[Oid], cache: &Cache) -> Result<(), Reject> {
-        let left: Vec<Oid> = commits.iter().copied().filter(|id| cache.lines.get(id).is_none()).collect();
-        let batches = Mutex::new(left.chunks(COUNTED_TOGETHER));
-        let threads = available_parallelism().map_or(1, NonZero::get).min(left.len() / COUNTED_TOGETHER);
+    fn count_lines(&self, commits: &[Oid], cache: &Cache) -> Result<(), Rejection> {
+        let uncounted: Vec<Oid> = commits.iter().copied().filter(|id| cache.line_counts.get(id).is_none()).collect();
+        let batches = Mutex::new(uncounted.chunks(COUNT_BATCH));
+        let threads = available_parallelism().map_or(1, NonZero::get).min(uncounted.len() / COUNT_BATCH);
         let (path, stop) = (self.repo.path(), &self.stop);
         let count = || {
-            let Ok(git) = Git::open(path, None).map(|git| git.until(stop)) else { return };
+            let Ok(git) = Git::open(path, None).map(|git| git.with_stop(stop)) else { return };
             let mut counter = LineCounter::new(&git);
             loop {
                 let batch = batches.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some(batch) = batch.filter(|_| stop.go_on().is_ok()) else { return };
+                let Some(batch) = batch.filter(|_| stop.check().is_ok()) else { return };
                 for id in batch {
-                    _ = cache.lines.or_make(*id, || counter.count(*id));
+                    _ = cache.line_counts.get_or_try_init(*id, || counter.count(*id));
                 }
             }
         };
         thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(count))));
-        self.stop.go_on()
+        self.stop.check()
     }
 }
 
@@ -255,7 +260,7 @@ pub(super) fn is_long_before(seconds: i64, other: i64) -> bool {
 
 fn page(log: &Log, skip: usize, take: usize) -> Page {
     let found = &log.found;
-    let more = found.len() > skip.saturating_add(take);
+    let has_more = found.len() > skip.saturating_add(take);
     let commits = found.iter().skip(skip).take(take).copied().collect();
-    Page { commits, total: (log.is_whole && !more).then_some(found.len()), more }
+    Page { commits, total: (log.is_complete && !has_more).then_some(found.len()), has_more }
 }

@@ -2,15 +2,15 @@
 //! read only once for all of them; libgit2 would parse it again for each commit.
 
 use super::Git;
-use super::diff::LARGEST_FILE;
-use crate::backend::reject::Reject;
+use super::diff::MAX_FILE_BYTES;
+use crate::backend::rejection::Rejection;
 use git2::{Blob, DiffOptions, ObjectType, Oid, Patch};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The maximum size in bytes of the cached folders.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_CACHED_BYTES: usize = 16 << 20;
 
 /// A counter of the lines that commits change.
 pub(super) struct LineCounter<'g> {
@@ -69,7 +69,7 @@ impl<'g> LineCounter<'g> {
     }
 
     /// Returns the numbers of lines that a commit added and deleted compared to its first parent.
-    pub fn count(&mut self, id: Oid) -> Result<(u64, u64), Reject> {
+    pub fn count(&mut self, id: Oid) -> Result<(u64, u64), Rejection> {
         let git = self.git;
         let (tree, parent) = git.raw_commit(id, |raw| (raw.tree, raw.parents.first().copied()))?;
         // A parent that is missing in a shallow clone counts as empty.
@@ -77,7 +77,7 @@ impl<'g> LineCounter<'g> {
         let Some(files) = self.changed_files(old, tree)? else { return git.compared_line_counts(id) };
         let mut lines = (0, 0);
         for change in files {
-            git.stop.go_on()?;
+            git.stop.check()?;
             let (added, deleted) = self.changed_lines(change)?;
             lines = (lines.0 + added, lines.1 + deleted);
         }
@@ -86,11 +86,11 @@ impl<'g> LineCounter<'g> {
 
     /// Returns the files that differ between two folders; `None` if there could be renames, or if an entry is a
     /// submodule or changes its type.
-    fn changed_files(&mut self, old: Option<Oid>, new: Oid) -> Result<Option<Vec<Change>>, Reject> {
+    fn changed_files(&mut self, old: Option<Oid>, new: Oid) -> Result<Option<Vec<Change>>, Rejection> {
         let (mut files, mut todo) = (Vec::new(), vec![(old, Some(new))]);
         let (mut has_added, mut has_deleted) = (false, false);
         while let Some((old, new)) = todo.pop() {
-            self.git.stop.go_on()?;
+            self.git.stop.check()?;
             let (old, new) = (self.folder(old)?, self.folder(new)?);
             let (mut old, mut new) = (entries(&old).peekable(), entries(&new).peekable());
             loop {
@@ -131,7 +131,7 @@ impl<'g> LineCounter<'g> {
     }
 
     /// Returns the bytes of a folder.
-    fn folder(&mut self, id: Option<Oid>) -> Result<Rc<[u8]>, Reject> {
+    fn folder(&mut self, id: Option<Oid>) -> Result<Rc<[u8]>, Rejection> {
         let Some(id) = id else { return Ok(Rc::default()) };
         if let Some(known) = self.folders.get(&id) {
             return Ok(known.clone());
@@ -139,11 +139,11 @@ impl<'g> LineCounter<'g> {
         let odb = self.git.repo().odb()?;
         let object = odb.read(id)?;
         if object.kind() != ObjectType::Tree {
-            return Err(Reject::failed("a folder is none"));
+            return Err(Rejection::internal_error("a folder is none"));
         }
         let bytes: Rc<[u8]> = object.data().into();
         self.bytes += bytes.len();
-        if self.bytes > MOST_BYTES {
+        if self.bytes > MAX_CACHED_BYTES {
             self.folders.clear();
             self.bytes = bytes.len();
         }
@@ -152,10 +152,10 @@ impl<'g> LineCounter<'g> {
     }
 
     /// Returns the numbers of lines added and deleted between two blobs, of which one may be missing.
-    fn changed_lines(&self, (old, new): Change) -> Result<(u64, u64), Reject> {
+    fn changed_lines(&self, (old, new): Change) -> Result<(u64, u64), Rejection> {
         let find = |id: Option<Oid>| id.map(|id| self.git.repo().find_blob(id)).transpose();
         let (old, new) = (find(old)?, find(new)?);
-        let is_large = |blob: &Option<Blob<'_>>| blob.as_ref().is_some_and(|b| b.size() as u64 > LARGEST_FILE as u64);
+        let is_large = |blob: &Option<Blob<'_>>| blob.as_ref().is_some_and(|b| b.size() as u64 > MAX_FILE_BYTES as u64);
         if is_large(&old) || is_large(&new) {
             return Ok((0, 0));
         }

@@ -4,8 +4,8 @@
 //! its refs, so changes are made only in the bare repository. Only refs are copied, so a large repository takes no
 //! longer.
 
-use super::{Git, Head, lossy};
-use crate::backend::reject::Reject;
+use super::{Git, GitRef, lossy};
+use crate::backend::rejection::Rejection;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The namespace that records where the source's refs were last seen, to tell changes in the source from local ones.
-const SEEN: &str = "refs/labscope/source/";
+const SEEN_REFS: &str = "refs/labscope/source/";
 
 /// A reason why a path cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub struct LocalRepository {
 /// Fails if the path does not exist or is not inside a repository, or if git refuses the repository.
 pub fn adopt(path: &Path, target: &Path) -> Result<LocalRepository, LocalError> {
     let source = open(path)?;
-    share(&source, target).map_err(|why| unreadable(path, why))
+    create_with_alternate(&source, target).map_err(|why| unreadable(path, why))
 }
 
 /// Copies the changes of the source's refs since the last time. Refs that were changed locally stay, unless the
@@ -53,22 +53,22 @@ pub fn adopt(path: &Path, target: &Path) -> Result<LocalRepository, LocalError> 
 pub fn refresh(
     path: &Path,
     target: &Path,
-    mut remove: impl FnMut(&Git, &Head) -> Result<(), Reject>,
+    mut remove: impl FnMut(&Git, &GitRef) -> Result<(), Rejection>,
 ) -> Result<(), LocalError> {
     let source = open(path)?;
     let mut take = || -> Result<(), Failure> {
-        let git = Git::open(target, None).map_err(rejected)?;
+        let git = Git::open(target, None).map_err(to_failure)?;
         let refs: BTreeMap<String, Oid> =
             refs_of(&source)?.into_iter().filter_map(|(name, id)| Some((String::from_utf8(name).ok()?, id))).collect();
         let seen = seen_refs(&git.repo)?;
         // Deletions first: a deleted ref may be in the way of a new one, such as `feat` of `feat/x`.
         for (name, id) in seen.iter().filter(|(name, _)| !refs.contains_key(*name)) {
-            if let Err(why) = forget(&git, name, *id, &mut remove) {
+            if let Err(why) = remove_ref(&git, name, *id, &mut remove) {
                 tracing::warn!("{name} stays: {why}");
             }
         }
         for (name, id) in &refs {
-            if let Err(why) = follow(&git, name, *id, seen.get(name).copied()) {
+            if let Err(why) = update_ref(&git, name, *id, seen.get(name).copied()) {
                 tracing::warn!("{name} is not taken over: {why}");
             }
         }
@@ -79,15 +79,15 @@ pub fn refresh(
 
 /// Returns the name of the ref that records the last seen state of `refs/heads/x`: `refs/labscope/source/heads/x`.
 fn seen_name(name: &str) -> String {
-    format!("{SEEN}{}", name.strip_prefix("refs/").unwrap_or(name))
+    format!("{SEEN_REFS}{}", name.strip_prefix("refs/").unwrap_or(name))
 }
 
 /// Returns the source's refs by full name, as they were last seen.
 fn seen_refs(bare: &Repository) -> Result<BTreeMap<String, Oid>, git2::Error> {
     let mut out = BTreeMap::new();
-    for reference in bare.references_glob(&format!("{SEEN}*"))? {
+    for reference in bare.references_glob(&format!("{SEEN_REFS}*"))? {
         let reference = reference?;
-        let rest = std::str::from_utf8(reference.name_bytes()).ok().and_then(|name| name.strip_prefix(SEEN));
+        let rest = std::str::from_utf8(reference.name_bytes()).ok().and_then(|name| name.strip_prefix(SEEN_REFS));
         out.extend(rest.zip(reference.target()).map(|(rest, id)| (format!("refs/{rest}"), id)));
     }
     Ok(out)
@@ -98,11 +98,11 @@ fn target_of(bare: &Repository, name: &str) -> Option<Oid> {
 }
 
 /// Removes a ref that was deleted in the source, unless it was changed locally or is the default branch.
-fn forget(
+fn remove_ref(
     git: &Git,
     name: &str,
     seen: Oid,
-    remove: &mut impl FnMut(&Git, &Head) -> Result<(), Reject>,
+    remove: &mut impl FnMut(&Git, &GitRef) -> Result<(), Rejection>,
 ) -> Result<(), Failure> {
     git.repo.find_reference(&seen_name(name))?.delete()?;
     let head = git.repo.find_reference("HEAD")?;
@@ -110,19 +110,19 @@ fn forget(
         return Ok(());
     }
     match name.strip_prefix("refs/heads/") {
-        Some(branch) => remove(git, &Head { name: branch.to_owned(), commit: seen }).map_err(rejected),
+        Some(branch) => remove(git, &GitRef { name: branch.to_owned(), commit: seen }).map_err(to_failure),
         None => Ok(git.repo.find_reference(name)?.delete()?),
     }
 }
 
 /// Moves a ref to its target in the source, unless it was changed or deleted locally since `seen`.
-fn follow(git: &Git, name: &str, id: Oid, seen: Option<Oid>) -> Result<(), git2::Error> {
+fn update_ref(git: &Git, name: &str, id: Oid, seen: Option<Oid>) -> Result<(), git2::Error> {
     let bare = &git.repo;
     let moves = match target_of(bare, name) {
         // Deleted locally; it is created again when the source's ref moves.
         None => seen != Some(id),
         Some(ours) if ours == id => false,
-        Some(ours) => seen == Some(ours) || (name.starts_with("refs/heads/") && git.holds(id, ours)),
+        Some(ours) => seen == Some(ours) || (name.starts_with("refs/heads/") && git.history_contains(id, ours)),
     };
     if moves {
         bare.reference(name, id, true, "taken over")?;
@@ -172,11 +172,11 @@ fn open(path: &Path) -> Result<Repository, LocalError> {
 /// An error whose message is shown to the user.
 type Failure = Box<dyn std::error::Error>;
 
-fn rejected(reject: Reject) -> Failure {
-    reject.body.to_string().into()
+fn to_failure(rejection: Rejection) -> Failure {
+    rejection.body.to_string().into()
 }
 
-fn share(source: &Repository, target: &Path) -> Result<LocalRepository, Failure> {
+fn create_with_alternate(source: &Repository, target: &Path) -> Result<LocalRepository, Failure> {
     let bare = Repository::init_bare(target)?;
     let common = source.commondir().canonicalize()?;
     fs::create_dir_all(target.join("objects/info"))?;
@@ -235,7 +235,7 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
 }
 
 fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), Failure> {
-    let git = Git::open(target, None).map_err(rejected)?;
+    let git = Git::open(target, None).map_err(to_failure)?;
     // Written into a single file, however many refs there are. Names are bytes without line ends, which git forbids.
     // Tags are peeled, because libgit2 would otherwise parse the object of every ref before it removes one.
     let mut packed = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
@@ -243,7 +243,7 @@ fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), Failure> {
     for (name, id) in refs {
         let peeled = name.starts_with(b"refs/tags/").then(|| git.peel(*id).ok().flatten()).flatten();
         let peeled = peeled.filter(|peeled| peeled != id);
-        let seen = [SEEN.as_bytes(), name.strip_prefix(b"refs/").unwrap_or(name)].concat();
+        let seen = [SEEN_REFS.as_bytes(), name.strip_prefix(b"refs/").unwrap_or(name)].concat();
         all.extend([(name.clone(), *id, peeled), (seen, *id, peeled)]);
     }
     all.sort();
@@ -272,9 +272,9 @@ fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -
         return Ok(usual.or(branches.first()).map(|(name, _)| name.clone()));
     }
     let Some(commit) = head.target() else { return Ok(branches.first().map(|(name, _)| name.clone())) };
-    let git = Git::open(target, None).map_err(rejected)?;
+    let git = Git::open(target, None).map_err(to_failure)?;
     let at = branches.iter().find(|(_, id)| *id == commit);
-    if let Some((name, _)) = at.or_else(|| branches.iter().find(|(_, id)| git.holds(*id, commit))) {
+    if let Some((name, _)) = at.or_else(|| branches.iter().find(|(_, id)| git.history_contains(*id, commit))) {
         return Ok(Some(name.clone()));
     }
     let name: String = commit.to_string().chars().take(8).collect();

@@ -3,12 +3,12 @@
 use super::change::Author;
 use super::{Commit, Git};
 use crate::backend::records::MergeMethod;
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use git2::{Index, Oid, Tree};
 use std::io::Write;
 
 /// The maximum number of commits that are rebased.
-const MOST_REBASED: usize = 5_000;
+const MAX_REBASED: usize = 5_000;
 
 /// The parameters of a merge.
 pub struct NewMerge<'a> {
@@ -43,7 +43,7 @@ impl Git {
     }
 
     /// Returns the tree after applying the changes of a commit to another tree; `None` if they conflict.
-    pub(super) fn picked_tree(&self, picked: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Reject> {
+    pub(super) fn picked_tree(&self, picked: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Rejection> {
         let before = match picked.parent() {
             Some(parent) => self.tree(parent)?,
             None => self.empty_tree()?,
@@ -54,7 +54,7 @@ impl Git {
 
     /// Creates the commits of a merge. Returns the new head of the target branch and the merge commit, if there is one;
     /// `None` if the branches conflict, or the source must be rebased first. Does not move branches.
-    pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<(Oid, Option<Oid>)>, Reject> {
+    pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<(Oid, Option<Oid>)>, Rejection> {
         let is_ahead = new.base == new.target;
         if new.method != MergeMethod::Merge && !is_ahead {
             return Ok(None);
@@ -77,14 +77,14 @@ impl Git {
 
     /// Rebases the commits of `head` onto `onto`, without merges and without commits that change nothing there. Returns
     /// the last new commit; `None` if one conflicts. Does not move branches.
-    pub fn rebase(&self, head: Oid, onto: Oid, committer: &Author) -> Result<Option<Oid>, Reject> {
-        let (commits, has_more) = self.between(onto, head, MOST_REBASED)?;
+    pub fn rebase(&self, head: Oid, onto: Oid, committer: &Author) -> Result<Option<Oid>, Rejection> {
+        let (commits, has_more) = self.between(onto, head, MAX_REBASED)?;
         if has_more {
             return Ok(None);
         }
         let (committer, mut tip) = (committer.signature(), onto);
         for id in commits.into_iter().rev() {
-            self.stop.go_on()?;
+            self.stop.check()?;
             let commit = self.find_commit(id)?;
             if commit.parents.len() > 1 {
                 continue;
@@ -99,7 +99,7 @@ impl Git {
     }
 
     /// Copies the objects that are reachable from `head` but not from `known` from the alternate repositories.
-    pub fn take_in(&self, head: Oid, known: Oid) -> Result<(), Reject> {
+    pub fn copy_missing_objects(&self, head: Oid, known: Oid) -> Result<(), Rejection> {
         let mut walk = self.repo.revwalk()?;
         walk.push(head)?;
         walk.hide(known)?;
@@ -119,7 +119,7 @@ impl Git {
             }
         })?;
         if let Some(error) = failure {
-            return Err(Reject::failed(error));
+            return Err(Rejection::internal_error(error));
         }
         writer.commit()?;
         Ok(())

@@ -27,12 +27,12 @@ pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, identity, name, refresh};
 pub use merge::NewMerge;
 pub use object::Commit;
-pub use refs::Listed;
+pub use refs::CachedRefs;
 pub use walk::Log;
 
 use super::cache::Cache;
 use super::records::RefUpdate;
-use super::reject::Reject;
+use super::rejection::Rejection;
 use super::stop::Stop;
 use crate::api::Time;
 use crate::api::commits::{Commit as CommitView, Stats};
@@ -63,20 +63,20 @@ pub struct Git {
 
 /// A branch or a tag, and the commit that it points to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Head {
+pub struct GitRef {
     pub name: String,
     pub commit: Oid,
 }
 
 /// A tag; `message` is its annotation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TagHead {
+pub struct TagRef {
     pub name: String,
     /// The tag object, or the commit of a lightweight tag.
     pub target: Oid,
     pub commit: Oid,
     /// The committer date, in seconds since 1970.
-    pub made: i64,
+    pub seconds: i64,
     pub message: Option<String>,
 }
 
@@ -99,14 +99,14 @@ pub fn find_ref<'r>(repo: &'r Repository, name: &str) -> Option<Reference<'r>> {
 ///
 /// # Errors
 /// Fails with 400 for an invalid name.
-pub fn create(path: &Path, head: &str) -> Result<(), Reject> {
+pub fn create(path: &Path, head: &str) -> Result<(), Rejection> {
     let name = format!("refs/heads/{head}");
     if !change::is_ref_name(&name) {
-        return Err(Reject::bad("Branch name is invalid"));
+        return Err(Rejection::bad_request("Branch name is invalid"));
     }
     if path.exists() {
         // Left by a write that was never finished: no record refers to it.
-        std::fs::remove_dir_all(path).map_err(Reject::failed)?;
+        std::fs::remove_dir_all(path).map_err(Rejection::internal_error)?;
     }
     Ok(Repository::init_bare(path)?.set_head(&name)?)
 }
@@ -131,13 +131,14 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 500 if the disk does.
-    pub fn copy_to(&self, path: &Path, head: Option<&str>) -> Result<(), Reject> {
+    pub fn copy_to(&self, path: &Path, head: Option<&str>) -> Result<(), Rejection> {
         create(path, head.unwrap_or("main"))?;
-        copy_objects(&self.repo.commondir().join("objects"), &path.join("objects")).map_err(Reject::failed)?;
+        copy_objects(&self.repo.commondir().join("objects"), &path.join("objects"))
+            .map_err(Rejection::internal_error)?;
         let copy = Repository::open_bare(path)?;
         for reference in self.repo.references()?.flatten() {
-            let kept = reference.is_branch() || reference.is_tag();
-            if let (true, Ok(name), Some(target)) = (kept, reference.name(), reference.target()) {
+            let is_copied = reference.is_branch() || reference.is_tag();
+            if let (true, Ok(name), Some(target)) = (is_copied, reference.name(), reference.target()) {
                 copy.reference(name, target, true, "fork")?;
             }
         }
@@ -148,7 +149,7 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 500 if it does not exist or is damaged.
-    pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Reject> {
+    pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Rejection> {
         static UNVERIFIED: Once = Once::new();
         // Like stock git: hashing each object takes longer than reading it.
         UNVERIFIED.call_once(|| git2::opts::strict_hash_verification(false));
@@ -167,12 +168,12 @@ impl Git {
     }
 
     /// Returns a handle that collects ref updates instead of applying them, and reads refs as if they were applied.
-    pub fn deferring(self, ref_updates: &RefUpdates, project: u64) -> Git {
+    pub fn with_deferred_updates(self, ref_updates: &RefUpdates, project: u64) -> Git {
         Git { deferred: Some((ref_updates.clone(), project)), ..self }
     }
 
     /// Updates a ref, or adds the update to the collected ones.
-    fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Reject> {
+    fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Rejection> {
         match &self.deferred {
             Some((ref_updates, project)) => {
                 let (from, to) = (from.map(|id| id.to_string()), to.map(|id| id.to_string()));
@@ -190,7 +191,7 @@ impl Git {
     }
 
     /// Returns a handle whose long walks end when `stop` is set.
-    pub fn until(self, stop: &Stop) -> Git {
+    pub fn with_stop(self, stop: &Stop) -> Git {
         Git { stop: stop.clone(), ..self }
     }
 
@@ -211,7 +212,7 @@ impl Git {
     }
 
     /// Points HEAD at a branch.
-    pub fn set_head(&self, branch: &str) -> Result<(), Reject> {
+    pub fn set_head(&self, branch: &str) -> Result<(), Rejection> {
         match &self.deferred {
             Some((ref_updates, project)) => {
                 ref_updates.push(RefUpdate::Head { project: *project, branch: branch.to_owned() });
@@ -222,12 +223,12 @@ impl Git {
     }
 
     /// Adds the objects of another repository, such as a fork, as an alternate of this handle.
-    pub fn reach(&self, objects: &Path) -> Option<()> {
+    pub fn add_alternate(&self, objects: &Path) -> Option<()> {
         self.repo.odb().ok()?.add_disk_alternate(objects.to_str()?).ok()
     }
 
     /// Returns a tag.
-    pub fn tag(&self, name: &str) -> Option<TagHead> {
+    pub fn tag(&self, name: &str) -> Option<TagRef> {
         self.tag_at(name.to_owned(), self.target(&format!("refs/tags/{name}"))?).ok()?
     }
 
@@ -244,13 +245,13 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 404 for `what` if it does not exist.
-    pub fn commit_at(&self, name: Option<&str>, what: &str) -> Result<Commit, Reject> {
+    pub fn commit_at(&self, name: Option<&str>, what: &str) -> Result<Commit, Rejection> {
         let id = match name {
             Some(name) => self.resolve(name),
             None => self.default_head(),
         };
         let commit = id.and_then(|id| self.find_commit(id).ok());
-        commit.ok_or_else(|| Reject::not_found(what))
+        commit.ok_or_else(|| Rejection::not_found(what))
     }
 
     fn by_hash(&self, hash: &str) -> Option<Oid> {
@@ -266,8 +267,8 @@ impl Git {
     ///
     /// # Errors
     /// Fails with 404 if there is no blob with that hash.
-    pub fn blob(&self, sha: &str) -> Result<(Oid, Vec<u8>), Reject> {
-        let missing = || Reject::not_found("Blob");
+    pub fn blob(&self, sha: &str) -> Result<(Oid, Vec<u8>), Rejection> {
+        let missing = || Rejection::not_found("Blob");
         let is_hash = (4..=40).contains(&sha.len()) && sha.bytes().all(|b| b.is_ascii_hexdigit());
         if !is_hash {
             return Err(missing());
@@ -278,26 +279,26 @@ impl Git {
     }
 
     /// Returns the tag with a name and a target; `None` if the target does not lead to a commit.
-    fn tag_at(&self, name: String, target: Oid) -> Result<Option<TagHead>, git2::Error> {
+    fn tag_at(&self, name: String, target: Oid) -> Result<Option<TagRef>, git2::Error> {
         let Some(commit) = self.peel(target)? else { return Ok(None) };
         let message = self.annotation(target)?.map(|text| text.trim_end().to_owned());
-        let made = self.raw_commit(commit, |raw| raw.seconds())?;
-        Ok(Some(TagHead { name, target, commit, made, message }))
+        let seconds = self.raw_commit(commit, |raw| raw.seconds())?;
+        Ok(Some(TagRef { name, target, commit, seconds, message }))
     }
 
     /// Returns the API representation of a commit.
-    pub fn show(&self, id: Oid) -> Result<CommitView, Reject> {
+    pub fn show(&self, id: Oid) -> Result<CommitView, Rejection> {
         Ok(show(self.find_commit(id)?))
     }
 
     /// Returns the API representation of a commit, from the cache if possible.
-    pub fn show_known(&self, id: Oid, cache: &Cache) -> Result<CommitView, Reject> {
-        Ok((*cache.commits.or_make(id, || self.show(id).map(Arc::new))?).clone())
+    pub fn show_cached(&self, id: Oid, cache: &Cache) -> Result<CommitView, Rejection> {
+        Ok((*cache.commits.get_or_try_init(id, || self.show(id).map(Arc::new))?).clone())
     }
 
     /// Returns the API representation of a commit, with the lines that it added and deleted compared to its first
     /// parent.
-    pub fn show_with_stats(&self, id: Oid) -> Result<CommitView, Reject> {
+    pub fn show_with_stats(&self, id: Oid) -> Result<CommitView, Rejection> {
         let (additions, deletions) = self.line_counts(id)?;
         let stats = Stats { additions, deletions, total: additions + deletions };
         Ok(CommitView { stats: Some(Some(stats)), ..self.show(id)? })

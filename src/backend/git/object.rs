@@ -8,10 +8,10 @@ use git2::{Error, ObjectType, Oid, Time, Tree};
 use jiff::Timestamp;
 
 /// The maximum number of nested tags that are followed to a commit.
-const MOST_TAGS: usize = 32;
+const MAX_TAG_DEPTH: usize = 32;
 
 /// The characters that git does not allow in a signature.
-pub(super) const UNSIGNED: [char; 4] = ['<', '>', '\n', '\0'];
+pub(super) const INVALID_IN_SIGNATURE: [char; 4] = ['<', '>', '\n', '\0'];
 
 /// A commit.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ impl Signature {
     fn line(&self) -> String {
         let (minutes, sign) = (self.at.offset_minutes(), self.at.sign());
         let (hours, minutes) = (minutes.unsigned_abs() / 60, minutes.unsigned_abs() % 60);
-        let clean = |text: &str| text.replace(UNSIGNED, "");
+        let clean = |text: &str| text.replace(INVALID_IN_SIGNATURE, "");
         let (name, email) = (clean(&self.name), clean(&self.email));
         format!("{name} <{email}> {} {sign}{hours:02}{minutes:02}", self.at.seconds())
     }
@@ -188,7 +188,7 @@ impl Git {
     /// Fails if an object on the way is missing.
     pub fn peel(&self, id: Oid) -> Result<Option<Oid>, Error> {
         let (odb, mut at) = (self.repo.odb()?, id);
-        for _ in 0..MOST_TAGS {
+        for _ in 0..MAX_TAG_DEPTH {
             match odb.read_header(at)?.1 {
                 ObjectType::Commit => return Ok(Some(at)),
                 ObjectType::Tag => {

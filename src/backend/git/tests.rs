@@ -8,8 +8,8 @@ use git2::Signature;
 /// Returns whether stock git is installed.
 pub fn has_git() -> bool {
     static HAS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    let asked = || std::process::Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());
-    *HAS.get_or_init(asked)
+    let check = || std::process::Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());
+    *HAS.get_or_init(check)
 }
 
 impl Dice {
@@ -50,16 +50,16 @@ pub fn stock(folder: &std::path::Path, arguments: &[&str]) -> Vec<Oid> {
     text.lines().map(|line| Oid::from_str(line.split(' ').next().unwrap()).unwrap()).collect()
 }
 
-struct Made {
+struct TestRepo {
     folder: tempfile::TempDir,
     repo: Repository,
 }
 
-impl Made {
-    fn new() -> Made {
+impl TestRepo {
+    fn new() -> TestRepo {
         let folder = tempfile::tempdir().unwrap();
         let repo = Repository::init_bare(folder.path()).unwrap();
-        Made { folder, repo }
+        TestRepo { folder, repo }
     }
 
     /// Commits a whole tree of files; names are bytes.
@@ -104,27 +104,27 @@ impl Made {
 }
 
 #[test]
-fn a_log_of_a_path_has_only_what_changed_it_and_its_pages_join() {
-    let made = Made::new();
+fn path_log_has_only_changes_of_the_path() {
+    let fixture = TestRepo::new();
     let mut all = Vec::new();
     for at in 0..10 {
         let text = if at % 3 == 0 { at } else { at - at % 3 };
-        all.push(made.commit("main", at, &[(b"src/a.rs", &text.to_string()), (b"b.txt", &at.to_string())]));
+        all.push(fixture.commit("main", at, &[(b"src/a.rs", &text.to_string()), (b"b.txt", &at.to_string())]));
     }
-    let git = made.git("main");
+    let git = fixture.git("main");
     let from = vec![git.default_head().unwrap()];
     let query = LogQuery { from: from.clone(), path: Some("src".into()), ..LogQuery::default() };
     let log = git.log(&query, 0, 2).unwrap();
-    assert_eq!(log, Page { commits: vec![all[9], all[6]], total: None, more: true });
-    assert_eq!(git.log(&query, 2, 2).unwrap(), Page { commits: vec![all[3], all[0]], total: Some(4), more: false });
+    assert_eq!(log, Page { commits: vec![all[9], all[6]], total: None, has_more: true });
+    assert_eq!(git.log(&query, 2, 2).unwrap(), Page { commits: vec![all[3], all[0]], total: Some(4), has_more: false });
     let bounded = LogQuery { from, since: Some(2), until: Some(4), ..LogQuery::default() };
     assert_eq!(git.log(&bounded, 0, 20).unwrap().commits, [all[4], all[3], all[2]]);
 }
 
 /// Creates a linear history of commits with the given dates; the newest is first in the result.
-fn line(made: &Made, dates: impl Iterator<Item = i64>) -> Vec<Oid> {
-    let odb = made.repo.odb().unwrap();
-    let tree = made.repo.treebuilder(None).unwrap().write().unwrap();
+fn line(fixture: &TestRepo, dates: impl Iterator<Item = i64>) -> Vec<Oid> {
+    let odb = fixture.repo.odb().unwrap();
+    let tree = fixture.repo.treebuilder(None).unwrap().write().unwrap();
     let mut all: Vec<Oid> = Vec::new();
     for at in dates {
         let parent = all.last().map(|parent| format!("parent {parent}\n")).unwrap_or_default();
@@ -137,10 +137,10 @@ fn line(made: &Made, dates: impl Iterator<Item = i64>) -> Vec<Oid> {
 }
 
 #[test]
-fn a_log_reads_no_more_than_its_page_needs_and_goes_on_from_there() {
-    let made = Made::new();
-    let all = line(&made, (0..2_000).map(|n| n * 60));
-    let (git, cache) = (made.git("main"), Cache::default());
+fn log_reads_only_as_far_as_its_page() {
+    let fixture = TestRepo::new();
+    let all = line(&fixture, (0..2_000).map(|n| n * 60));
+    let (git, cache) = (fixture.git("main"), Cache::default());
     let query = LogQuery { from: vec![all[0]], ..LogQuery::default() };
     let read =
         |query: &LogQuery| cache.logs.with(query, || panic!("it is not kept"), |log| Ok(log.commits_read())).unwrap();
@@ -154,13 +154,13 @@ fn a_log_reads_no_more_than_its_page_needs_and_goes_on_from_there() {
     assert_eq!(git.log_page(&query, 0, 20, &cache).unwrap().commits, all[..20]);
     assert_eq!(read(&query), before);
     let last = git.log_page(&query, 1_990, 20, &cache).unwrap();
-    assert_eq!((last.commits.as_slice(), last.total, last.more), (&all[1_990..], Some(2_000), false));
+    assert_eq!((last.commits.as_slice(), last.total, last.has_more), (&all[1_990..], Some(2_000), false));
     // Commits older than `since` are not read.
     let since = LogQuery { since: Some(1_995 * 60), ..query };
     assert_eq!(git.log_page(&since, 0, 20, &cache).unwrap().total, Some(5));
     assert!(read(&since) > 24 * 60, "within a day a clock may be wrong");
     let days = LogQuery {
-        from: line(&made, (0..2_000).map(|n| n * 86_400))[..1].to_vec(),
+        from: line(&fixture, (0..2_000).map(|n| n * 86_400))[..1].to_vec(),
         since: Some(1_990 * 86_400),
         ..since
     };
@@ -169,11 +169,11 @@ fn a_log_reads_no_more_than_its_page_needs_and_goes_on_from_there() {
 }
 
 #[test]
-fn a_commit_far_older_than_its_parent_is_listed_once_and_hides_nothing() {
-    let made = Made::new();
-    let all = line(&made, (0..1_000).map(|n| 1_000 + n * 60));
-    let odb = made.repo.odb().unwrap();
-    let tree = made.repo.find_commit(all[0]).unwrap().tree_id();
+fn commit_older_than_its_parent_is_listed_once() {
+    let fixture = TestRepo::new();
+    let all = line(&fixture, (0..1_000).map(|n| 1_000 + n * 60));
+    let odb = fixture.repo.odb().unwrap();
+    let tree = fixture.repo.find_commit(all[0]).unwrap().tree_id();
     let write = |parents: &[Oid], at: i64| {
         let parents: String = parents.iter().map(|parent| format!("parent {parent}\n")).collect();
         let by = format!("Ada <ada@x> {at} +0000");
@@ -183,16 +183,16 @@ fn a_commit_far_older_than_its_parent_is_listed_once_and_hides_nothing() {
     let old = write(&[all[10]], 1);
     let tip = write(&[all[0], old], 1_000_000);
     let query = LogQuery { from: vec![tip], ..LogQuery::default() };
-    let found = made.git("main").log(&query, 0, 9_999).unwrap();
+    let found = fixture.git("main").log(&query, 0, 9_999).unwrap();
     assert_eq!((found.total, found.commits.len()), (Some(1_002), 1_002));
     assert_eq!(found.commits.iter().collect::<HashSet<_>>().len(), 1_002);
 }
 
 #[test]
-fn a_commit_keeps_its_authors_offset() {
-    let made = Made::new();
-    let id = made.commit("main", 1_514_793_600, &[(b"a", "1\n2\n")]);
-    let commit = made.git("main").show_with_stats(id).unwrap();
+fn commit_keeps_its_authors_offset() {
+    let fixture = TestRepo::new();
+    let id = fixture.commit("main", 1_514_793_600, &[(b"a", "1\n2\n")]);
+    let commit = fixture.git("main").show_with_stats(id).unwrap();
     assert_eq!(commit.authored_date, Some(Time("2018-01-01T10:00:00.000+02:00".into())));
     assert_eq!(
         (commit.title.as_str(), commit.message.as_str()),
@@ -203,10 +203,10 @@ fn a_commit_keeps_its_authors_offset() {
 
 #[test]
 fn commits_of_one_second_are_listed_newest_first() {
-    let made = Made::new();
-    let mut all: Vec<Oid> = (0..6).map(|n| made.commit("main", 1_000, &[(b"a", &n.to_string())])).collect();
+    let fixture = TestRepo::new();
+    let mut all: Vec<Oid> = (0..6).map(|n| fixture.commit("main", 1_000, &[(b"a", &n.to_string())])).collect();
     all.reverse();
-    let git = made.git("main");
+    let git = fixture.git("main");
     for path in [None, Some("a".to_owned())] {
         let query = LogQuery { from: vec![all[0]], path, ..LogQuery::default() };
         assert_eq!(git.log(&query, 0, 9).unwrap().commits, all);
@@ -215,30 +215,32 @@ fn commits_of_one_second_are_listed_newest_first() {
 }
 
 #[test]
-fn a_log_of_a_path_follows_the_side_of_a_merge_that_was_kept() {
-    let made = Made::new();
-    let base = made.commit("main", 1, &[(b"a", "1"), (b"b", "1")]);
-    made.repo.reference("refs/heads/side", base, false, "").unwrap();
-    let dropped = made.commit("side", 3, &[(b"a", "2"), (b"b", "2")]);
-    let kept = made.commit("main", 2, &[(b"a", "3"), (b"b", "1")]);
+fn path_log_follows_the_kept_side_of_a_merge() {
+    let fixture = TestRepo::new();
+    let base = fixture.commit("main", 1, &[(b"a", "1"), (b"b", "1")]);
+    fixture.repo.reference("refs/heads/side", base, false, "").unwrap();
+    let dropped = fixture.commit("side", 3, &[(b"a", "2"), (b"b", "2")]);
+    let kept = fixture.commit("main", 2, &[(b"a", "3"), (b"b", "1")]);
     let by = Signature::new("Ada", "ada@example.com", &git2::Time::new(4, 0)).unwrap();
-    let [ours, theirs] = [kept, dropped].map(|id| made.repo.find_commit(id).unwrap());
-    let merge =
-        made.repo.commit(Some("refs/heads/main"), &by, &by, "Merge", &ours.tree().unwrap(), &[&ours, &theirs]).unwrap();
+    let [ours, theirs] = [kept, dropped].map(|id| fixture.repo.find_commit(id).unwrap());
+    let merge = fixture
+        .repo
+        .commit(Some("refs/heads/main"), &by, &by, "Merge", &ours.tree().unwrap(), &[&ours, &theirs])
+        .unwrap();
     let log = |path: &str| {
         let query = LogQuery { from: vec![merge], path: Some(path.into()), ..LogQuery::default() };
-        made.git("main").log(&query, 0, 9).unwrap().commits
+        fixture.git("main").log(&query, 0, 9).unwrap().commits
     };
     assert_eq!(log("a"), [kept, base]);
     assert_eq!(log("b"), [base]);
 }
 
 #[test]
-fn what_libgit2_cannot_parse_of_a_commit_hides_nothing() {
-    let made = Made::new();
-    let first = made.commit("main", 1_000, &[(b"a", "1")]);
-    let tree = made.repo.find_commit(first).unwrap().tree_id();
-    let odb = made.repo.odb().unwrap();
+fn commits_that_libgit2_cannot_parse_are_shown() {
+    let fixture = TestRepo::new();
+    let first = fixture.commit("main", 1_000, &[(b"a", "1")]);
+    let tree = fixture.repo.find_commit(first).unwrap().tree_id();
+    let odb = fixture.repo.odb().unwrap();
     let write = |parent: Oid, header: &str| {
         let text = format!("tree {tree}\nparent {parent}\n{header}\n\n\nOdd\n  one\n\nBody");
         odb.write(ObjectType::Commit, text.as_bytes()).unwrap()
@@ -262,14 +264,14 @@ fn what_libgit2_cannot_parse_of_a_commit_hides_nothing() {
         all.push(write(all[all.len() - 1], &header));
     }
     let tip = *all.last().unwrap();
-    made.repo.reference("refs/heads/odd", tip, false, "").unwrap();
+    fixture.repo.reference("refs/heads/odd", tip, false, "").unwrap();
     let tag = format!("object {tip}\ntype commit\ntag v1\ntagger Ada <ada@x> 99999999999999999999 +0000\n\nText\n");
-    made.repo.reference("refs/tags/v1", odb.write(ObjectType::Tag, tag.as_bytes()).unwrap(), false, "").unwrap();
-    let last = made.commit_on(&[tip], "main", 2_000, &[(b"a", "2")]);
+    fixture.repo.reference("refs/tags/v1", odb.write(ObjectType::Tag, tag.as_bytes()).unwrap(), false, "").unwrap();
+    let last = fixture.commit_on(&[tip], "main", 2_000, &[(b"a", "2")]);
     all.push(last);
     all.reverse();
 
-    let (git, cache) = (made.git("main"), Cache::default());
+    let (git, cache) = (fixture.git("main"), Cache::default());
     let query = LogQuery { from: vec![last], ..LogQuery::default() };
     assert_eq!(git.log(&query, 0, 99).unwrap().commits, all);
     let shown: Vec<CommitView> = all.iter().map(|id| git.show_with_stats(*id).unwrap()).collect();
@@ -288,12 +290,12 @@ fn what_libgit2_cannot_parse_of_a_commit_hides_nothing() {
 }
 
 #[test]
-fn a_diff_names_files_and_hunks_and_finds_renames() {
-    let made = Made::new();
+fn diff_has_files_hunks_and_renames() {
+    let fixture = TestRepo::new();
     let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
-    made.commit("main", 1, &[(b"old.txt", &long), (b"same", "x"), (b"gone", "y\n")]);
-    let id = made.commit("main", 2, &[(b"new.txt", &long), (b"same", "x\n"), (b"bin", "\0\u{1}")]);
-    let changes = made.git("main").commit_changes(id).unwrap();
+    fixture.commit("main", 1, &[(b"old.txt", &long), (b"same", "x"), (b"gone", "y\n")]);
+    let id = fixture.commit("main", 2, &[(b"new.txt", &long), (b"same", "x\n"), (b"bin", "\0\u{1}")]);
+    let changes = fixture.git("main").commit_changes(id).unwrap();
     let of = |path: &str| changes.entries.iter().find(|e| e.new_path == path).unwrap();
     assert_eq!(changes.count, 4);
     assert!(of("new.txt").renamed_file && of("new.txt").diff.is_empty());
@@ -305,8 +307,8 @@ fn a_diff_names_files_and_hunks_and_finds_renames() {
 }
 
 #[test]
-fn lines_are_counted_as_in_the_diff() {
-    let made = Made::new();
+fn line_counts_match_the_diff() {
+    let fixture = TestRepo::new();
     let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
     let other = long.replace("line 7\n", "changed\nline\n");
     let large = "x\n".repeat(5 << 20);
@@ -326,9 +328,9 @@ fn lines_are_counted_as_in_the_diff() {
         &[(b"a-b", "1\n"), (b"src.rs", "3\n2\n")],
         &[],
     ];
-    let ids = trees.iter().zip(1..).map(|(files, at)| made.commit("main", at, files));
+    let ids = trees.iter().zip(1..).map(|(files, at)| fixture.commit("main", at, files));
     let ids: Vec<Oid> = ids.collect();
-    let git = made.git("main");
+    let git = fixture.git("main");
     let mut counter = lines::LineCounter::new(&git);
     let counted: Vec<_> = ids.iter().map(|id| counter.count(*id).unwrap()).collect();
     let compared: Vec<_> = ids.iter().map(|id| git.compared_line_counts(*id).unwrap()).collect();
@@ -337,11 +339,11 @@ fn lines_are_counted_as_in_the_diff() {
 }
 
 #[test]
-fn what_has_no_room_in_a_diff_is_named_without_its_text() {
-    let made = Made::new();
+fn oversized_diffs_are_listed_without_text() {
+    let fixture = TestRepo::new();
     let long = "line\n".repeat(600_000);
-    let id = made.commit("main", 1, &[(b"a", "1\n"), (b"b", "2\n"), (b"c", "3\n"), (b"long", &long)]);
-    let git = made.git("main");
+    let id = fixture.commit("main", 1, &[(b"a", "1\n"), (b"b", "2\n"), (b"c", "3\n"), (b"long", &long)]);
+    let git = fixture.git("main");
     let told = |room| {
         let changes = git.changes_within(None, id, room).unwrap();
         let texts = changes.entries.iter().map(|entry| (!entry.diff.is_empty(), entry.too_large == Some(true)));
@@ -354,10 +356,10 @@ fn what_has_no_room_in_a_diff_is_named_without_its_text() {
 }
 
 #[test]
-fn folders_come_first_and_names_that_are_not_text_can_be_opened() {
-    let made = Made::new();
-    made.commit("main", 1, &[(b"a.txt", "1"), (b"z/deep/b", "2"), (b"caf\xe9/c", "3")]);
-    let git = made.git("main");
+fn folders_come_first_and_non_utf8_names_can_be_opened() {
+    let fixture = TestRepo::new();
+    fixture.commit("main", 1, &[(b"a.txt", "1"), (b"z/deep/b", "2"), (b"caf\xe9/c", "3")]);
+    let git = fixture.git("main");
     let root = git.tree(git.default_head().unwrap()).unwrap();
     let names = |path: &str, recursive| -> Vec<String> {
         git.list(&root, path, recursive).unwrap().into_iter().map(|entry| entry.path).collect()
@@ -373,28 +375,28 @@ fn folders_come_first_and_names_that_are_not_text_can_be_opened() {
 }
 
 #[test]
-fn refs_that_hold_a_commit_are_found() {
-    let made = Made::new();
-    let first = made.commit("main", 1, &[(b"a", "1")]);
-    let second = made.commit("main", 2, &[(b"a", "2")]);
-    let git = made.git("main");
+fn refs_containing_a_commit_are_found() {
+    let fixture = TestRepo::new();
+    let first = fixture.commit("main", 1, &[(b"a", "1")]);
+    let second = fixture.commit("main", 2, &[(b"a", "2")]);
+    let git = fixture.git("main");
     git.create_branch("old", &first.to_string()).unwrap();
-    let holding = |id| -> Vec<String> {
-        git.heads_that_hold(&git.branches(&Cache::default()).unwrap(), id)
+    let containing = |id| -> Vec<String> {
+        git.heads_containing(&git.branches(&Cache::default()).unwrap(), id)
             .unwrap()
             .into_iter()
             .map(|head| head.name)
             .collect()
     };
-    assert_eq!(holding(first), ["main", "old"]);
-    assert_eq!(holding(second), ["main"]);
-    assert_eq!(git.held_by(second, vec![first, second], &Cache::default()).unwrap().len(), 2);
-    let aside = made.commit("aside", 3, &[(b"a", "3")]);
+    assert_eq!(containing(first), ["main", "old"]);
+    assert_eq!(containing(second), ["main"]);
+    assert_eq!(git.ancestors_among(second, vec![first, second], &Cache::default()).unwrap().len(), 2);
+    let aside = fixture.commit("aside", 3, &[(b"a", "3")]);
     assert_eq!(
-        git.held_by(second, vec![first, aside], &Cache::default()).unwrap().iter().copied().collect::<Vec<_>>(),
+        git.ancestors_among(second, vec![first, aside], &Cache::default()).unwrap().iter().copied().collect::<Vec<_>>(),
         [first]
     );
-    assert_eq!(holding(aside), ["aside"]);
+    assert_eq!(containing(aside), ["aside"]);
     assert_eq!(git.resolve(&second.to_string()[..7]), Some(second));
     assert_eq!(git.resolve("nowhere"), None);
     assert_eq!(git.create_branch("old", "main").unwrap_err().body["message"], "Branch already exists");
@@ -402,57 +404,57 @@ fn refs_that_hold_a_commit_are_found() {
 }
 
 #[test]
-fn a_clock_that_went_wrong_hides_no_history() {
-    let made = Made::new();
+fn wrong_dates_hide_no_history() {
+    let fixture = TestRepo::new();
     let day = 24 * 60 * 60;
-    let first = made.commit("main", 900 * day, &[(b"a", "1")]);
-    made.commit("main", 5, &[(b"a", "2")]);
-    let last = made.commit("main", 1000 * day, &[(b"a", "3")]);
-    let git = made.git("main");
-    assert!(git.held_by(last, vec![first], &Cache::default()).unwrap().contains(&first));
-    assert_eq!(git.heads_that_hold(&git.branches(&Cache::default()).unwrap(), first).unwrap().len(), 1);
+    let first = fixture.commit("main", 900 * day, &[(b"a", "1")]);
+    fixture.commit("main", 5, &[(b"a", "2")]);
+    let last = fixture.commit("main", 1000 * day, &[(b"a", "3")]);
+    let git = fixture.git("main");
+    assert!(git.ancestors_among(last, vec![first], &Cache::default()).unwrap().contains(&first));
+    assert_eq!(git.heads_containing(&git.branches(&Cache::default()).unwrap(), first).unwrap().len(), 1);
 }
 
 #[test]
-fn a_branch_that_leads_to_no_commit_is_not_listed() {
-    let made = Made::new();
-    made.commit("main", 1, &[(b"a", "1")]);
-    let heads = made.folder.path().join("refs/heads");
+fn branch_without_a_commit_is_not_listed() {
+    let fixture = TestRepo::new();
+    fixture.commit("main", 1, &[(b"a", "1")]);
+    let heads = fixture.folder.path().join("refs/heads");
     std::fs::write(heads.join("missing"), format!("{}\n", "ab".repeat(20))).unwrap();
-    let blob = made.repo.blob(b"no commit").unwrap();
+    let blob = fixture.repo.blob(b"no commit").unwrap();
     std::fs::write(heads.join("blob"), format!("{blob}\n")).unwrap();
-    let listed = made.git("main").branches(&Cache::default()).unwrap();
+    let listed = fixture.git("main").branches(&Cache::default()).unwrap();
     assert_eq!(listed.iter().map(|head| head.name.as_str()).collect::<Vec<_>>(), ["main"]);
 }
 
 #[test]
-fn an_adopted_repository_is_read_and_never_written() {
-    let made = Made::new();
-    let id = made.commit("main", 1, &[(b"a", "1")]);
-    made.commit("feature/x", 2, &[(b"a", "2")]);
+fn adopted_repository_is_never_written() {
+    let fixture = TestRepo::new();
+    let id = fixture.commit("main", 1, &[(b"a", "1")]);
+    fixture.commit("feature/x", 2, &[(b"a", "2")]);
     let place = tempfile::tempdir().unwrap();
     let target = place.path().join("1.git");
-    let adopted = adopt(made.folder.path(), &target).unwrap();
+    let adopted = adopt(fixture.folder.path(), &target).unwrap();
     // The folder's HEAD names a branch that does not exist (`master`), so a common name is used.
     assert_eq!(adopted.default_branch.as_deref(), Some("main"));
     let git = Git::open(&target, Some("main")).unwrap();
     assert_eq!(git.default_head(), Some(id));
     git.create_branch("mine", "feature/x").unwrap();
     git.delete_branch("main").unwrap();
-    assert!(made.repo.find_reference("refs/heads/mine").is_err());
-    assert!(made.repo.find_reference("refs/heads/main").is_ok());
+    assert!(fixture.repo.find_reference("refs/heads/mine").is_err());
+    assert!(fixture.repo.find_reference("refs/heads/main").is_ok());
 }
 
 #[test]
-fn a_refresh_takes_what_changed_there_and_keeps_what_changed_here() {
-    let made = Made::new();
+fn refresh_copies_changes_and_keeps_local_ones() {
+    let fixture = TestRepo::new();
     let place = tempfile::tempdir().unwrap();
     let target = place.path().join("1.git");
-    let base = made.commit("main", 1, &[(b"a", "1")]);
+    let base = fixture.commit("main", 1, &[(b"a", "1")]);
     for branch in ["feat", "moved", "both", "gone", "dropped"] {
-        made.repo.reference(&format!("refs/heads/{branch}"), base, false, "").unwrap();
+        fixture.repo.reference(&format!("refs/heads/{branch}"), base, false, "").unwrap();
     }
-    adopt(made.folder.path(), &target).unwrap();
+    adopt(fixture.folder.path(), &target).unwrap();
     let git = Git::open(&target, Some("main")).unwrap();
     let ours = {
         let tip = git.repo.find_commit(base).unwrap();
@@ -464,14 +466,14 @@ fn a_refresh_takes_what_changed_there_and_keeps_what_changed_here() {
     }
     git.delete_branch("dropped").unwrap();
 
-    let moved = made.commit("moved", 2, &[(b"a", "2")]);
-    let theirs = made.commit("both", 3, &[(b"a", "3")]);
+    let moved = fixture.commit("moved", 2, &[(b"a", "2")]);
+    let theirs = fixture.commit("both", 3, &[(b"a", "3")]);
     for branch in ["feat", "gone"] {
-        made.repo.find_reference(&format!("refs/heads/{branch}")).unwrap().delete().unwrap();
+        fixture.repo.find_reference(&format!("refs/heads/{branch}")).unwrap().delete().unwrap();
     }
-    let below = made.commit("feat/x", 4, &[(b"a", "4")]);
+    let below = fixture.commit("feat/x", 4, &[(b"a", "4")]);
     let again = || {
-        refresh(made.folder.path(), &target, |git, head| git.delete_branch(&head.name)).unwrap();
+        refresh(fixture.folder.path(), &target, |git, head| git.delete_branch(&head.name)).unwrap();
         let git = Git::open(&target, Some("main")).unwrap();
         let heads = git.branches(&Cache::default()).unwrap();
         heads.iter().map(|head| (head.name.clone(), head.commit)).collect::<Vec<_>>()
@@ -484,24 +486,27 @@ fn a_refresh_takes_what_changed_there_and_keeps_what_changed_here() {
 
     // A local branch that conflicts with one of the source stays, and does not affect the others.
     git.create_branch("way", "main").unwrap();
-    made.commit("way/x", 5, &[(b"a", "5")]);
+    fixture.commit("way/x", 5, &[(b"a", "5")]);
     assert!(again().contains(&("way".to_owned(), ours)));
 }
 
 #[test]
-fn a_detached_head_gets_a_branch_of_its_own() {
-    let made = Made::new();
-    let id = made.commit("main", 1, &[(b"a", "1")]);
-    made.repo.set_head_detached(id).unwrap();
+fn detached_head_gets_a_branch() {
+    let fixture = TestRepo::new();
+    let id = fixture.commit("main", 1, &[(b"a", "1")]);
+    fixture.repo.set_head_detached(id).unwrap();
     let place = tempfile::tempdir().unwrap();
-    assert_eq!(adopt(made.folder.path(), &place.path().join("1.git")).unwrap().default_branch.as_deref(), Some("main"));
-    made.repo.find_reference("refs/heads/main").unwrap().delete().unwrap();
-    let adopted = adopt(made.folder.path(), &place.path().join("2.git")).unwrap();
+    assert_eq!(
+        adopt(fixture.folder.path(), &place.path().join("1.git")).unwrap().default_branch.as_deref(),
+        Some("main")
+    );
+    fixture.repo.find_reference("refs/heads/main").unwrap().delete().unwrap();
+    let adopted = adopt(fixture.folder.path(), &place.path().join("2.git")).unwrap();
     assert_eq!(adopted.default_branch.as_deref(), id.to_string().get(..8));
 }
 
 #[test]
-fn what_is_no_repository_is_refused_in_a_sentence() {
+fn invalid_repositories_are_rejected_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let place = tempfile::tempdir().unwrap();
     let error = adopt(folder.path(), &place.path().join("1.git")).unwrap_err();

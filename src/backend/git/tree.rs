@@ -2,13 +2,13 @@
 
 use super::{Git, lossy};
 use crate::api::repository::{EntryKind, TreeEntry as View};
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use git2::{ObjectType, Oid, Tree, TreeEntry};
 
 impl Git {
     /// Lists the entries of a folder: folders, then files, then submodules; with `recursive`, also those of its
     /// subfolders. A path that is not a folder has no entries.
-    pub fn list(&self, root: &Tree<'_>, path: &str, recursive: bool) -> Result<Vec<View>, Reject> {
+    pub fn list(&self, root: &Tree<'_>, path: &str, recursive: bool) -> Result<Vec<View>, Rejection> {
         let names = self.raw_names(root, path);
         let mut folder = root.clone();
         for name in &names {
@@ -22,7 +22,7 @@ impl Git {
         let mut entries = Vec::new();
         let mut walk = self.walk(&folder, recursive);
         while let Some((path, entry)) = walk.next()? {
-            entries.push(shown(&prefix, &path, &entry));
+            entries.push(to_view(&prefix, &path, &entry));
         }
         let rank = |entry: &View| match entry.r#type {
             EntryKind::Tree => 0,
@@ -34,8 +34,8 @@ impl Git {
     }
 
     /// Returns an iterator over a folder; with `deeper`, also over its subfolders.
-    pub(super) fn walk<'g>(&'g self, folder: &Tree<'g>, deeper: bool) -> Walk<'g> {
-        Walk { git: self, open: vec![(folder.clone(), 0, 0)], path: Vec::new(), next: None, deeper }
+    pub(super) fn walk<'g>(&'g self, folder: &Tree<'g>, deeper: bool) -> TreeWalk<'g> {
+        TreeWalk { git: self, open: vec![(folder.clone(), 0, 0)], path: Vec::new(), next: None, deeper }
     }
 
     /// Returns the components of `path` as the repository spells them: a name displayed with replacement characters
@@ -93,10 +93,10 @@ impl Git {
 
 /// The maximum nesting depth of folders. File systems allow less, and git stops at the same depth; the author of a tree
 /// can nest it arbitrarily deep.
-const DEEPEST: usize = 2_048;
+const MAX_DEPTH: usize = 2_048;
 
 /// A depth-first walk over the entries of a folder, parents before children.
-pub(super) struct Walk<'g> {
+pub(super) struct TreeWalk<'g> {
     git: &'g Git,
     /// The open folders, the index of the next entry in each, and the length of the path to it.
     open: Vec<(Tree<'g>, usize, usize)>,
@@ -107,16 +107,16 @@ pub(super) struct Walk<'g> {
     deeper: bool,
 }
 
-impl Walk<'_> {
+impl TreeWalk<'_> {
     /// Returns the next entry and its path.
     ///
     /// # Errors
     /// Fails if a folder is missing or nested too deep, and with 499 after cancellation.
-    pub fn next(&mut self) -> Result<Option<(Vec<u8>, TreeEntry<'static>)>, Reject> {
+    pub fn next(&mut self) -> Result<Option<(Vec<u8>, TreeEntry<'static>)>, Rejection> {
         if let Some(id) = self.next.take() {
-            self.git.stop.go_on()?;
-            if self.open.len() == DEEPEST {
-                return Err(Reject::unprocessable("The tree has too many folders inside one another"));
+            self.git.stop.check()?;
+            if self.open.len() == MAX_DEPTH {
+                return Err(Rejection::unprocessable("The tree has too many folders inside one another"));
             }
             self.path.push(b'/');
             self.open.push((self.git.repo.find_tree(id)?, 0, self.path.len()));
@@ -136,7 +136,7 @@ impl Walk<'_> {
     }
 }
 
-fn shown(prefix: &str, path: &[u8], entry: &TreeEntry<'_>) -> View {
+fn to_view(prefix: &str, path: &[u8], entry: &TreeEntry<'_>) -> View {
     View {
         id: entry.id().to_string(),
         name: lossy(entry.name_bytes()),

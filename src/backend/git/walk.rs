@@ -3,23 +3,23 @@
 //! The order is that of `git log --date-order`: newest first by committer date, and no commit before all of its
 //! children. To be sure that a commit has no further children, git reads the whole history unless there is a
 //! commit-graph file. With the file, this walk does the same as git, as that is cheap. Without it, the walk reads
-//! [`AHEAD`] commits ahead: a parent is listed too early only if its date is so wrong that more commits than that lie
-//! between it and its child.
+//! [`READ_AHEAD`] commits ahead: a parent is listed too early only if its date is so wrong that more commits than that
+//! lie between it and its child.
 
 use super::commit_graph::UNKNOWN;
 use super::graph::Graph;
 use super::history::LogQuery;
 use super::{Git, history};
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use git2::Oid;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 /// The number of commits that are read ahead if there is no commit-graph file. Among the 80,000 commits of git itself,
 /// the maximum distance by which a commit follows its parent by date is 58.
-const AHEAD: usize = 256;
+const READ_AHEAD: usize = 256;
 /// The maximum number of folders whose entry on the path is cached.
-const MOST_FOLDERS: usize = 4_096;
+const MAX_CACHED_FOLDERS: usize = 4_096;
 /// The approximate size of a commit in memory, in bytes.
 const NODE_BYTES: usize = 256;
 
@@ -32,25 +32,25 @@ pub struct Log {
     /// The commits found so far.
     pub found: Vec<Oid>,
     /// Whether the log is complete.
-    pub is_whole: bool,
+    pub is_complete: bool,
     /// The number of consecutive commits that were too old.
     old: usize,
 }
 
 impl Log {
-    pub fn new(git: &Git, query: &LogQuery) -> Result<Log, Reject> {
+    pub fn new(git: &Git, query: &LogQuery) -> Result<Log, Rejection> {
         let walk = Walk::new(git, &query.from, query.path.as_deref())?;
-        Ok(Log { walk, since: query.since, until: query.until, found: Vec::new(), is_whole: false, old: 0 })
+        Ok(Log { walk, since: query.since, until: query.until, found: Vec::new(), is_complete: false, old: 0 })
     }
 
     /// Continues until `count` commits have been found, or all.
     ///
     /// # Errors
     /// Fails if a commit is missing, and with 499 after cancellation. The walk can be continued then.
-    pub fn reach(&mut self, git: &Git, count: usize) -> Result<(), Reject> {
-        while self.found.len() < count && !self.is_whole {
+    pub fn advance_to(&mut self, git: &Git, count: usize) -> Result<(), Rejection> {
+        while self.found.len() < count && !self.is_complete {
             let Some(step) = self.walk.next(git)? else {
-                self.is_whole = true;
+                self.is_complete = true;
                 break;
             };
             let is_early = self.since.is_some_and(|since| step.seconds < since);
@@ -63,7 +63,7 @@ impl Log {
             } else {
                 0
             };
-            self.is_whole = self.old == history::MAX_OLD_IN_A_ROW;
+            self.is_complete = self.old == history::MAX_OLD_IN_A_ROW;
         }
         Ok(())
     }
@@ -90,9 +90,9 @@ pub(super) struct Step {
 
 /// The state of a commit in the walk.
 #[derive(Debug, Clone, Copy, Default)]
-struct Turn {
+struct NodeState {
     /// The number of children that have not been returned yet.
-    waits: usize,
+    pending_children: usize,
     /// The ticket of its valid queue entry; 0 for none.
     ticket: usize,
     is_done: bool,
@@ -104,7 +104,7 @@ struct Turn {
 pub(super) struct Walk {
     graph: Graph,
     path: Option<PathFilter>,
-    turns: Vec<Turn>,
+    states: Vec<NodeState>,
     /// The commits that can come next, by date, then in the order in which they were queued.
     ready: BinaryHeap<(i64, Reverse<usize>, usize)>,
     tickets: usize,
@@ -115,11 +115,11 @@ pub(super) struct Walk {
 impl Walk {
     /// Starts a walk through the histories of some commits. With a path, it simplifies like `git log -- PATH`: if a
     /// merge has the same object at the path as one of its parents, only that parent is followed.
-    pub fn new(git: &Git, from: &[Oid], path: Option<&str>) -> Result<Walk, Reject> {
+    pub fn new(git: &Git, from: &[Oid], path: Option<&str>) -> Result<Walk, Rejection> {
         let graph = Graph::new(git, from.iter().copied())?;
         let path = path.map(|path| PathFilter::new(git, path, from));
-        let (turns, ready) = (vec![Turn::default(); graph.len()], BinaryHeap::new());
-        let mut walk = Walk { graph, path, turns, ready, tickets: 0, visited: 0, done: 0 };
+        let (states, ready) = (vec![NodeState::default(); graph.len()], BinaryHeap::new());
+        let mut walk = Walk { graph, path, states, ready, tickets: 0, visited: 0, done: 0 };
         let seconds = |place: &usize| walk.graph.node(*place).map_or(0, |node| node.seconds);
         let mut tips: Vec<usize> = (0..walk.graph.len()).collect();
         tips.sort_by_key(|place| (Reverse(seconds(place)), *place));
@@ -129,9 +129,12 @@ impl Walk {
 
     /// Queues a commit if all of its known children have been returned.
     fn push(&mut self, place: usize) {
-        let Some(turn) = self.turns.get_mut(place).filter(|turn| turn.waits == 0 && !turn.is_done) else { return };
+        let Some(state) = self.states.get_mut(place).filter(|state| state.pending_children == 0 && !state.is_done)
+        else {
+            return;
+        };
         self.tickets += 1;
-        turn.ticket = self.tickets;
+        state.ticket = self.tickets;
         let seconds = self.graph.node(place).map_or(0, |node| node.seconds);
         self.ready.push((seconds, Reverse(self.tickets), place));
     }
@@ -139,11 +142,11 @@ impl Walk {
     /// Returns the next commit.
     ///
     /// # Errors
-    /// Fails as [`Log::reach`] does.
-    pub fn next(&mut self, git: &Git) -> Result<Option<Step>, Reject> {
+    /// Fails as [`Log::advance_to`] does.
+    pub fn next(&mut self, git: &Git) -> Result<Option<Step>, Rejection> {
         while let Some((_, Reverse(ticket), place)) = self.ready.peek().copied() {
-            git.stop.go_on()?;
-            if self.turns.get(place).is_none_or(|turn| turn.ticket != ticket) {
+            git.stop.check()?;
+            if self.states.get(place).is_none_or(|state| state.ticket != ticket) {
                 // Another child has been found since.
                 self.ready.pop();
             } else if let Some(unknown) = self.unknown_before(place) {
@@ -152,7 +155,7 @@ impl Walk {
                 self.visit(git, place)?;
             } else {
                 self.ready.pop();
-                return Ok(self.take(place));
+                return Ok(self.emit(place));
             }
         }
         Ok(None)
@@ -163,42 +166,42 @@ impl Walk {
         let generation = self.graph.node(place)?.generation;
         let next = self.graph.next()?;
         let may_come = match self.graph.node(next)?.generation {
-            UNKNOWN => self.visited < self.done.saturating_add(AHEAD),
+            UNKNOWN => self.visited < self.done.saturating_add(READ_AHEAD),
             known => known > generation,
         };
         may_come.then_some(next)
     }
 
-    fn visit(&mut self, git: &Git, place: usize) -> Result<(), Reject> {
-        let mut parents = self.graph.open(git, place)?;
+    fn visit(&mut self, git: &Git, place: usize) -> Result<(), Rejection> {
+        let mut parents = self.graph.load_parents(git, place)?;
         let mut is_hit = true;
         if let Some(filter) = &mut self.path {
             (parents, is_hit) = filter.choose(git, &self.graph, place, parents);
         }
         self.graph.follow(place, parents);
-        self.turns.resize(self.graph.len(), Turn::default());
+        self.states.resize(self.graph.len(), NodeState::default());
         for parent in self.graph.parents(place) {
-            if let Some(turn) = self.turns.get_mut(*parent) {
-                turn.waits += 1;
-                turn.ticket = 0;
+            if let Some(state) = self.states.get_mut(*parent) {
+                state.pending_children += 1;
+                state.ticket = 0;
             }
         }
-        if let Some(turn) = self.turns.get_mut(place) {
-            turn.is_hit = is_hit;
+        if let Some(state) = self.states.get_mut(place) {
+            state.is_hit = is_hit;
         }
         self.visited += 1;
         Ok(())
     }
 
     /// Returns a commit as the next one, and queues its parents.
-    fn take(&mut self, place: usize) -> Option<Step> {
+    fn emit(&mut self, place: usize) -> Option<Step> {
         self.done += 1;
-        let turn = self.turns.get_mut(place)?;
-        (turn.is_done, turn.ticket) = (true, 0);
-        let is_hit = turn.is_hit;
+        let state = self.states.get_mut(place)?;
+        (state.is_done, state.ticket) = (true, 0);
+        let is_hit = state.is_hit;
         for parent in self.graph.parents(place).to_vec() {
-            if let Some(turn) = self.turns.get_mut(parent) {
-                turn.waits = turn.waits.saturating_sub(1);
+            if let Some(state) = self.states.get_mut(parent) {
+                state.pending_children = state.pending_children.saturating_sub(1);
             }
             self.push(parent);
         }
@@ -255,20 +258,20 @@ impl PathFilter {
 
     /// Returns the ID of the object at the path below a root tree.
     pub fn object_at(&mut self, git: &Git, root: Oid) -> Option<Oid> {
-        let (mut at, mut passed) = (Some(root), Vec::new());
+        let (mut at, mut visited) = (Some(root), Vec::new());
         for (depth, name) in self.names.iter().enumerate() {
             let Some(folder) = at else { break };
             if let Some(known) = self.folders.get(&(depth, folder)) {
                 at = *known;
                 break;
             }
-            passed.push((depth, folder));
+            visited.push((depth, folder));
             at = git.entry_id(folder, name);
         }
-        if self.folders.len() >= MOST_FOLDERS {
+        if self.folders.len() >= MAX_CACHED_FOLDERS {
             self.folders.clear();
         }
-        self.folders.extend(passed.into_iter().map(|folder| (folder, at)));
+        self.folders.extend(visited.into_iter().map(|folder| (folder, at)));
         at
     }
 }

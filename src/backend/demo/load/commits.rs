@@ -19,7 +19,7 @@ impl Load {
         let project = self.project_id(&form.project)?;
         let sha = self.commit(project, &form.ref_name, form.back)?.to_string();
         let author = self.user_id("author", &form.author)?;
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?;
         let line_type = form.line.map(|_| form.line_type.clone().unwrap_or_else(|| "new".into()));
         let (note, path, line) = (form.note.trim_end().to_owned(), form.path.clone(), form.line);
         self.world.commit_comments.add(CommitComment {
@@ -40,10 +40,10 @@ impl Load {
         let project = self.project_id(&form.project)?;
         let sha = self.commit(project, &form.ref_name, form.back)?.to_string();
         let author = self.user_id("author", &form.author)?;
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let created_at = self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?;
         let status = status(&form.status).map_err(|e| format!("status: {e}"))?;
         let on = |p: &&Pipeline| p.project == project && p.sha == sha && p.ref_name == form.ref_name;
-        let known = self.world.own_pipelines().rev().find(on).map(|pipeline| pipeline.id);
+        let known = self.world.top_level_pipelines().rev().find(on).map(|pipeline| pipeline.id);
         let pipeline = match known {
             Some(id) => id,
             None => self.world.add_pipeline(Pipeline {
@@ -58,7 +58,7 @@ impl Load {
             }),
         };
         // Statuses are listed together with jobs, so their IDs must be distinct.
-        let id = self.world.jobs.draw_id();
+        let id = self.world.jobs.next_id();
         self.world.commit_statuses.add(CommitStatus {
             id,
             project,

@@ -3,7 +3,7 @@
 use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
 use super::super::{generate, script};
 use super::{Load, Result, age, status};
-use crate::backend::records::{Archive, Bridge, PARENT, Planned, Schedule, Script, Status, Variable};
+use crate::backend::records::{Archive, Bridge, PARENT_PIPELINE, Planned, Schedule, Script, Status, Variable};
 use crate::backend::runner::{self, PipelinePlan};
 use jiff::SignedDuration;
 use std::io::{Cursor, Read, Write};
@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 /// The maximum depth of child pipelines.
-const DEEPEST: usize = 2;
+const MAX_DEPTH: usize = 2;
 
 impl Load {
     /// Packs a set of artifacts.
@@ -59,7 +59,7 @@ impl Load {
                 return Err(format!("template.{}.script: there is no script {name}", job.name));
             }
             let triggers = match &job.trigger {
-                Some(_) if depth == DEEPEST => return Err(format!("template.{}.trigger: too deep", job.name)),
+                Some(_) if depth == MAX_DEPTH => return Err(format!("template.{}.trigger: too deep", job.name)),
                 Some(name) => self.planned(form, name, depth + 1)?.into_iter().map(|(planned, _)| planned).collect(),
                 None => Vec::new(),
             };
@@ -89,7 +89,7 @@ impl Load {
         let commit = history.back(head, one.back).ok_or("back: the history is not that long")?;
         let pushed = history.time(commit).unwrap_or(self.now);
         let after = if one.created.is_empty() { "+3m" } else { &one.created };
-        let at = self.when_after(after, pushed).map_err(|e| format!("created: {e}"))?;
+        let at = self.parse_time_after(after, pushed).map_err(|e| format!("created: {e}"))?;
         let user = self.user_id("user", &one.user)?;
         Ok(PipelinePlan {
             project,
@@ -114,7 +114,7 @@ impl Load {
             record.variables = variables.collect();
         }
         let ids: Vec<u64> = self.world.pipeline_jobs(pipeline).map(|job| job.id).collect();
-        let mut clock = runner::later(at, SignedDuration::from_secs(2));
+        let mut clock = runner::saturating_add(at, SignedDuration::from_secs(2));
         let mut stage = String::new();
         let mut stage_end = clock;
         let (mut broken, mut waiting) = (false, false);
@@ -123,7 +123,7 @@ impl Load {
         for (id, (planned, job)) in ids.into_iter().zip(own_jobs) {
             if stage != planned.stage {
                 stage.clone_from(&planned.stage);
-                clock = runner::later(stage_end, SignedDuration::from_secs(2));
+                clock = runner::saturating_add(stage_end, SignedDuration::from_secs(2));
                 (broken, waiting) = (broken || broke, waiting || waits);
             }
             let outcome_text = one.outcome.get(&planned.name);
@@ -153,7 +153,8 @@ impl Load {
                 Some(seconds) => u128::from(seconds) * 1_000_000_000,
                 None => own,
             };
-            let end = runner::later(clock, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX)));
+            let end =
+                runner::saturating_add(clock, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX)));
             let any = planned.runner.or_else(|| {
                 self.world.runners.iter().find(|r| r.is_shared && r.active && r.contacted_at.is_some()).map(|r| r.id)
             });
@@ -198,13 +199,13 @@ impl Load {
                 outcome: one.outcome.iter().filter_map(of_child).collect(),
                 ..one.clone()
             };
-            let plan = PipelinePlan { source: PARENT.into(), at: clock, ..plan.clone() };
+            let plan = PipelinePlan { source: PARENT_PIPELINE.into(), at: clock, ..plan.clone() };
             let id = self.pipeline(form, &child, &plan)?;
             if let Some(bridge) = self.world.bridges.get_mut(bridge.id) {
                 (bridge.status, bridge.finished_at, bridge.downstream) = (Status::Success, Some(clock), Some(id));
             }
         }
-        self.world.settle_pipeline(pipeline);
+        self.world.update_pipeline_status(pipeline);
         Ok(pipeline)
     }
 

@@ -40,8 +40,8 @@ impl Load {
             let (note, at) = match words {
                 "" => (None, at),
                 words => {
-                    let said = self.world.notes.iter().find(|note| note.on == on && note.body.contains(words));
-                    let note = said.ok_or_else(|| format!("no note says `{words}`"))?;
+                    let found = self.world.notes.iter().find(|note| note.on == on && note.body.contains(words));
+                    let note = found.ok_or_else(|| format!("no note says `{words}`"))?;
                     (Some(note.id()), note.created_at)
                 }
             };

@@ -6,7 +6,7 @@ use crate::backend::demo::schema::{ThreadForm, WorldFile};
 use crate::backend::git::Git;
 use crate::backend::positions;
 use crate::backend::records::*;
-use crate::backend::reject::Reject;
+use crate::backend::rejection::Rejection;
 use crate::backend::store::repository_path;
 use crate::backend::suggestions;
 use jiff::Timestamp;
@@ -28,8 +28,8 @@ impl Load {
             let found = self.world.merge_requests.iter().find(|mr| mr.target_project == project && mr.iid == one.iid);
             let Some(mr) = found.cloned() else { continue };
             let fail = |why: String| format!("merge_requests.{}!{}.threads{why}", one.project, one.iid);
-            let git = Git::open(&repository_path(repositories, project), None).map_err(|e| fail(said(e)))?;
-            git.reach(&repository_path(repositories, mr.source_project).join("objects"));
+            let git = Git::open(&repository_path(repositories, project), None).map_err(|e| fail(message_of(e)))?;
+            git.add_alternate(&repository_path(repositories, mr.source_project).join("objects"));
             let newest = self.world.versions_of(mr.id).next_back().cloned();
             let on = Noteable::MergeRequest(mr.id);
             let target = Target { on, created_at: mr.created_at, changes: newest.map(|newest| (newest, &git)) };
@@ -63,30 +63,34 @@ impl Load {
 
     /// Adds a thread. Returns the time of its last note.
     fn thread(&mut self, target: &Target<'_>, form: &ThreadForm) -> Result<Timestamp> {
-        let placed = placed(target, form)?;
+        let parsed = parse_position(target, form)?;
         let resolved = form.resolved.as_ref().map(|(name, at)| {
-            Ok::<_, String>((self.user_id("resolved", name)?, self.when(at).map_err(|e| format!("resolved: {e}"))?))
+            Ok::<_, String>((
+                self.user_id("resolved", name)?,
+                self.parse_time(at).map_err(|e| format!("resolved: {e}"))?,
+            ))
         });
         let resolved = resolved.transpose()?;
         let (mut thread, mut newest) = (None, target.created_at);
         for (i, (author, at, body)) in form.notes.iter().enumerate() {
-            let created_at = self.when_after(at, target.created_at).map_err(|e| format!("notes[{i}]: {e}"))?;
+            let created_at = self.parse_time_after(at, target.created_at).map_err(|e| format!("notes[{i}]: {e}"))?;
             let id = self.world.notes.add(Note {
                 on: target.on,
                 body: body.trim_end().to_owned(),
                 author: self.user_id(&format!("notes[{i}]"), author)?,
                 created_at,
                 updated_at: created_at,
-                kind: if placed.is_some() { NoteKind::Diff } else { NoteKind::Thread },
+                kind: if parsed.is_some() { NoteKind::Diff } else { NoteKind::Thread },
                 thread,
-                position: placed.as_ref().map(|(position, _)| position.clone()),
+                position: parsed.as_ref().map(|(position, _)| position.clone()),
                 resolved_by: resolved.map(|(user, _)| user),
                 resolved_at: resolved.map(|(_, at)| at),
                 ..Note::default()
             });
             thread.get_or_insert(id);
             let git = target.changes.as_ref().map(|(_, git)| *git);
-            let proposed = self.world.notes.get(id).zip(git).map(|(note, git)| suggestions::proposed(note, git));
+            let proposed =
+                self.world.notes.get(id).zip(git).map(|(note, git)| suggestions::parse_suggestions(note, git));
             for suggestion in proposed.unwrap_or_default() {
                 self.world.suggestions.add(suggestion);
             }
@@ -96,7 +100,7 @@ impl Load {
     }
 
     fn draft(&mut self, target: &Target<'_>, merge_request: u64, form: &ThreadForm) -> Result<()> {
-        let (position, line_code) = placed(target, form)?.unzip();
+        let (position, line_code) = parse_position(target, form)?.unzip();
         for (author, at, body) in &form.notes {
             self.world.draft_notes.add(DraftNote {
                 merge_request,
@@ -104,7 +108,7 @@ impl Load {
                 note: body.trim_end().to_owned(),
                 position: position.clone(),
                 line_code: line_code.clone().flatten(),
-                created_at: self.when_after(at, target.created_at)?,
+                created_at: self.parse_time_after(at, target.created_at)?,
                 ..DraftNote::default()
             });
         }
@@ -113,12 +117,12 @@ impl Load {
 }
 
 /// Returns the message of an error response.
-fn said(reject: Reject) -> String {
-    reject.body.to_string()
+fn message_of(rejection: Rejection) -> String {
+    rejection.body.to_string()
 }
 
 /// Returns the position of a thread, and the code of its line; `None` if it has no position.
-fn placed(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Position, Option<String>)>> {
+fn parse_position(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Position, Option<String>)>> {
     let Some(path) = &form.path else { return Ok(None) };
     let (version, git) = target.changes.as_ref().ok_or("path: there are no changes")?;
     let is_line = form.line.is_some() || form.old_line.is_some();
@@ -134,8 +138,8 @@ fn placed(target: &Target<'_>, form: &ThreadForm) -> Result<Option<(Position, Op
         ..NewPosition::default()
     };
     let check = |new: &NewPosition| -> Result<(Position, Option<String>)> {
-        let position = positions::read(new).map_err(said)?;
-        let code = positions::check(git, &position).map_err(|why| format!("line: {}", said(why)))?;
+        let position = positions::read(new).map_err(message_of)?;
+        let code = positions::check(git, &position).map_err(|why| format!("line: {}", message_of(why)))?;
         Ok((position, code))
     };
     let (_, last) = check(&new)?;

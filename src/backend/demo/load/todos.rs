@@ -20,17 +20,17 @@ impl Load {
             },
             Noteable::Snippet(_) | Noteable::Epic(_) => return,
         };
-        self.world.assign(on, TodoAction::Assigned, (&[], &assignees), author, at);
-        self.world.mention(on, None, ("", &description), author, at);
-        let mut said: Vec<(Timestamp, u64, u64, Option<String>)> = Vec::new();
+        self.world.add_assignment_todos(on, TodoAction::Assigned, (&[], &assignees), author, at);
+        self.world.add_mention_todos(on, None, ("", &description), author, at);
+        let mut notes: Vec<(Timestamp, u64, u64, Option<String>)> = Vec::new();
         for note in self.world.notes.iter().filter(|note| note.on == on) {
-            said.push((note.created_at, note.id, note.author, (!note.system).then(|| note.body.clone())));
+            notes.push((note.created_at, note.id, note.author, (!note.system).then(|| note.body.clone())));
         }
-        said.sort();
-        for (at, id, author, body) in said {
-            self.world.finish_todos(on, author);
+        notes.sort();
+        for (at, id, author, body) in notes {
+            self.world.mark_todos_done(on, author);
             if let Some(body) = body {
-                self.world.mention(on, Some(id), ("", &body), author, at);
+                self.world.add_mention_todos(on, Some(id), ("", &body), author, at);
             }
         }
         let approved: Vec<u64> = match on {
@@ -41,7 +41,7 @@ impl Load {
         }
         .unwrap_or_default();
         for user in approved.into_iter().chain(by) {
-            self.world.finish_todos(on, user);
+            self.world.mark_todos_done(on, user);
         }
     }
 
@@ -60,10 +60,10 @@ impl Load {
         let todo = Todo {
             user: self.user_id("user", &form.user)?,
             author: self.user_id("author", &form.author)?,
-            action: TodoAction::from_word(&form.action)
+            action: TodoAction::from_name(&form.action)
                 .ok_or_else(|| format!("action: `{}` is no action", form.action))?,
             on: on.ok_or_else(|| format!("target: there is no {}", form.target))?,
-            created_at: self.when(&form.created).map_err(|e| format!("created: {e}"))?,
+            created_at: self.parse_time(&form.created).map_err(|e| format!("created: {e}"))?,
             done: form.done,
             ..Todo::default()
         };

@@ -14,22 +14,22 @@ const LOCK: &str = "in-use.lock";
 
 /// A folder that is removed on drop.
 #[derive(Debug)]
-pub struct Temporary {
+pub struct TempFolder {
     // Fields drop in order: the lock must outlive the folder.
     folder: TempDir,
     _lock: File,
 }
 
-impl Temporary {
+impl TempFolder {
     /// Creates a folder that only its owner can access: it contains private repositories.
     ///
     /// # Errors
     /// Fails if the file system does.
-    pub fn new() -> io::Result<Temporary> {
-        Temporary::new_in(&std::env::temp_dir())
+    pub fn new() -> io::Result<TempFolder> {
+        TempFolder::new_in(&std::env::temp_dir())
     }
 
-    fn new_in(root: &Path) -> io::Result<Temporary> {
+    fn new_in(root: &Path) -> io::Result<TempFolder> {
         let private = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir_in(root)?;
         // Locked before it gets its name: a server that starts at the same time must not take this folder for a
@@ -38,8 +38,8 @@ impl Temporary {
         let lock = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&unnamed)?;
         lock.lock()?;
         std::fs::rename(&unnamed, folder.path().join(LOCK))?;
-        remove_left(root, lock.metadata()?.uid());
-        Ok(Temporary { folder, _lock: lock })
+        remove_stale(root, lock.metadata()?.uid());
+        Ok(TempFolder { folder, _lock: lock })
     }
 
     /// Returns the path of the folder.
@@ -48,15 +48,15 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TempFolder {
     fn drop(&mut self) {
-        empty(self.folder.path());
+        remove_contents(self.folder.path());
     }
 }
 
 /// Removes everything in a folder but its lock, which goes last, so that the next server can finish an interrupted
 /// removal.
-fn empty(folder: &Path) {
+fn remove_contents(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name() != LOCK) {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -71,15 +71,15 @@ fn empty(folder: &Path) {
 /// Removes the folders that killed servers of the user `owner` left behind: their locks are free.
 ///
 /// The folder `root` is world-writable, so an entry with such a name can be anything.
-fn remove_left(root: &Path, owner: u32) {
+fn remove_stale(root: &Path, owner: u32) {
     let Ok(entries) = std::fs::read_dir(root) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())) {
         // A folder without the lock file is unrelated, or is just being created.
-        let Some(lock) = lock_of(&entry, owner) else { continue };
+        let Some(lock) = open_lock(&entry, owner) else { continue };
         if lock.try_lock().is_err() {
             continue;
         }
-        empty(&entry.path());
+        remove_contents(&entry.path());
         if let Err(error) = std::fs::remove_dir_all(entry.path()) {
             tracing::debug!("{} stays behind: {error}", entry.path().display());
         }
@@ -87,7 +87,7 @@ fn remove_left(root: &Path, owner: u32) {
 }
 
 /// Opens the lock file in a folder of `owner`: a regular file of theirs. Never blocks, and follows no links.
-fn lock_of(folder: &DirEntry, owner: u32) -> Option<File> {
+fn open_lock(folder: &DirEntry, owner: u32) -> Option<File> {
     // Metadata of the entry itself, not of the target of a link.
     folder.metadata().ok().filter(|meta| meta.is_dir() && meta.uid() == owner)?;
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_hard_end_left_is_removed_and_what_is_in_use_stays() {
+    fn stale_folders_are_removed_and_locked_ones_stay() {
         let root = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             let folder = root.path().join(name);
@@ -125,36 +125,36 @@ mod tests {
         drop(make("labscope-left"));
         drop(make("another-left"));
         std::fs::create_dir(root.path().join("labscope-mine")).unwrap();
-        remove_left(root.path(), owner(root.path()));
+        remove_stale(root.path(), owner(root.path()));
         assert_eq!(names(root.path()), ["another-left", "labscope-mine", "labscope-used"]);
     }
 
     #[test]
-    fn the_lock_goes_last_so_that_a_removal_that_was_cut_short_can_be_finished() {
+    fn lock_is_removed_last() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("repositories/1.git")).unwrap();
         std::fs::write(root.path().join("repositories/1.git/HEAD"), "ref").unwrap();
         std::fs::write(root.path().join("file"), "").unwrap();
         std::fs::write(root.path().join(LOCK), "").unwrap();
-        empty(root.path());
+        remove_contents(root.path());
         assert_eq!(names(root.path()), [LOCK]);
     }
 
     #[test]
-    fn only_the_owner_enters_the_folder_and_it_goes_when_it_is_dropped() {
+    fn folder_is_private_and_removed_on_drop() {
         let root = tempfile::tempdir().unwrap();
-        let made = Temporary::new_in(root.path()).unwrap();
+        let first = TempFolder::new_in(root.path()).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(made.path()), mode(&made.path().join(LOCK))), (0o700, 0o600));
-        assert_eq!(names(made.path()), [LOCK]);
-        let second = Temporary::new_in(root.path()).unwrap();
-        assert!(made.path().exists(), "it is in use");
-        drop((made, second));
+        assert_eq!((mode(first.path()), mode(&first.path().join(LOCK))), (0o700, 0o600));
+        assert_eq!(names(first.path()), [LOCK]);
+        let second = TempFolder::new_in(root.path()).unwrap();
+        assert!(first.path().exists(), "it is in use");
+        drop((first, second));
         assert!(names(root.path()).is_empty());
     }
 
     #[test]
-    fn pipes_links_and_folders_of_others_in_place_of_a_lock_are_left_alone_at_once() {
+    fn special_files_in_place_of_locks_are_ignored() {
         let root = tempfile::tempdir().unwrap();
         let folder = |name: &str| {
             let folder = root.path().join(name);
@@ -173,9 +173,9 @@ mod tests {
         std::os::unix::fs::symlink("elsewhere", root.path().join("labscope-link")).unwrap();
         std::fs::write(folder("labscope-plain").join(LOCK), "").unwrap();
         let all = names(root.path());
-        remove_left(root.path(), owner(root.path()) + 1);
+        remove_stale(root.path(), owner(root.path()) + 1);
         assert_eq!(names(root.path()), all, "they are another user's");
-        drop(Temporary::new_in(root.path()).unwrap());
+        drop(TempFolder::new_in(root.path()).unwrap());
         let left: Vec<_> = all.into_iter().filter(|name| name != "labscope-plain").collect();
         assert_eq!(names(root.path()), left);
         assert!(root.path().join("elsewhere").join(LOCK).exists());

@@ -1,0 +1,121 @@
+//! Error responses: statuses and bodies in the shapes that GitLab servers use.
+
+use super::params::MAX_VALUES;
+use serde_json::{Value, json};
+
+/// An error response. A handler that returns it discards its changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejection {
+    /// The HTTP status.
+    pub status: u16,
+    /// The whole JSON body.
+    pub body: Value,
+}
+
+impl Rejection {
+    /// Creates an error with a body of `{"message": …}`: a text, or an object of field names to messages.
+    pub fn message(status: u16, message: impl Into<Value>) -> Rejection {
+        Rejection { status, body: json!({ "message": message.into() }) }
+    }
+
+    /// Creates an error with a body of `{"error": …}`, as parameter validation and routing send it.
+    pub fn error(status: u16, error: impl Into<Value>) -> Rejection {
+        Rejection { status, body: json!({ "error": error.into() }) }
+    }
+
+    /// Returns a 401 for a missing or unknown token.
+    pub fn unauthorized() -> Rejection {
+        Rejection::message(401, "401 Unauthorized")
+    }
+
+    /// Returns a 401 for an expired token.
+    pub fn expired() -> Rejection {
+        let description = "Token is expired. You can either do re-authentication or token refresh.";
+        Rejection { status: 401, body: json!({ "error": "invalid_token", "error_description": description }) }
+    }
+
+    /// Returns a 403 for a token that has none of the space-separated `scopes`.
+    pub fn insufficient_scope(scopes: &str) -> Rejection {
+        let description = "The request requires higher privileges than provided by the access token.";
+        let body = json!({ "error": "insufficient_scope", "error_description": description, "scope": scopes });
+        Rejection { status: 403, body }
+    }
+
+    /// Returns a 403 for a caller who can see the object but lacks the permission.
+    pub fn forbidden() -> Rejection {
+        Rejection::message(403, "403 Forbidden")
+    }
+
+    /// Returns a 403 with a reason. GitLab writes two spaces, too.
+    pub fn forbidden_because(reason: &str) -> Rejection {
+        Rejection::message(403, format!("403 Forbidden  - {reason}"))
+    }
+
+    /// Returns a 404 that names the kind of object: `404 Project Not Found`.
+    pub fn not_found(what: &str) -> Rejection {
+        Rejection::message(404, format!("404 {what} Not Found"))
+    }
+
+    /// Returns the 404 of a failed record lookup: jobs, deployments, merge requests.
+    pub fn no_record() -> Rejection {
+        Rejection::message(404, "404 Not found")
+    }
+
+    /// Returns a 400 with a message.
+    pub fn bad_request(message: impl Into<Value>) -> Rejection {
+        Rejection::message(400, message)
+    }
+
+    /// Returns a 400 for a required input that is missing or unusable.
+    pub fn not_given(name: &str) -> Rejection {
+        Rejection::message(400, format!("400 (Bad request) \"{name}\" not given"))
+    }
+
+    /// Returns a 400 for an input that is not one of the allowed values.
+    pub fn no_valid_value(name: &str) -> Rejection {
+        Rejection::error(400, format!("{name} does not have a valid value"))
+    }
+
+    /// Returns a 400 for an input that cannot be parsed.
+    pub fn invalid(name: &str) -> Rejection {
+        Rejection::error(400, format!("{name} is invalid"))
+    }
+
+    /// Returns a 409: the object already exists, or was changed in the meantime.
+    pub fn conflict(message: impl Into<Value>) -> Rejection {
+        Rejection::message(409, message)
+    }
+
+    /// Returns a 422: the request was understood but is not possible.
+    pub fn unprocessable(reason: &str) -> Rejection {
+        Rejection::error(422, json!([reason]))
+    }
+
+    /// Returns a 413 with the size limit.
+    pub fn too_large(why: &str) -> Rejection {
+        Rejection::message(413, format!("413 Request Entity Too Large: {why}"))
+    }
+
+    /// Returns a 413 for inputs with more values than any request needs.
+    pub fn too_many_values() -> Rejection {
+        Rejection::too_large(&format!("a request may hold {MAX_VALUES} values at most"))
+    }
+
+    /// Returns a 503 with a hint to retry: too many concurrent streams.
+    pub fn busy() -> Rejection {
+        Rejection::message(503, "503 Service Unavailable")
+    }
+
+    /// Returns a 500; the reason appears only in the log.
+    pub fn internal_error(why: impl std::fmt::Display) -> Rejection {
+        tracing::error!("the request failed: {why}");
+        Rejection::message(500, "500 Internal Server Error")
+    }
+}
+
+/// Converts git errors that no handler anticipated.
+impl From<git2::Error> for Rejection {
+    fn from(error: git2::Error) -> Rejection {
+        Rejection::internal_error(error)
+    }
+}
