@@ -172,7 +172,7 @@ impl App {
         }
         drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a).cmp(&(second.on.name(), b)));
         let item = |(key, draft): (&String, Draft)| {
-            let place = draft.spot.as_ref().map(|spot| format!(" {}", spot.label())).unwrap_or_default();
+            let place = draft.position.as_ref().map(|position| format!(" {}", position.label())).unwrap_or_default();
             let name = format!("{}{place}", draft.on.name());
             let words = draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
             if self.outbox.progress(key).is_some() {

@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogQuery {
     /// The request to the server.
-    pub asked: ListCommits,
+    pub request: ListCommits,
     /// Lowercase words, each part of the title or author name or a prefix of the hash.
     words: Vec<String>,
     /// A part of the author's name or email address, in lowercase. Current servers filter by it; older ones ignore it.
@@ -28,9 +28,9 @@ impl LogQuery {
             given.extend(value.as_ref().map(|value| (name.to_owned(), json!(value))));
         }
         given.extend(log.all.map(|all| ("all".to_owned(), json!(all))));
-        let asked: ListCommits = LogQuery::grammar(&log.id).ask(&keyed, given, view).ready()?;
-        let author = asked.author.as_deref().unwrap_or_default().to_lowercase();
-        Some(LogQuery { asked, words, author })
+        let request: ListCommits = LogQuery::grammar(&log.id).ask(&keyed, given, view).ready()?;
+        let author = request.author.as_deref().unwrap_or_default().to_lowercase();
+        Some(LogQuery { request, words, author })
     }
 
     /// Returns the grammar of commit queries, which also drives completion.
@@ -40,12 +40,12 @@ impl LogQuery {
     }
 
     /// Returns the request for the log of a project.
-    pub fn of(id: &Id) -> ListCommits {
+    pub fn for_project(id: &Id) -> ListCommits {
         ListCommits { id: id.clone(), ..ListCommits::default() }
     }
 
     /// Returns a text that identifies the filter on the reply, or an empty string if there is none.
-    pub fn narrows(&self) -> String {
+    pub fn filter_key(&self) -> String {
         if self.words.is_empty() && self.author.is_empty() {
             return String::new();
         }
@@ -53,7 +53,7 @@ impl LogQuery {
     }
 
     /// Returns whether `commit` matches the filter.
-    pub fn fits(&self, commit: &Commit) -> bool {
+    pub fn matches(&self, commit: &Commit) -> bool {
         let (title, name) = (commit.title.to_lowercase(), commit.author_name.to_lowercase());
         let says = |word: &String| title.contains(word) || name.contains(word) || commit.id.starts_with(word.as_str());
         self.words.iter().all(says)
@@ -62,6 +62,6 @@ impl LogQuery {
 
     /// Returns whether the reply includes the parents of every commit, because neither a path nor a filter removes any.
     pub fn is_whole(&self) -> bool {
-        self.asked.path.is_none() && self.narrows().is_empty()
+        self.request.path.is_none() && self.filter_key().is_empty()
     }
 }

@@ -12,16 +12,16 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// The maximum number of cases that are read, and the reason why a report is incomplete if it has more.
-const MOST: usize = 200_000;
+const MAX_CASES: usize = 200_000;
 const TOO_MANY: &str = "it has more than 200,000 tests";
 /// The maximum size of each text of a case, in bytes.
-const LONGEST: usize = 64 * 1024;
+const MAX_TEXT: usize = 64 * 1024;
 /// The maximum size of a name, in bytes.
-const NAME: usize = 512;
+const MAX_NAME: usize = 512;
 /// The number of bytes at the start of a file that are searched for the first element.
-const HEAD: usize = 64 * 1024;
+const HEAD_BYTES: usize = 64 * 1024;
 /// The maximum number of source locations that are returned per case.
-const PLACES: usize = 40;
+const MAX_LOCATIONS: usize = 40;
 
 /// The result of a case. The order is that of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,19 +91,19 @@ static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 impl Case {
     /// Returns the job and the class, as far as they are known.
-    pub fn within(&self) -> String {
+    pub fn scope(&self) -> String {
         let parts: Vec<&str> = [self.suite.as_str(), &self.class].into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(": ")
     }
 
     /// Returns the source locations that the case names, without duplicates: its own first, then those in its texts.
-    pub fn spots(&self) -> Vec<SourceLocation> {
-        let mut spots = Vec::new();
+    pub fn source_locations(&self) -> Vec<SourceLocation> {
+        let mut locations = Vec::new();
         let mut add = |path: &str, line: Option<u32>| {
             let path = in_repository(path);
-            let spot = SourceLocation { path, line };
-            if !spot.path.is_empty() && spots.len() < PLACES && !spots.contains(&spot) {
-                spots.push(spot);
+            let location = SourceLocation { path, line };
+            if !location.path.is_empty() && locations.len() < MAX_LOCATIONS && !locations.contains(&location) {
+                locations.push(location);
             }
         };
         if self.line.is_some() {
@@ -118,7 +118,7 @@ impl Case {
         if self.line.is_none() {
             add(&self.file, None);
         }
-        spots
+        locations
     }
 }
 
@@ -129,57 +129,57 @@ impl From<TestReport> for Report {
             Some(format!("{}: {error}", suite.name))
         });
         let mut broken: Vec<String> = errors.collect();
-        if report.test_suites.iter().map(|suite| suite.test_cases.len()).sum::<usize>() > MOST {
+        if report.test_suites.iter().map(|suite| suite.test_cases.len()).sum::<usize>() > MAX_CASES {
             broken.push(TOO_MANY.into());
         }
         let broken = Some(broken.join(", ")).filter(|reasons| !reasons.is_empty());
         let suites = report.test_suites.into_iter();
         let cases = suites.flat_map(|suite| suite.test_cases.into_iter().map(move |case| case_of(&suite.name, case)));
-        let mut cases: Vec<Case> = cases.take(MOST).collect();
+        let mut cases: Vec<Case> = cases.take(MAX_CASES).collect();
         cases.sort_by_key(|case| case.verdict);
         Report { cases, broken }
     }
 }
 
 /// Converts a test case from the server's API.
-fn case_of(suite: &str, told: TestCase) -> Case {
-    let cut = |text: &str, most: usize| text::head_bytes(text, most).to_owned();
-    let verdict = match told.status.as_str() {
+fn case_of(suite: &str, test_case: TestCase) -> Case {
+    let cut = |text: &str, max_bytes: usize| text::head_bytes(text, max_bytes).to_owned();
+    let verdict = match test_case.status.as_str() {
         "success" => Verdict::Passed,
         "failed" => Verdict::Failed,
         "error" => Verdict::Error,
         // The name of an unknown status is shown in place of a message.
         _ => Verdict::Skipped,
     };
-    let mut said = match &told.system_output {
+    let mut output = match &test_case.system_output {
         serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) => cut(text.trim(), LONGEST),
+        serde_json::Value::String(text) => cut(text.trim(), MAX_TEXT),
         // Some skipped cases have `{"message": "…"}`.
-        other => cut(other.get("message").and_then(|said| said.as_str()).unwrap_or(&other.to_string()), LONGEST),
+        other => cut(other.get("message").and_then(|text| text.as_str()).unwrap_or(&other.to_string()), MAX_TEXT),
     };
-    if said.is_empty() && !matches!(told.status.as_str(), "success" | "failed" | "error" | "skipped") {
-        said.clone_from(&told.status);
+    if output.is_empty() && !matches!(test_case.status.as_str(), "success" | "failed" | "error" | "skipped") {
+        output.clone_from(&test_case.status);
     }
-    let message = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
+    let message = output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
     let mut text = String::new();
-    if let Some(recent) = told.recent_failures.filter(|recent| recent.count > 0) {
+    if let Some(recent) = test_case.recent_failures.filter(|recent| recent.count > 0) {
         let times = if recent.count == 1 { "once".to_owned() } else { format!("{} times", recent.count) };
-        text = format!("Failed {times} lately on {}.\n", cut(&recent.base_branch, NAME));
+        text = format!("Failed {times} lately on {}.\n", cut(&recent.base_branch, MAX_NAME));
     }
-    append(&mut text, &said);
-    if let Some(trace) = told.stack_trace.filter(|trace| !trace.trim().is_empty()) {
+    append(&mut text, &output);
+    if let Some(trace) = test_case.stack_trace.filter(|trace| !trace.trim().is_empty()) {
         append(&mut text, "\n");
         append(&mut text, trace.trim_end());
     }
     Case {
-        name: cut(&told.name, NAME),
-        suite: cut(suite, NAME),
-        class: cut(&told.classname.unwrap_or_default(), NAME),
-        time: Some(told.execution_time).filter(is_duration),
+        name: cut(&test_case.name, MAX_NAME),
+        suite: cut(suite, MAX_NAME),
+        class: cut(&test_case.classname.unwrap_or_default(), MAX_NAME),
+        time: Some(test_case.execution_time).filter(is_duration),
         verdict,
         message,
         text,
-        file: cut(&told.file.unwrap_or_default(), NAME),
+        file: cut(&test_case.file.unwrap_or_default(), MAX_NAME),
         ..Case::default()
     }
 }
@@ -203,7 +203,7 @@ fn is_duration(seconds: &f64) -> bool {
 
 /// Parses a JUnit report. Returns `None` if the text is not one.
 pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
-    let head = text::head_bytes(text, HEAD);
+    let head = text::head_bytes(text, HEAD_BYTES);
     if !head.contains("<testsuite") && !head.contains("<testcase") {
         return None;
     }
@@ -215,9 +215,9 @@ pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
         if events.is_multiple_of(4096) && canceled() {
             break;
         }
-        if reading.report.cases.len() + usize::from(reading.case.is_some()) > MOST {
+        if reading.report.cases.len() + usize::from(reading.case.is_some()) > MAX_CASES {
             reading.case = None;
-            reading.report.cases.truncate(MOST);
+            reading.report.cases.truncate(MAX_CASES);
             reading.report.broken = Some(TOO_MANY.into());
             break;
         }
@@ -265,9 +265,9 @@ fn plain(written: &str) -> String {
 
 /// The field that text is appended to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Into {
+enum TextTarget {
     #[default]
-    Nothing,
+    None,
     Text,
     Output,
 }
@@ -276,7 +276,7 @@ enum Into {
 struct Reading {
     report: Report,
     /// The open elements, each with the field that its text is appended to.
-    open: Vec<Into>,
+    open: Vec<TextTarget>,
     suites: Vec<(usize, String)>,
     case: Option<(usize, Case)>,
     /// Whether an element of a report was found.
@@ -286,24 +286,24 @@ struct Reading {
 impl Reading {
     fn open(&mut self, element: &BytesStart) {
         let depth = self.open.len();
-        let mut into = Into::Nothing;
+        let mut target = TextTarget::None;
         match element.local_name().into_inner() {
             "testsuite" | "testsuites" => {
                 self.element = true;
-                self.suites.push((depth, attribute(element, "name", NAME)));
+                self.suites.push((depth, attribute(element, "name", MAX_NAME)));
             }
             "testcase" => {
                 self.element = true;
                 self.end_case();
                 let suite = self.suites.last().map(|(_, name)| name.clone()).unwrap_or_default();
                 let class =
-                    Some(attribute(element, "classname", NAME)).filter(|class| !class.is_empty()).unwrap_or(suite);
+                    Some(attribute(element, "classname", MAX_NAME)).filter(|class| !class.is_empty()).unwrap_or(suite);
                 let case = Case {
-                    name: attribute(element, "name", NAME),
+                    name: attribute(element, "name", MAX_NAME),
                     class,
-                    time: attribute(element, "time", NAME).replace(',', "").parse().ok().filter(is_duration),
-                    file: attribute(element, "file", NAME),
-                    line: attribute(element, "line", NAME).parse().ok(),
+                    time: attribute(element, "time", MAX_NAME).replace(',', "").parse().ok().filter(is_duration),
+                    file: attribute(element, "file", MAX_NAME),
+                    line: attribute(element, "line", MAX_NAME).parse().ok(),
                     ..Case::default()
                 };
                 self.case = Some((depth, case));
@@ -317,23 +317,24 @@ impl Reading {
                 };
                 if let Some((_, case)) = &mut self.case {
                     if let Some(verdict) = verdict {
-                        into = Into::Text;
+                        target = TextTarget::Text;
                         case.verdict = case.verdict.min(verdict);
-                        let said = ["type", "message"].map(|name| attribute(element, name, LONGEST));
+                        let attributes = ["type", "message"].map(|name| attribute(element, name, MAX_TEXT));
                         if case.message.is_empty() {
-                            case.message = said.iter().rev().find(|said| !said.is_empty()).cloned().unwrap_or_default();
+                            case.message =
+                                attributes.iter().rev().find(|text| !text.is_empty()).cloned().unwrap_or_default();
                         }
-                        for said in said.iter().filter(|said| !said.is_empty()) {
-                            append(&mut case.text, said);
+                        for text in attributes.iter().filter(|text| !text.is_empty()) {
+                            append(&mut case.text, text);
                             append(&mut case.text, "\n");
                         }
                     } else if matches!(name, "system-out" | "system-err") {
-                        into = Into::Output;
+                        target = TextTarget::Output;
                     }
                 }
             }
         }
-        self.open.push(into);
+        self.open.push(target);
     }
 
     fn close(&mut self) {
@@ -349,9 +350,9 @@ impl Reading {
     fn write(&mut self, text: &str) {
         let Some((_, case)) = &mut self.case else { return };
         match self.open.last() {
-            Some(Into::Text) => append(&mut case.text, text),
-            Some(Into::Output) => append(&mut case.output, text),
-            Some(Into::Nothing) | None => {}
+            Some(TextTarget::Text) => append(&mut case.text, text),
+            Some(TextTarget::Output) => append(&mut case.output, text),
+            Some(TextTarget::None) | None => {}
         }
     }
 
@@ -374,17 +375,17 @@ impl Reading {
 
 /// Appends as much of `more` as fits into the size limit.
 fn append(text: &mut String, more: &str) {
-    text.push_str(text::head_bytes(more, LONGEST.saturating_sub(text.len())));
+    text.push_str(text::head_bytes(more, MAX_TEXT.saturating_sub(text.len())));
 }
 
-/// Returns the value of an attribute, cut to `most` bytes.
-fn attribute(element: &BytesStart, name: &str, most: usize) -> String {
+/// Returns the value of an attribute, cut to `max_bytes` bytes.
+fn attribute(element: &BytesStart, name: &str, max_bytes: usize) -> String {
     // Some programs write an attribute twice: the first one counts.
     let mut attributes = element.attributes();
     let all = attributes.with_checks(false).flatten();
     let found = all.into_iter().find(|attribute| attribute.key.local_name().into_inner() == name);
     let whole = found.map(|attribute| plain(&attribute.value)).unwrap_or_default();
-    text::head_bytes(&whole, most).to_owned()
+    text::head_bytes(&whole, max_bytes).to_owned()
 }
 
 #[cfg(test)]
@@ -406,7 +407,7 @@ thread 'x' panicked at src/deep/a.rs:12:5
 </testsuite></testsuites>"#;
 
     #[test]
-    fn failures_come_first_with_what_they_say_and_where() {
+    fn failures_come_first_with_their_messages_and_locations() {
         let report = read_all(REPORT);
         let seen: Vec<_> = report.cases.iter().map(|c| (c.name.as_str(), c.verdict)).collect();
         use Verdict::*;
@@ -414,23 +415,23 @@ thread 'x' panicked at src/deep/a.rs:12:5
         let fails = &report.cases[0];
         assert_eq!((fails.class.as_str(), fails.message.as_str()), ("unit", "1 < 0 & more"));
         assert!(fails.text.contains("panicked") && fails.output == "printed <this>");
-        let spots: Vec<_> = fails.spots().into_iter().map(|s| (s.path, s.line)).collect();
-        let spot = |path: &str, line| (path.to_owned(), Some(line));
-        assert_eq!(spots, [spot("src/a.rs", 7), spot("src/deep/a.rs", 12), spot("lib/b.py", 33)]);
-        assert_eq!(report.cases[1].spots(), [SourceLocation { path: "Thing.java".into(), line: Some(41) }]);
+        let locations: Vec<_> = fails.source_locations().into_iter().map(|s| (s.path, s.line)).collect();
+        let location = |path: &str, line| (path.to_owned(), Some(line));
+        assert_eq!(locations, [location("src/a.rs", 7), location("src/deep/a.rs", 12), location("lib/b.py", 33)]);
+        assert_eq!(report.cases[1].source_locations(), [SourceLocation { path: "Thing.java".into(), line: Some(41) }]);
         assert_eq!((report.count(Failed), report.count(Error), report.count(Passed)), (1, 1, 1));
         assert_eq!(report.time(), 0.5);
     }
 
     #[test]
-    fn a_runner_s_own_folder_is_left_out_of_paths() {
+    fn the_build_folder_is_removed_from_paths() {
         assert_eq!(in_repository("/builds/acme/rocket-ui/src/a.rs"), "src/a.rs");
         assert_eq!(in_repository(".\\src\\a.cs"), "src/a.cs");
         assert_eq!(in_repository("file:///builds/a/b/c.js"), "c.js");
     }
 
     #[test]
-    fn a_broken_report_shows_what_was_read_of_it_and_says_so() {
+    fn a_broken_report_keeps_the_cases_before_the_error() {
         let cut = REPORT.split_once("<testcase name=\"waits\">").unwrap().0;
         let report = read_all(cut);
         assert_eq!((report.cases.len(), report.broken.as_deref()), (2, Some("it ends in the middle")));
@@ -447,7 +448,7 @@ thread 'x' panicked at src/deep/a.rs:12:5
     }
 
     #[test]
-    fn entities_of_a_document_are_never_expanded() {
+    fn custom_entities_are_never_expanded() {
         let mut bomb = String::from("<!DOCTYPE x [<!ENTITY a0 \"lol\">");
         for level in 1..30 {
             bomb += &format!("<!ENTITY a{level} \"&a{p};&a{p};\">", p = level - 1);
@@ -460,14 +461,14 @@ thread 'x' panicked at src/deep/a.rs:12:5
     }
 
     #[test]
-    fn texts_without_end_are_cut() {
+    fn long_texts_are_cut() {
         let long = "x".repeat(1_000_000);
         let report = read_all(&format!("<testsuite><testcase><failure>{long}</failure></testcase></testsuite>"));
-        assert_eq!(report.cases[0].text.len(), LONGEST);
+        assert_eq!(report.cases[0].text.len(), MAX_TEXT);
     }
 
     #[test]
-    fn a_long_name_of_a_suite_is_not_kept_once_for_each_of_its_cases() {
+    fn a_long_suite_name_is_cut_in_each_case() {
         let cases = "<testcase/>".repeat(20_000);
         let text = format!("<testsuite name=\"{}\">{cases}</testsuite>", "n".repeat(100_000));
         let (report, cost) = crate::cost::cost(|| read(&text, &|| false).unwrap());
@@ -478,18 +479,18 @@ thread 'x' panicked at src/deep/a.rs:12:5
     #[test]
     fn a_report_with_too_many_tests_says_that_it_is_incomplete() {
         let text = |count: usize| format!("<testsuite>{}</testsuite>", "<testcase/>".repeat(count));
-        for (count, broken) in [(MOST, None), (MOST + 1, Some(TOO_MANY))] {
+        for (count, broken) in [(MAX_CASES, None), (MAX_CASES + 1, Some(TOO_MANY))] {
             let report = read_all(&text(count));
-            assert_eq!((report.cases.len(), report.broken.as_deref()), (MOST, broken), "{count} in a file");
+            assert_eq!((report.cases.len(), report.broken.as_deref()), (MAX_CASES, broken), "{count} in a file");
             let test_cases = vec![TestCase::default(); count];
             let suite = crate::api::test_reports::TestSuite { test_cases, ..Default::default() };
             let report = Report::from(TestReport { test_suites: vec![suite], ..TestReport::default() });
-            assert_eq!((report.cases.len(), report.broken.as_deref()), (MOST, broken), "{count} from the server");
+            assert_eq!((report.cases.len(), report.broken.as_deref()), (MAX_CASES, broken), "{count} from the server");
         }
     }
 
     #[test]
-    fn a_time_that_no_test_can_take_is_none() {
+    fn invalid_durations_are_ignored() {
         for time in ["-5", "NaN", "1e999", "soon"] {
             let text = format!("<testsuite><testcase name=\"a\" time=\"{time}\"/></testsuite>");
             let report = read(&text, &|| false).expect("a report");
@@ -498,7 +499,7 @@ thread 'x' panicked at src/deep/a.rs:12:5
     }
 
     #[test]
-    fn suites_within_suites_end_in_their_order() {
+    fn nested_suites_are_closed_in_order() {
         let text = r#"<testsuite name="a"><testsuite name="b"><testcase name="1"/></testsuite><testcase name="2"/>
             </testsuite><testsuite name="c"><properties/><testcase name="3"/></testsuite>"#;
         let report = read(text, &|| false).unwrap();

@@ -1,7 +1,7 @@
 //! Git LFS pointers, which a repository contains in place of large files.
 
 /// The maximum size of a pointer, in bytes.
-const LARGEST: usize = 1024;
+const MAX_POINTER_BYTES: usize = 1024;
 
 /// A Git LFS pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl Pointer {
     /// Parses a pointer. Returns `None` if the text is not one.
     pub fn read(text: &str) -> Option<Pointer> {
         let mut lines = text.lines().map(str::trim_end);
-        let first = lines.next().filter(|_| text.len() <= LARGEST)?;
+        let first = lines.next().filter(|_| text.len() <= MAX_POINTER_BYTES)?;
         first.strip_prefix("version https://git-lfs.github.com/spec/")?;
         let value = |name: &str| lines.clone().find_map(|line| line.strip_prefix(name));
         let oid = value("oid sha256:")?;
@@ -35,7 +35,7 @@ mod tests {
         let pointer = |oid: &str| format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n");
         assert_eq!(Pointer::read(&pointer(&oid)), Some(Pointer { oid: oid.clone(), size: 12345 }));
         assert!(Pointer::read(&pointer(&oid).replace('\n', "\r\n")).is_some());
-        let long = pointer(&oid) + &"x".repeat(LARGEST);
+        let long = pointer(&oid) + &"x".repeat(MAX_POINTER_BYTES);
         let no_size = pointer(&oid).replace("size", "sizes");
         for other in ["", &oid, &pointer(""), &pointer("../../x"), &pointer(&"../".repeat(22)[..64]), &long, &no_size] {
             assert_eq!(Pointer::read(other), None, "{other}");

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuses_of_both_worlds_are_explained_and_new_ones_are_shown() {
+    fn known_statuses_are_explained_and_unknown_ones_shown() {
         assert_eq!(explain("mergeable"), explain("can_be_merged"));
         assert_eq!(explain("conflict").1, Blocked);
         assert_eq!(explain("ci_still_running").1, Waiting);

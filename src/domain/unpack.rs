@@ -26,27 +26,27 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     };
     let chosen: Vec<(&Entry, &str)> =
         list.entries.iter().filter_map(|entry| Some((entry, within(&entry.path, folder)?))).collect();
-    let opened = |entry: &Entry| entry.odd.is_none() && zip::fits(entry, packed);
+    let opened = |entry: &Entry| entry.anomaly.is_none() && zip::fits(entry, packed);
     let total = chosen.iter().filter(|(entry, _)| opened(entry)).map(|(entry, _)| entry.size);
     let total = total.fold(0, u64::saturating_add);
     // Entries may share their data, so that none of them alone looks like a zip bomb.
-    if zip::is_trap(total, packed) {
+    if zip::is_zip_bomb(total, packed) {
         let (total, packed) = (text::bytes(total), text::bytes(packed));
         return Err(format!("{packed} would unpack to {total}, like a zip bomb"));
     }
-    let mut room = Room { into, made: BTreeSet::new(), out: Unpacked::default() };
+    let mut unpacker = Unpacker { into, created: BTreeSet::new(), out: Unpacked::default() };
     let mut done = 0;
-    let mut go_on = |bytes: u64| {
+    let mut report = |bytes: u64| {
         done += bytes;
         tell(done, total)
     };
     for (entry, path) in chosen {
-        if !go_on(0) {
+        if !report(0) {
             return Err("it was stopped".into());
         }
-        match room.put(archive, entry, path, &mut go_on) {
+        match unpacker.extract(archive, entry, path, &mut report) {
             Ok(()) => {}
-            Err(Extracted::Broken(why)) => room.out.left_out.push(format!("{} ({why})", entry.path)),
+            Err(Extracted::Broken(why)) => unpacker.out.left_out.push(format!("{} ({why})", entry.path)),
             Err(Extracted::Disk(error)) => {
                 return Err(match error.kind() {
                     ErrorKind::StorageFull => "the disk is full; nothing was kept".into(),
@@ -57,10 +57,10 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
         }
     }
     if list.left_out > 0 {
-        room.out.left_out.push(format!("{} entries that are not listed", text::count(list.left_out)));
+        unpacker.out.left_out.push(format!("{} entries that are not listed", text::count(list.left_out)));
     }
-    room.out.left_out.extend(list.broken.map(str::to_owned));
-    Ok(room.out)
+    unpacker.out.left_out.extend(list.broken.map(str::to_owned));
+    Ok(unpacker.out)
 }
 
 /// Returns the part of a path below a folder, the whole path if the folder is empty, or `None` if it is not in the
@@ -74,23 +74,23 @@ fn within<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
 }
 
 /// The folder that files are unpacked into.
-struct Room<'a> {
+struct Unpacker<'a> {
     into: &'a Path,
     /// The folders that were created.
-    made: BTreeSet<PathBuf>,
+    created: BTreeSet<PathBuf>,
     out: Unpacked,
 }
 
-impl Room<'_> {
-    fn put(
+impl Unpacker<'_> {
+    fn extract(
         &mut self,
         archive: &File,
         entry: &Entry,
         path: &str,
         tell: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), Extracted> {
-        if let Some(odd) = entry.odd {
-            return Err(Extracted::Broken(odd.word()));
+        if let Some(anomaly) = entry.anomaly {
+            return Err(Extracted::Broken(anomaly.word()));
         }
         // A path with a name that leads elsewhere is already marked as odd. Each name is checked again before it is
         // used.
@@ -110,10 +110,11 @@ impl Room<'_> {
         let file =
             OpenOptions::new().write(true).create_new(true).open(&at).map_err(|error| named_twice(error, &at))?;
         let mut out = BufWriter::new(file);
-        let poured = zip::pour(archive, entry, &mut out, tell).and_then(|()| out.flush().map_err(Extracted::Disk));
-        if poured.is_err() {
+        let extracted =
+            zip::extract_to(archive, entry, &mut out, tell).and_then(|()| out.flush().map_err(Extracted::Disk));
+        if extracted.is_err() {
             let _ = fs::remove_file(&at);
-            return poured;
+            return extracted;
         }
         if entry.executable {
             executable(&at).map_err(Extracted::Disk)?;
@@ -124,9 +125,9 @@ impl Room<'_> {
     }
 
     fn folder(&mut self, at: &Path) -> Result<(), Extracted> {
-        if !self.made.contains(at) {
+        if !self.created.contains(at) {
             fs::create_dir_all(at).map_err(|error| named_twice(error, at))?;
-            self.made.insert(at.to_owned());
+            self.created.insert(at.to_owned());
         }
         Ok(())
     }
@@ -196,21 +197,21 @@ mod tests {
     }
 
     #[test]
-    fn all_or_one_folder_is_unpacked_and_progress_is_told() {
+    fn all_or_one_folder_is_unpacked_and_progress_is_reported() {
         let long = "a line\n".repeat(50_000);
         let file =
             archive(&[("a.txt", "one"), ("dir/b.txt", &long), ("dir/deep/c.txt", "three"), ("direct.txt", "no")]);
         let file = file.finish().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let out = unpack(&file, "", folder.path(), &mut |done, total| {
-            told.push((done, total));
+            reported.push((done, total));
             true
         });
         let total = 350_010;
         assert_eq!(out, Ok(Unpacked { files: 4, bytes: total, left_out: vec![] }));
-        assert_eq!(told.last(), Some(&(total, total)));
-        assert!(told.is_sorted() && told.len() > 6);
+        assert_eq!(reported.last(), Some(&(total, total)));
+        assert!(reported.is_sorted() && reported.len() > 6);
         assert_eq!(files(folder.path()).len(), 4);
         let folder = tempfile::tempdir().unwrap();
         let out = unpack(&file, "dir", folder.path(), &mut |_, _| true).unwrap();
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_climbs_out_and_links_and_what_is_there_twice_are_left_out_and_named() {
+    fn traversal_links_and_duplicates_are_skipped_and_reported() {
         let outer = tempfile::tempdir().unwrap();
         let folder = outer.path().join("in");
         fs::create_dir(&folder).unwrap();
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn traps_are_refused_and_what_is_damaged_is_left_out() {
+    fn zip_bombs_are_rejected_and_damaged_entries_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let zeros = "\0".repeat(20 << 20);
         let many: Vec<(String, &str)> = (0..6).map(|at| (format!("{at}"), zeros.as_str())).collect();
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_lies_nowhere_is_left_out_alone() {
+    fn only_the_entry_with_an_invalid_offset_is_skipped() {
         let mut whole = Vec::new();
         let mut file = archive(&[("a.txt", "one"), ("b.txt", "two")]).finish().unwrap();
         file.seek(SeekFrom::Start(0)).unwrap();
@@ -315,7 +316,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn programs_can_be_run() {
+    fn executable_files_stay_executable() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let mut zip = archive(&[]);

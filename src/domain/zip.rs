@@ -13,28 +13,28 @@ use std::ops::Range;
 
 /// The number of bytes at the end of an archive that are requested first: they contain the central directory of most
 /// archives.
-pub const TAIL: u64 = 128 * 1024;
+pub const TAIL_BYTES: u64 = 128 * 1024;
 /// The maximum size of a central directory, in bytes; a larger one is rejected.
-const LONGEST_LIST: u64 = 128 * 1024 * 1024;
+const MAX_DIRECTORY_BYTES: u64 = 128 * 1024 * 1024;
 /// The maximum number of entries that are listed.
-pub const MOST: usize = 500_000;
+pub const MAX_ENTRIES: usize = 500_000;
 /// The size of the end record without its comment, and its maximum size with one.
-const END: usize = 22;
-const LONGEST_END: u64 = END as u64 + 0xffff;
+const END_BYTES: usize = 22;
+const MAX_END_BYTES: u64 = END_BYTES as u64 + 0xffff;
 /// An entry that unpacks to more than this size, and to more than this ratio of its packed size, counts as a zip bomb.
-const TRAP_SIZE: u64 = 64 * 1024 * 1024;
-const TRAP_RATIO: u64 = 200;
+const ZIP_BOMB_SIZE: u64 = 64 * 1024 * 1024;
+const ZIP_BOMB_RATIO: u64 = 200;
 /// The number of bytes that are unpacked at a time when writing to a file.
-const PIECE: usize = 64 * 1024;
-const OTHER_BYTES: &str = "its checksum does not match";
+const CHUNK_BYTES: usize = 64 * 1024;
+const WRONG_CHECKSUM: &str = "its checksum does not match";
 /// The maximum number of names in a path; a deeper entry is not put into folders.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The reason why an entry is listed but not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anomaly {
     /// The path leads out of the folder with `..`.
-    Climbs,
+    PathTraversal,
     /// The path is absolute.
     Absolute,
     /// The name is empty or contains invalid characters.
@@ -42,24 +42,24 @@ pub enum Anomaly {
     /// The entry is a link.
     Link,
     /// The entry is encrypted.
-    Locked,
+    Encrypted,
     /// The entry uses an unsupported compression method, with this number.
     Method(u16),
     /// The entry unpacks to far more than its packed size.
-    Trap,
+    ZipBomb,
 }
 
 impl Anomaly {
     /// Returns a sentence that says what is wrong and what is done about it.
     pub fn message(self) -> String {
         match self {
-            Anomaly::Climbs => "Its path leaves the archive's folder (..), so it is not opened.".into(),
+            Anomaly::PathTraversal => "Its path leaves the archive's folder (..), so it is not opened.".into(),
             Anomaly::Absolute => "Its path is absolute, so it is not opened.".into(),
             Anomaly::Nameless => "Its name is not a valid file name, so it is not opened.".into(),
             Anomaly::Link => "It is a link. Links in archives are not followed.".into(),
-            Anomaly::Locked => "It is encrypted; labscope does not ask for passwords.".into(),
+            Anomaly::Encrypted => "It is encrypted; labscope does not ask for passwords.".into(),
             Anomaly::Method(number) => format!("It uses compression method {number}, which labscope does not support."),
-            Anomaly::Trap => {
+            Anomaly::ZipBomb => {
                 "It would unpack to hundreds of times its size, like a zip bomb, so it is not opened.".into()
             }
         }
@@ -68,19 +68,19 @@ impl Anomaly {
     /// Returns a short label for lists.
     pub fn word(self) -> &'static str {
         match self {
-            Anomaly::Climbs => "climbs out",
+            Anomaly::PathTraversal => "climbs out",
             Anomaly::Absolute => "absolute",
             Anomaly::Nameless => "bad name",
             Anomaly::Link => "link",
-            Anomaly::Locked => "locked",
+            Anomaly::Encrypted => "locked",
             Anomaly::Method(_) => "unknown",
-            Anomaly::Trap => "trap",
+            Anomaly::ZipBomb => "trap",
         }
     }
 
     /// Returns whether the anomaly is in the path: such entries are not put into folders.
     pub fn is_of_path(self) -> bool {
-        matches!(self, Anomaly::Climbs | Anomaly::Absolute | Anomaly::Nameless)
+        matches!(self, Anomaly::PathTraversal | Anomaly::Absolute | Anomaly::Nameless)
     }
 }
 
@@ -94,7 +94,7 @@ pub struct Entry {
     /// The packed size, in bytes.
     pub packed: u64,
     /// The anomaly, if any.
-    pub odd: Option<Anomaly>,
+    pub anomaly: Option<Anomaly>,
     /// Whether the entry is a folder.
     pub folder: bool,
     /// Whether the entry is executable, if the archive was created on a system that records it.
@@ -126,7 +126,7 @@ pub enum Refusal {
     /// The data would be this large, in bytes.
     TooLarge(u64),
     /// The entry has an anomaly.
-    Odd(Anomaly),
+    Anomaly(Anomaly),
     /// The disk failed, with this message.
     Disk(String),
 }
@@ -138,7 +138,7 @@ impl Refusal {
             Refusal::NotZip => "it is not a ZIP archive".into(),
             Refusal::Broken(why) => format!("the archive is damaged: {why}"),
             Refusal::TooLarge(_) => "its directory is too large".into(),
-            Refusal::Odd(odd) => odd.message(),
+            Refusal::Anomaly(anomaly) => anomaly.message(),
             Refusal::Disk(why) => why.clone(),
         }
     }
@@ -181,14 +181,14 @@ pub fn list(parts: &Parts, canceled: Canceled<'_>) -> Outcome<List> {
 fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Outcome<List>> {
     let not_zip = || Step::Made(Err(Refusal::NotZip));
     let total = parts.total();
-    if total < END as u64 {
+    if total < END_BYTES as u64 {
         return Err(not_zip());
     }
-    let from = total.saturating_sub(LONGEST_END.max(TAIL.min(total)));
+    let from = total.saturating_sub(MAX_END_BYTES.max(TAIL_BYTES.min(total)));
     let tail = bytes_of(parts, from..total)?;
     let at = memchr::memmem::rfind_iter(&tail, b"PK\x05\x06").find(|at| {
         // The comment has to reach the end of the file, or else the signature is only part of other data.
-        u16_at(&tail, at + 20).is_some_and(|comment| at + END + usize::from(comment) <= tail.len())
+        u16_at(&tail, at + 20).is_some_and(|comment| at + END_BYTES + usize::from(comment) <= tail.len())
     });
     let at = at.ok_or_else(not_zip)?;
     let end = from + at as u64;
@@ -213,7 +213,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
     } else if disks != 0 {
         return Err(broken("it is one of several volumes"));
     }
-    if size > LONGEST_LIST {
+    if size > MAX_DIRECTORY_BYTES {
         return Err(Step::Made(Err(Refusal::TooLarge(size))));
     }
     // Data before the archive, as in a self-extracting one, shifts all offsets.
@@ -227,7 +227,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
         if number % 4096 == 0 && canceled() {
             break;
         }
-        if list.entries.len() >= MOST {
+        if list.entries.len() >= MAX_ENTRIES {
             list.left_out = count - number;
             break;
         }
@@ -271,18 +271,18 @@ fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
     // In archives created on Unix, the file mode is in the upper half.
     let mode = if made_by >> 8 == 3 { attributes >> 16 } else { 0 };
     let folder = path.ends_with('/') || mode & 0o170_000 == 0o040_000;
-    let odd = odd_path(&path).or(match () {
+    let anomaly = path_anomaly(&path).or(match () {
         () if mode & 0o170_000 == 0o120_000 => Some(Anomaly::Link),
         () if folder => None,
-        () if flags & 1 != 0 => Some(Anomaly::Locked),
+        () if flags & 1 != 0 => Some(Anomaly::Encrypted),
         () if !matches!(method, 0 | 8) => Some(Anomaly::Method(method)),
-        () if is_trap(size, packed) => Some(Anomaly::Trap),
+        () if is_zip_bomb(size, packed) => Some(Anomaly::ZipBomb),
         () => None,
     });
     // An entry with an invalid offset is listed too; reading it fails.
     let offset = offset.saturating_add(before);
     let (executable, name_bytes) = (!folder && mode & 0o100 != 0, raw.len() as u64);
-    let entry = Entry { path, size, packed, odd, folder, executable, method, crc, offset, name_bytes };
+    let entry = Entry { path, size, packed, anomaly, folder, executable, method, crc, offset, name_bytes };
     Some((entry, extra_at + extra.len() + usize::from(comment)))
 }
 
@@ -298,14 +298,14 @@ fn extra_field(mut extra: &[u8], wanted: u16) -> Option<&[u8]> {
 }
 
 /// Returns the anomaly of a path, if any. Some programs write backslashes between names.
-fn odd_path(path: &str) -> Option<Anomaly> {
+fn path_anomaly(path: &str) -> Option<Anomaly> {
     let mut names = path.trim_end_matches('/').split(['/', '\\']);
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
     if path.starts_with(['/', '\\']) || drive {
         Some(Anomaly::Absolute)
     } else if names.clone().any(|name| name == "..") {
-        Some(Anomaly::Climbs)
-    } else if path.contains('\0') || names.clone().count() > DEEPEST || names.any(|name| matches!(name, "" | ".")) {
+        Some(Anomaly::PathTraversal)
+    } else if path.contains('\0') || names.clone().count() > MAX_DEPTH || names.any(|name| matches!(name, "" | ".")) {
         Some(Anomaly::Nameless)
     } else {
         None
@@ -313,26 +313,26 @@ fn odd_path(path: &str) -> Option<Anomaly> {
 }
 
 /// Returns the range of an archive that is enough to unpack an entry, in nearly every archive.
-pub fn span(entry: &Entry, total: u64) -> Range<u64> {
+pub fn entry_range(entry: &Entry, total: u64) -> Range<u64> {
     // The extra field before the data of an entry may be longer there than in the central directory.
     let header = 30 + entry.name_bytes + 4096;
     let start = entry.offset.min(total);
     start..start.saturating_add(header).saturating_add(entry.packed).min(total)
 }
 
-/// Unpacks an entry of at most `most` bytes and checks it against the central directory.
-pub fn take(parts: &Parts, entry: &Entry, most: u64) -> Outcome<Bytes> {
-    if let Some(odd) = entry.odd {
-        return Step::Made(Err(Refusal::Odd(odd)));
+/// Unpacks an entry of at most `max_bytes` bytes and checks it against the central directory.
+pub fn extract(parts: &Parts, entry: &Entry, max_bytes: u64) -> Outcome<Bytes> {
+    if let Some(anomaly) = entry.anomaly {
+        return Step::Made(Err(Refusal::Anomaly(anomaly)));
     }
-    if entry.size > most {
+    if entry.size > max_bytes {
         return Step::Made(Err(Refusal::TooLarge(entry.size)));
     }
     unpack(parts, entry).unwrap_or_else(|step| step)
 }
 
 fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
-    let all = span(entry, parts.total());
+    let all = entry_range(entry, parts.total());
     let header = all.start..all.start.saturating_add(30).min(parts.total());
     // If the header has to be requested, the whole entry is requested at once.
     let header = match bytes_of(parts, header) {
@@ -363,7 +363,7 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
     let mut crc = Crc::new();
     crc.update(&bytes);
     if (bytes.len() as u64) < entry.size || crc.sum() != entry.crc {
-        return Err(broken(OTHER_BYTES));
+        return Err(broken(WRONG_CHECKSUM));
     }
     Ok(Step::Made(Ok(bytes.into())))
 }
@@ -381,7 +381,7 @@ pub enum Extracted {
 
 /// Unpacks an entry of any size from an archive on disk to `out`. Each chunk is reported to `tell`, which returns
 /// whether to continue.
-pub fn pour(
+pub fn extract_to(
     mut archive: &File,
     entry: &Entry,
     out: &mut dyn Write,
@@ -407,10 +407,10 @@ pub fn pour(
         0 => Box::new(packed.take(entry.size.saturating_add(1))),
         _ => Box::new(DeflateDecoder::new(packed).take(entry.size.saturating_add(1))),
     };
-    let (mut crc, mut done, mut piece) = (Crc::new(), 0, vec![0; PIECE]);
+    let (mut crc, mut done, mut chunk) = (Crc::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
-        let read = bytes.read(&mut piece).map_err(|_| Extracted::Broken("its data is damaged"))?;
-        let Some(new) = piece.get(..read).filter(|new| !new.is_empty()) else { break };
+        let read = bytes.read(&mut chunk).map_err(|_| Extracted::Broken("its data is damaged"))?;
+        let Some(new) = chunk.get(..read).filter(|new| !new.is_empty()) else { break };
         done += new.len() as u64;
         if done > entry.size {
             return Err(Extracted::Broken("it unpacks to more than it declares"));
@@ -422,7 +422,7 @@ pub fn pour(
         }
     }
     if done < entry.size || crc.sum() != entry.crc {
-        return Err(Extracted::Broken(OTHER_BYTES));
+        return Err(Extracted::Broken(WRONG_CHECKSUM));
     }
     Ok(())
 }
@@ -433,16 +433,16 @@ pub fn fits(entry: &Entry, length: u64) -> bool {
 }
 
 /// Returns whether unpacking `packed` bytes to `size` bytes is only plausible for a zip bomb.
-pub fn is_trap(size: u64, packed: u64) -> bool {
-    size > TRAP_SIZE && size / packed.max(1) > TRAP_RATIO
+pub fn is_zip_bomb(size: u64, packed: u64) -> bool {
+    size > ZIP_BOMB_SIZE && size / packed.max(1) > ZIP_BOMB_RATIO
 }
 
 /// Returns an entry for tests.
 #[cfg(test)]
 pub fn entry_of(path: &str, size: u64) -> Entry {
     let folder = path.ends_with('/');
-    let (odd, path) = (odd_path(path), path.to_owned());
-    Entry { path, size, packed: size, odd, folder, executable: false, method: 0, crc: 0, offset: 0, name_bytes: 0 }
+    let (anomaly, path) = (path_anomaly(path), path.to_owned());
+    Entry { path, size, packed: size, anomaly, folder, executable: false, method: 0, crc: 0, offset: 0, name_bytes: 0 }
 }
 
 #[cfg(test)]

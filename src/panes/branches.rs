@@ -26,7 +26,7 @@ use crate::ui::theme::Role;
 use jiff::Timestamp;
 
 /// The maximum number of pages that are loaded to list the merged branches before they are deleted.
-const SWEPT: u32 = 20;
+const MERGED_PAGES: u32 = 20;
 
 const COLUMNS: Columns<Branch> = Columns {
     place: "branches",
@@ -61,7 +61,7 @@ fn when(branch: &Branch) -> Option<Timestamp> {
 pub struct BranchSource {
     project: Id,
     /// Whether all branches are being loaded, to ask for confirmation before the merged ones are deleted.
-    sweeping: bool,
+    is_confirming_delete_merged: bool,
     marks: PipelineMarks,
 }
 
@@ -127,7 +127,7 @@ impl Branches {
     }
 
     /// Returns the requests that count how far the visible branches are ahead of and behind the default branch.
-    fn apart(&self, view: &View) -> Vec<Want> {
+    fn ahead_behind_wants(&self, view: &View) -> Vec<Want> {
         let Some(query) = self.source.base_query(view) else { return Vec::new() };
         let Some(base) = self.source.base(view) else {
             // A missing default branch must not close the pane: the request is not repeated after it failed.
@@ -135,32 +135,38 @@ impl Branches {
             return if failed { Vec::new() } else { vec![Load::one(&query).into()] };
         };
         let tips = self
-            .in_sight(view)
+            .visible_rows(view)
             .filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str()))
             .filter(|tip| *tip != base);
         ahead_behind::wants(view, &self.source.project, base, tips)
     }
 
     fn delete_merged(&mut self, cx: &mut Cx) {
-        self.source.sweeping = true;
+        self.source.is_confirming_delete_merged = true;
         // The server deletes the branches that are merged now, which may differ from the list as it was loaded. The
         // question must name the current ones.
-        cx.act(Action::Renew(vec![Load::list(&self.source.list(""), SWEPT).into()]));
+        cx.act(Action::Renew(vec![Load::list(&self.source.list(""), MERGED_PAGES).into()]));
         cx.say(Tone::Info, "Looking for merged branches…");
     }
 
     /// Asks for confirmation to delete the merged branches, once all branches are loaded.
-    fn sweep(&mut self, cx: &mut Cx) {
+    fn confirm_delete_merged(&mut self, cx: &mut Cx) {
         let view = &{ cx.view };
         let rows = view.store.list(&self.source.list(""));
-        if let Some(error) = rows.error.filter(|_| self.source.sweeping && rows.settled(SWEPT)) {
-            self.source.sweeping = false;
+        if let Some(error) =
+            rows.error.filter(|_| self.source.is_confirming_delete_merged && rows.settled(MERGED_PAGES))
+        {
+            self.source.is_confirming_delete_merged = false;
             return cx.say(Tone::Bad, format!("Could not list merged branches: {}.", error.message()));
         }
-        if !self.source.sweeping || !rows.known || !rows.settled(SWEPT) || (rows.more && rows.pages() < SWEPT) {
+        if !self.source.is_confirming_delete_merged
+            || !rows.known
+            || !rows.settled(MERGED_PAGES)
+            || (rows.more && rows.pages() < MERGED_PAGES)
+        {
             return;
         }
-        self.source.sweeping = false;
+        self.source.is_confirming_delete_merged = false;
         let merged = || rows.iter().filter(|branch| branch.merged && !self.source.is_default(view, branch));
         let going: Vec<String> = merged().filter(|b| !b.protected).map(|b| sanitize(&b.name).into_owned()).collect();
         let kept = merged().filter(|b| b.protected).count();
@@ -286,7 +292,7 @@ impl ListSource for BranchSource {
 
     fn open(place: &Place, _view: &View) -> BranchSource {
         let project = place.project.clone().unwrap_or_default();
-        BranchSource { sweeping: false, marks: PipelineMarks::of_branches(&project), project }
+        BranchSource { is_confirming_delete_merged: false, marks: PipelineMarks::of_branches(&project), project }
     }
 
     fn place(&self) -> Place {
@@ -332,7 +338,7 @@ impl ListSource for BranchSource {
                 note = note.and(format!("{gap}{word}"), role);
             }
         }
-        let apart = match (self.base(view), commit) {
+        let counts = match (self.base(view), commit) {
             (Some(base), Some(commit)) if !default => ahead_behind::cell(view, &self.project, base, &commit.id),
             _ => Cell::empty(),
         };
@@ -340,7 +346,7 @@ impl ListSource for BranchSource {
             name,
             note,
             self.marks.cell(&branch.name),
-            apart,
+            counts,
             Cell::from((commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text)),
             Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
             Cell::from((commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim)),
@@ -361,16 +367,16 @@ impl ListSource for BranchSource {
 
     fn wants(pane: &Branches, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&pane.source.project)];
-        if pane.source.sweeping {
-            wants.push(Load::list(&pane.source.list(""), SWEPT).into());
+        if pane.source.is_confirming_delete_merged {
+            wants.push(Load::list(&pane.source.list(""), MERGED_PAGES).into());
         }
-        wants.extend(pane.apart(view));
+        wants.extend(pane.ahead_behind_wants(view));
         wants.extend(pane.source.marks.want(view, pane.rows(view).pages()));
         wants
     }
 
     fn changed(pane: &mut Branches, cx: &mut Cx) {
-        pane.sweep(cx);
+        pane.confirm_delete_merged(cx);
         pane.source.marks.sync(&cx.view);
     }
 
@@ -381,7 +387,7 @@ impl ListSource for BranchSource {
     }
 
     fn escape(pane: &mut Branches) -> bool {
-        std::mem::take(&mut pane.source.sweeping)
+        std::mem::take(&mut pane.source.is_confirming_delete_merged)
     }
 
     fn url(&self, view: &View, branch: &Branch) -> Option<String> {

@@ -26,10 +26,10 @@ const CHANGES: usize = 0;
 const DETAILS: usize = 1;
 const TITLES: &[&str] = &["Changes", "Details"];
 /// The maximum number of lines of the message above the changes.
-const BODY: usize = 5;
+const MAX_MESSAGE_LINES: usize = 5;
 
 /// The maximum number of log pages that are loaded to find the next or previous commit.
-const WALKED: u32 = 50;
+const MAX_LOG_PAGES: u32 = 50;
 
 /// A commit.
 pub struct CommitPane {
@@ -38,22 +38,22 @@ pub struct CommitPane {
     git_ref: Option<String>,
     path: Option<String>,
     /// The pending step to the next (`true`) or previous commit of the log, until that commit is loaded.
-    step: Option<bool>,
+    pending_step: Option<bool>,
     tab: usize,
     details: Details,
     /// The drafts of comments on this commit.
-    desk: Drafts,
+    drafts: Drafts,
     /// The comments shown within the changes.
-    margin: DiffComments,
+    diff_comments: DiffComments,
 }
 
 impl CommitPane {
     fn enter(&mut self, cx: &mut Cx) {
         if self.tab == CHANGES {
-            if let Some(key) = self.margin.draft(&self.shown.changes).map(str::to_owned) {
-                return self.desk.open(&key, cx);
+            if let Some(key) = self.diff_comments.draft(&self.shown.changes).map(str::to_owned) {
+                return self.drafts.open(&key, cx);
             }
-            if self.margin.toggle(&self.shown.changes) {
+            if self.diff_comments.toggle(&self.shown.changes) {
                 return;
             }
             return self.shown.changes.enter();
@@ -74,21 +74,21 @@ impl CommitPane {
     }
 
     /// Goes to the next or previous commit of the log, once it is loaded.
-    fn take_step(&mut self, cx: &mut Cx) {
-        let Some(forward) = self.step else { return };
+    fn finish_step(&mut self, cx: &mut Cx) {
+        let Some(forward) = self.pending_step else { return };
         let rows = cx.view.store.list(&self.log());
         let sha = self.sha(&cx.view);
         let at = rows.iter().position(|commit| commit.id == sha);
         let next = at.and_then(|at| if forward { at.checked_add(1) } else { at.checked_sub(1) });
         if let Some(commit) = next.and_then(|next| rows.get(next)) {
-            self.step = None;
+            self.pending_step = None;
             let place = Place { item: Some(commit.id.clone()), ..Pane::place(self) };
             return cx.act(Action::Replace(place));
         }
         // The commit may be on a page that is not loaded yet: the step stays pending while there are more.
-        let over = rows.error.is_some() || (rows.known && !rows.more) || rows.pages() >= WALKED;
+        let over = rows.error.is_some() || (rows.known && !rows.more) || rows.pages() >= MAX_LOG_PAGES;
         if over || (at.is_some() && !forward) {
-            self.step = None;
+            self.pending_step = None;
             let words = match at {
                 Some(_) if forward => "This is the oldest commit of the history.",
                 Some(_) => "This is the newest commit of the history.",
@@ -98,23 +98,24 @@ impl CommitPane {
         }
     }
 
-    fn turn(&mut self, forward: bool, cx: &mut Cx) {
-        self.step = Some(forward);
-        self.take_step(cx);
+    fn step_commit(&mut self, forward: bool, cx: &mut Cx) {
+        self.pending_step = Some(forward);
+        self.finish_step(cx);
     }
 
     /// Handles `]` and `[`: goes to the next or previous file on the Changes tab, else to the next or previous commit.
     fn sibling(&mut self, forward: bool, cx: &mut Cx) {
         match self.tab {
-            CHANGES => self.shown.changes.turn_file(forward),
-            _ => self.turn(forward, cx),
+            CHANGES => self.shown.changes.step_file(forward),
+            _ => self.step_commit(forward, cx),
         }
     }
 
     fn file(&mut self, cx: &mut Cx) {
-        let Some(spot) = self.shown.changes.spot() else { return };
-        let mut place = Place::new("files").project(self.shown.project.clone()).at(self.sha(&cx.view)).path(spot.path);
-        place.line = spot.line;
+        let Some(location) = self.shown.changes.location() else { return };
+        let mut place =
+            Place::new("files").project(self.shown.project.clone()).at(self.sha(&cx.view)).path(location.path);
+        place.line = location.line;
         cx.go(place);
     }
 
@@ -142,12 +143,12 @@ impl Pane for CommitPane {
         Command::new("commit.comment", &["c"], "Add comment…", |pane: &mut Self, cx| pane.comment(cx))
             .footer("comment")
             .writes()
-            .when(Self::can_speak),
+            .when(Self::can_comment),
         Command::new("commit.comment_here", &["C"], "Comment on selected lines…", |pane: &mut Self, cx| {
             pane.comment_here(cx);
         })
         .writes()
-        .when(Self::can_place),
+        .when(Self::can_comment_here),
         Command::new("commit.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| pane.reply(cx))
             .writes()
             .when(Self::has_comment),
@@ -155,27 +156,27 @@ impl Pane for CommitPane {
         Command::new("commit.delete", &["D"], "Delete draft…", |pane: &mut Self, cx| pane.drop_draft(cx))
             .when(Self::has_draft),
         Command::new("commit.send", &["S"], "Submit review…", |pane: &mut Self, cx| {
-            let on = pane.thing(&cx.view);
-            pane.desk.send(&on, cx);
+            let on = pane.noteable(&cx.view);
+            pane.drafts.send(&on, cx);
         })
         .footer("send review")
         .writes()
-        .when(|pane, view| pane.desk.can_send(view)),
+        .when(|pane, view| pane.drafts.can_send(view)),
         Command::new("commit.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| {
-            let on = pane.thing(&cx.view);
-            pane.desk.list(&on, cx);
+            let on = pane.noteable(&cx.view);
+            pane.drafts.list(&on, cx);
         })
-        .when(Self::can_speak),
+        .when(Self::can_comment),
         Command::new("commit.mark", &["Space"], "Toggle line selection", |pane: &mut Self, _| {
-            pane.shown.changes.mark();
+            pane.shown.changes.toggle_selection();
         })
         .when(Self::on_changes),
         Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
-            pane.shown.changes.turn_inset(true, |_| true);
+            pane.shown.changes.step_inset(true, |_| true);
         })
         .when(Self::on_changes),
         Command::new("commit.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
-            pane.shown.changes.turn_inset(false, |_| true);
+            pane.shown.changes.step_inset(false, |_| true);
         })
         .when(Self::on_changes),
         Command::new("commit.next_file", &["]"], "Next file or page", |pane: &mut Self, cx| {
@@ -186,17 +187,17 @@ impl Pane for CommitPane {
             pane.sibling(false, cx);
         }),
         Command::new("commit.next", &[")"], "Next commit in history", |pane: &mut Self, cx| {
-            pane.turn(true, cx);
+            pane.step_commit(true, cx);
         })
         .footer("next commit"),
         Command::new("commit.previous", &["("], "Previous commit in history", |pane: &mut Self, cx| {
-            pane.turn(false, cx);
+            pane.step_commit(false, cx);
         }),
-        Command::new("commit.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.shown.changes.turn_hunk(true))
+        Command::new("commit.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.shown.changes.step_hunk(true))
             .footer("next hunk")
             .when(Self::on_changes),
         Command::new("commit.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.shown.changes.turn_hunk(false);
+            pane.shown.changes.step_hunk(false);
         })
         .when(Self::on_changes),
         keys::layout("commit.layout"),
@@ -212,7 +213,7 @@ impl Pane for CommitPane {
         Command::new("commit.file", &["f"], "Open file at this commit", Self::file).footer("file").when(
             |pane, view| {
                 pane.on_changes(view)?;
-                pane.shown.changes.need(pane.shown.changes.spot(), "no file is selected").map(|_| ())
+                pane.shown.changes.need(pane.shown.changes.location(), "no file is selected").map(|_| ())
             },
         ),
         Command::new("commit.files", &["F"], "Browse files at this commit", |pane: &mut Self, cx| {
@@ -259,11 +260,11 @@ impl Pane for CommitPane {
             shown,
             git_ref: place.git_ref.clone().filter(|_| place.item.is_some()),
             path: place.path.clone(),
-            step: None,
+            pending_step: None,
             tab,
             details: Details::default(),
-            desk: Drafts::default(),
-            margin: DiffComments::default(),
+            drafts: Drafts::default(),
+            diff_comments: DiffComments::default(),
         }
     }
 
@@ -292,9 +293,9 @@ impl Pane for CommitPane {
             wants.push(Load::list(&self.shown.merge_requests_query(), 1).optional().into());
             wants.push(Load::one(&self.shown.signature_query()).optional().into());
         }
-        if self.step.is_some() {
+        if self.pending_step.is_some() {
             let log = self.log();
-            wants.push(Load::list(&log, (view.store.list(&log).pages() + 1).min(WALKED)).into());
+            wants.push(Load::list(&log, (view.store.list(&log).pages() + 1).min(MAX_LOG_PAGES)).into());
         }
         wants
     }
@@ -302,10 +303,10 @@ impl Pane for CommitPane {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let commit = self.shown.commit(view);
         if let (None, Some(error)) = (commit.value, commit.error) {
-            return list::failure(view, area, buf, error);
+            return list::draw_error(view, area, buf, error);
         }
         if self.tab == CHANGES {
-            let body = if area.height >= 30 { BODY } else { 0 };
+            let body = if area.height >= 30 { MAX_MESSAGE_LINES } else { 0 };
             let rest = self.shown.draw_head(view, area, buf, body);
             return self.shown.draw_changes(view, rest, buf);
         }
@@ -320,12 +321,12 @@ impl Pane for CommitPane {
         self.sync_comments(cx);
         if self.tab == DETAILS {
             let width = usize::from(cx.view.size.0).saturating_sub(4);
-            commit_details::write(&mut self.details, &self.shown, &cx.view, width);
+            commit_details::fill_facts(&mut self.details, &self.shown, &cx.view, width);
             for pieces in self.comment_lines(&cx.view, width) {
                 self.details.line(pieces);
             }
         }
-        self.take_step(cx);
+        self.finish_step(cx);
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
@@ -367,7 +368,7 @@ impl Pane for CommitPane {
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
-        self.shown.changes.seek_next(forward);
+        self.shown.changes.next_match(forward);
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
@@ -378,7 +379,7 @@ impl Pane for CommitPane {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.step.take().is_some() {
+        if self.pending_step.take().is_some() {
             return true;
         }
         self.tab == CHANGES && self.shown.changes.escape(&cx.view)

@@ -15,7 +15,7 @@ use crate::parts::commit_history::History;
 use crate::parts::commit_view::CommitView;
 use crate::parts::list::{self, age};
 use crate::parts::list_pane::ListPane;
-use crate::parts::list_source::{Beside, Detail, DetailSearch, Filter, Input, ListSource};
+use crate::parts::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListSource};
 use crate::parts::pipeline_marks::PipelineMarks;
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
@@ -30,17 +30,17 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// The delay after the selection moved before the changes of the selected commit are fetched.
-const REST: Duration = Duration::from_millis(150);
+const FETCH_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of lanes of the graph on a narrow list and on a wide one.
-const LANES: (usize, usize) = (5, 10);
-/// The width in columns from which a list is wide enough for `LANES.1`.
-const ROOMY: usize = 110;
+const MAX_LANES: (usize, usize) = (5, 10);
+/// The width in columns from which a list is wide enough for `MAX_LANES.1`.
+const WIDE: usize = 110;
 
 const COLUMNS: Columns<Commit> = Columns {
     place: "commits",
     fields: &[
         Field::new("SHA", Column::new("", Size::Fixed(8)).priority(2)),
-        Field::new("graph", Column::new("", Size::Fit { min: 1, max: 2 * LANES.1 as u16 + 1 })),
+        Field::new("graph", Column::new("", Size::Fit { min: 1, max: 2 * MAX_LANES.1 as u16 + 1 })),
         Field::new("title", Column::new("", Size::Fill { min: 30, weight: 1 })),
         Field::new("pipeline", Column::new("", Size::Fit { min: 0, max: 1 }).priority(1)),
         Field::new("author", Column::new("", Size::Fit { min: 4, max: 16 }).priority(3)),
@@ -92,7 +92,7 @@ impl CommitSource {
             ref_name: self.git_ref.clone().filter(|_| !self.all),
             path: self.path.clone(),
             all: self.all.then_some(true),
-            ..LogQuery::of(&self.project)
+            ..LogQuery::for_project(&self.project)
         };
         LogQuery::read(text, log, view)
     }
@@ -172,7 +172,7 @@ impl ListSource for CommitSource {
         Command::new("commits.author", &["u"], "Filter by author", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
                 let text = query::with(pane.list.filter_text(), "author", &commit.author_name);
-                pane.list.seek(&text, Some(commit.id.clone()));
+                pane.list.set_filter(&text, Some(commit.id.clone()));
             }
         })
         .when(Commits::has_row),
@@ -212,7 +212,7 @@ impl ListSource for CommitSource {
             history: History::default(),
             labels: Labels::new(&project),
             marks: PipelineMarks::of_commits(&project, None),
-            lanes: LANES.0,
+            lanes: MAX_LANES.0,
             project,
         }
     }
@@ -234,7 +234,7 @@ impl ListSource for CommitSource {
     }
 
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Commit>> {
-        Some(ListQuery::new(&self.read(input.filter, view)?.asked))
+        Some(ListQuery::new(&self.read(input.filter, view)?.request))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Commit> {
@@ -255,7 +255,7 @@ impl ListSource for CommitSource {
             source.marks = PipelineMarks::of_commits(&source.project, git_ref.as_deref());
         }
         source.marks.sync(view);
-        pane.list.narrow_to(rows, &source.shown.narrows(), |commit| source.shown.fits(commit));
+        pane.list.narrow_to(rows, &source.shown.filter_key(), |commit| source.shown.matches(commit));
     }
 
     fn key(commit: &Commit) -> String {
@@ -306,12 +306,12 @@ impl ListSource for CommitSource {
             .collect()
     }
 
-    fn lost(cx: &mut Cx) {
+    fn row_removed(cx: &mut Cx) {
         cx.say(Tone::Warning, "This history was rewritten: the selected commit is gone from it.");
     }
 
     fn changed(pane: &mut Commits, cx: &mut Cx) {
-        pane.source.lanes = if pane.list_width(&cx.view) < ROOMY { LANES.0 } else { LANES.1 };
+        pane.source.lanes = if pane.list_width(&cx.view) < WIDE { MAX_LANES.0 } else { MAX_LANES.1 };
     }
 
     fn answer(pane: &mut Commits, answer: Answer, cx: &mut Cx) {
@@ -367,39 +367,39 @@ impl Detail<CommitSource> for CommitDetail {
         view.size.0 >= panels::TWO_PANELS_WIDTH
     }
 
-    fn wants(&self, _: &Beside<'_, CommitSource>, view: &View) -> Vec<Want> {
+    fn wants(&self, _: &DetailContext<'_, CommitSource>, view: &View) -> Vec<Want> {
         self.commit.iter().flat_map(|commit| commit.wants(view)).collect()
     }
 
-    fn changed(&mut self, at: &Beside<'_, CommitSource>, cx: &mut Cx) {
-        if at.width == 0 {
+    fn changed(&mut self, context: &DetailContext<'_, CommitSource>, cx: &mut Cx) {
+        if context.width == 0 {
             return;
         }
-        if let Some(row) = at.row.filter(|row| self.commit.as_ref().is_none_or(|commit| commit.sha != row.id)) {
-            let commit = self.commit.insert(CommitView::new(&at.source.project, &row.id, REST));
+        if let Some(row) = context.row.filter(|row| self.commit.as_ref().is_none_or(|commit| commit.sha != row.id)) {
+            let commit = self.commit.insert(CommitView::new(&context.source.project, &row.id, FETCH_DELAY));
             commit.changes.panels().set_focus(1);
         }
         if let Some(commit) = &mut self.commit {
-            commit.changes.set_aside(!at.focused);
-            commit.changes.set_width(u16::try_from(at.width).unwrap_or(u16::MAX));
+            commit.changes.set_beside_focused(!context.focused);
+            commit.changes.set_width(u16::try_from(context.width).unwrap_or(u16::MAX));
             commit.sync(&cx.view);
         }
     }
 
-    fn motion(&mut self, _: &Beside<'_, CommitSource>, motion: Motion, _view: &View) -> bool {
+    fn motion(&mut self, _: &DetailContext<'_, CommitSource>, motion: Motion, _view: &View) -> bool {
         if let Some(commit) = &mut self.commit {
             commit.changes.motion(motion);
         }
         false
     }
 
-    fn pointer(&mut self, _: &Beside<'_, CommitSource>, pointer: Pointer, _cx: &mut Cx) {
+    fn pointer(&mut self, _: &DetailContext<'_, CommitSource>, pointer: Pointer, _cx: &mut Cx) {
         if let Some(commit) = &mut self.commit {
             commit.changes.pointer(pointer);
         }
     }
 
-    fn enter(&mut self, _: &Beside<'_, CommitSource>, _cx: &mut Cx) -> bool {
+    fn enter(&mut self, _: &DetailContext<'_, CommitSource>, _cx: &mut Cx) -> bool {
         self.commit.as_mut().map(|commit| commit.changes.enter()).is_some()
     }
 
@@ -417,13 +417,13 @@ impl Detail<CommitSource> for CommitDetail {
         }
     }
 
-    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+    fn next_match(&mut self, forward: bool, _cx: &mut Cx) {
         if let Some(commit) = &mut self.commit {
-            commit.changes.seek_next(forward);
+            commit.changes.next_match(forward);
         }
     }
 
-    fn draw(&self, _: &Beside<'_, CommitSource>, view: &View, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, _: &DetailContext<'_, CommitSource>, view: &View, area: Rect, buf: &mut Buffer) {
         if let Some(commit) = &self.commit {
             let rest = commit.draw_head(view, area, buf, usize::from(area.height / 5));
             commit.draw_changes(view, rest, buf);

@@ -10,7 +10,7 @@ use crate::app::place::Place;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
 use crate::parts::commit_history::History;
-use crate::parts::list::{age, failure, trouble};
+use crate::parts::list::{age, draw_error, draw_error_line};
 use crate::parts::ref_choices::Refs;
 use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
@@ -28,7 +28,7 @@ const COMMITS: usize = 0;
 const CHANGES: usize = 1;
 const TITLES: &[&str] = &["Commits", "Changes"];
 /// The maximum number of lanes of the graph.
-const LANES: usize = 8;
+const MAX_LANES: usize = 8;
 
 /// A ref chosen for one side of the comparison.
 enum Side {
@@ -46,12 +46,12 @@ pub struct ComparePane {
     tab: usize,
     list: ListState,
     area: Shared<Rect>,
-    /// The commits, newest first, with their graph. [`ComparePane::taken`] is the reply that they come from.
+    /// The commits, newest first, with their graph. [`ComparePane::comparison`] is the reply that they come from.
     commits: Arc<Vec<Commit>>,
     history: History,
     changes: Changes,
     input: Option<Input>,
-    taken: Option<Arc<Comparison>>,
+    comparison: Option<Arc<Comparison>>,
 }
 
 /// Parses the sides of `A...B` or `A..B`; a single ref is the compared side.
@@ -82,23 +82,23 @@ impl ComparePane {
         self.query(view).map(|query| view.store.get(&query))
     }
 
-    fn both(&self, view: &View) -> Result<(), Disabled> {
+    fn has_both_sides(&self, view: &View) -> Result<(), Disabled> {
         self.pair(view).map(|_| ()).ok_or_else(|| "choose both sides first: B and R".into())
     }
 
-    fn turn(&mut self) {
+    fn reset(&mut self) {
         self.list = ListState::new();
         self.commits = Arc::default();
         self.history = History::default();
         self.changes = Changes::default();
         self.input = None;
-        self.taken = None;
+        self.comparison = None;
     }
 
     fn swap(&mut self, cx: &mut Cx) {
         let from = self.from(&cx.view).map(str::to_owned);
         self.from = std::mem::replace(&mut self.to, from);
-        self.turn();
+        self.reset();
     }
 
     fn current(&self) -> Option<&Commit> {
@@ -117,9 +117,9 @@ impl ComparePane {
 
     /// Opens the file under the cursor at the compared ref.
     fn file(&mut self, cx: &mut Cx) {
-        let (Some(spot), Some(to)) = (self.changes.spot(), self.to.as_deref()) else { return };
-        let mut place = Place::new("files").project(self.project.clone()).at(to).path(spot.path);
-        place.line = spot.line;
+        let (Some(location), Some(to)) = (self.changes.location(), self.to.as_deref()) else { return };
+        let mut place = Place::new("files").project(self.project.clone()).at(to).path(location.path);
+        place.line = location.line;
         cx.go(place);
     }
 
@@ -136,11 +136,11 @@ impl ComparePane {
         let arrow = (format!(" {} ", glyph::arrow()), style(Role::Dim));
         let left = [side(from), arrow, side(to)];
         let mut right: Vec<(String, Style)> = Vec::new();
-        if let (Some(from), Some(to), Some(taken)) = (from, to, &self.taken) {
-            let cut = if taken.compare_timeout { "+" } else { "" };
+        if let (Some(from), Some(to), Some(comparison)) = (from, to, &self.comparison) {
+            let cut = if comparison.compare_timeout { "+" } else { "" };
             // In accessible mode, the glyph would repeat the word after the number.
             let sign = |symbol: &str| if glyph::is_accessible() { String::new() } else { format!("{symbol} ") };
-            let ahead = text::count(taken.commits.len() as u64);
+            let ahead = text::count(comparison.commits.len() as u64);
             right.push((format!("{}{ahead}{cut} ahead", sign(glyph::up())), style(Role::Added)));
             if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to, from) {
                 let cut = if cut { "+" } else { "" };
@@ -148,11 +148,13 @@ impl ComparePane {
             }
         }
         line::pair(buf, row(0), &left, &right);
-        let words = match (&self.taken, self.pair(view)) {
-            (Some(taken), _) if taken.compare_timeout => {
+        let words = match (&self.comparison, self.pair(view)) {
+            (Some(comparison), _) if comparison.compare_timeout => {
                 Some(("The comparison timed out: commits or changes are missing.".to_owned(), Role::Warning))
             }
-            (Some(taken), _) if taken.compare_same_ref => Some(("Both are the same commit.".to_owned(), Role::Dim)),
+            (Some(comparison), _) if comparison.compare_same_ref => {
+                Some(("Both are the same commit.".to_owned(), Role::Dim))
+            }
             (Some(_), Some((from, to))) => {
                 let (from, to) = (project::short_ref(from), project::short_ref(to));
                 Some((format!("Changes on {} since it diverged from {}", short(to), short(from)), Role::Dim))
@@ -166,17 +168,17 @@ impl ComparePane {
         Rect { y: area.y + head, height: area.height - head, ..area }
     }
 
-    fn draw_commits(&self, view: &View, area: Rect, buf: &mut Buffer, taken: &Comparison) {
+    fn draw_commits(&self, view: &View, area: Rect, buf: &mut Buffer, comparison: &Comparison) {
         self.area.set(area);
         if self.commits.is_empty() {
-            let why = if taken.compare_same_ref { "No differences." } else { "It has no commits." };
+            let why = if comparison.compare_same_ref { "No differences." } else { "It has no commits." };
             return state::empty(buf, area, view.theme, why, "S swaps the sides, R chooses another");
         }
         table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), |index| {
             let Some(commit) = self.commits.get(index) else { return Row::default() };
             Row::new(vec![
                 Cell::from((text::head(commit.short(), 8), Role::Ref)),
-                self.history.cell(index, LANES),
+                self.history.cell(index, MAX_LANES),
                 Cell::from((commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text })),
                 Cell::from((commit.author_name.clone(), Role::User)),
                 Cell::from((age(view, commit.when()), Role::Dim)),
@@ -192,7 +194,7 @@ fn short(name: &str) -> String {
 
 const COLUMNS: &[Column] = &[
     Column::new("", Size::Fixed(8)).priority(2),
-    Column::new("", Size::Fit { min: 1, max: 2 * LANES as u16 + 1 }).priority(4),
+    Column::new("", Size::Fit { min: 1, max: 2 * MAX_LANES as u16 + 1 }).priority(4),
     Column::new("", Size::Fill { min: 30, weight: 1 }),
     Column::new("", Size::Fit { min: 4, max: 16 }).priority(3),
     Column::new("", Size::Fixed(4)).right().priority(1),
@@ -214,7 +216,7 @@ impl Pane for ComparePane {
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
-        Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::both),
+        Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::has_both_sides),
         Command::new("compare.ref", &["R"], "Change compared ref…", |pane: &mut Self, cx| {
             let then = |name: &str| Action::answer(Side::To(name.to_owned()));
             cx.act(Refs::pick("Compare", &pane.project, &cx.view, then));
@@ -232,18 +234,18 @@ impl Pane for ComparePane {
         })
         .writes()
         .footer("merge request")
-        .when(Self::both),
-        Command::new("compare.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.turn_file(true))
+        .when(Self::has_both_sides),
+        Command::new("compare.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.step_file(true))
             .footer("next file")
             .when(Self::on_changes),
         Command::new("compare.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
-            pane.changes.turn_file(false);
+            pane.changes.step_file(false);
         })
         .when(Self::on_changes),
-        Command::new("compare.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.turn_hunk(true))
+        Command::new("compare.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.step_hunk(true))
             .when(Self::on_changes),
         Command::new("compare.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.changes.turn_hunk(false);
+            pane.changes.step_hunk(false);
         })
         .when(Self::on_changes),
         keys::layout("compare.layout"),
@@ -258,7 +260,7 @@ impl Pane for ComparePane {
             .when(Self::on_changes),
         Command::new("compare.file", &["f"], "Open file", Self::file).footer("file").when(|pane, view| {
             pane.on_changes(view)?;
-            pane.changes.need(pane.changes.spot(), "no file is selected").map(|_| ())
+            pane.changes.need(pane.changes.location(), "no file is selected").map(|_| ())
         }),
     ];
 
@@ -275,7 +277,7 @@ impl Pane for ComparePane {
             history: History::default(),
             changes: Changes::default(),
             input: None,
-            taken: None,
+            comparison: None,
         }
     }
 
@@ -298,7 +300,7 @@ impl Pane for ComparePane {
         if let (Some(query), Some((from, to))) = (self.query(view), self.pair(view)) {
             wants.push(Load::one(&query).into());
             // The reverse comparison is less important: it is requested only after the first has arrived.
-            if self.taken.is_some() {
+            if self.comparison.is_some() {
                 wants.extend(ahead_behind::want(view, &self.project, to, from));
             }
         }
@@ -319,17 +321,17 @@ impl Pane for ComparePane {
             };
             return state::empty(buf, body, view.theme, why, hint);
         };
-        let Some(taken) = &self.taken else {
+        let Some(comparison) = &self.comparison else {
             return match reply.error {
-                Some(error) => failure(view, body, buf, error),
+                Some(error) => draw_error(view, body, buf, error),
                 None => state::skeleton(buf, body, view.theme),
             };
         };
-        let body = trouble(view, body, buf, reply.error);
+        let body = draw_error_line(view, body, buf, reply.error);
         if self.tab == CHANGES {
             return self.changes.draw(view, body, buf, self.input.as_ref(), None);
         }
-        self.draw_commits(view, body, buf, taken);
+        self.draw_commits(view, body, buf, comparison);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -337,7 +339,7 @@ impl Pane for ComparePane {
         let reply = self.reply(view);
         if let Some((reply, query)) = reply.zip(self.query(view))
             && let Some(arc) = reply.arc()
-            && self.taken.as_ref().is_none_or(|taken| !Arc::ptr_eq(taken, &arc))
+            && self.comparison.as_ref().is_none_or(|comparison| !Arc::ptr_eq(comparison, &arc))
         {
             let identity = format!("{} at {:?}", query.request().line(), reply.since);
             self.input = Some(Input { identity, entries: Entries::Comparison(arc.clone()) });
@@ -346,7 +348,7 @@ impl Pane for ComparePane {
             self.changes.set_revisions(new.map(|new| Revisions { project, old, new }));
             // Servers send the oldest commit first; a log shows the newest first.
             self.commits = Arc::new(arc.commits.iter().rev().cloned().collect());
-            self.taken = Some(arc);
+            self.comparison = Some(arc);
         }
         self.history.sync_page(view, &self.commits);
         let commits = self.commits.clone();
@@ -401,9 +403,9 @@ impl Pane for ComparePane {
     }
 
     fn tab_count(&self, index: usize, _view: &View) -> Option<String> {
-        let taken = self.taken.as_ref()?;
-        let count = if index == COMMITS { taken.commits.len() } else { taken.diffs.len() };
-        Some(format!("{}{}", text::count(count as u64), if taken.compare_timeout { "+" } else { "" }))
+        let comparison = self.comparison.as_ref()?;
+        let count = if index == COMMITS { comparison.commits.len() } else { comparison.diffs.len() };
+        Some(format!("{}{}", text::count(count as u64), if comparison.compare_timeout { "+" } else { "" }))
     }
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
@@ -423,7 +425,7 @@ impl Pane for ComparePane {
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
-        self.changes.seek_next(forward);
+        self.changes.next_match(forward);
     }
 
     fn answer(&mut self, answer: Answer, _cx: &mut Cx) {
@@ -432,7 +434,7 @@ impl Pane for ComparePane {
             Ok(Side::From(name)) => self.from = Some(name),
             Err(_) => return,
         }
-        self.turn();
+        self.reset();
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
@@ -450,9 +452,9 @@ impl Pane for ComparePane {
         if let Some((from, to)) = self.pair(view) {
             copies.push(("range", format!("{from}...{to}")));
         }
-        match (self.tab, self.current(), self.changes.spot()) {
+        match (self.tab, self.current(), self.changes.location()) {
             (COMMITS, Some(commit), _) => copies.push(("SHA", commit.id.clone())),
-            (CHANGES, _, Some(spot)) => copies.push(("path", spot.path)),
+            (CHANGES, _, Some(location)) => copies.push(("path", location.path)),
             _ => {}
         }
         copies

@@ -27,10 +27,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The width in columns of the labels of facts.
-const LABEL: usize = 15;
+const LABEL_WIDTH: usize = 15;
 
 /// The typed reference of the issue or epic to open.
-struct Which(String);
+struct TypedReference(String);
 
 /// The name of a branch created for the issue, alone or followed by a merge request.
 enum IssueAnswer {
@@ -51,7 +51,7 @@ pub struct IssuePane {
     /// The facts shown in the sidebar; empty on a narrow screen, where they are part of the head.
     facts: Vec<DocLine<'static>>,
     /// The inputs that the lines above the notes were built from.
-    made_of: Option<HeadInput>,
+    inputs: Option<HeadInput>,
 }
 
 /// The inputs of the lines above the notes. The lines are rebuilt when one of them changes.
@@ -64,7 +64,7 @@ struct HeadInput {
     /// The revision of the labels, whose colors are shown.
     labels: Option<Revision>,
     /// The revisions of the related merge requests, closing merge requests and participants.
-    beside: [Revision; 3],
+    related: [Revision; 3],
     /// The width of the text and of the screen in columns.
     widths: (usize, u16),
     theme: String,
@@ -75,7 +75,7 @@ struct HeadInput {
 }
 
 impl IssuePane {
-    fn thing(&self) -> Option<Noteable> {
+    fn noteable(&self) -> Option<Noteable> {
         match self.epic {
             true => Some(Noteable::Epic { group: self.group.clone()?, id: self.number? }),
             false => Some(Noteable::Issue { project: self.project.clone()?, iid: self.number? }),
@@ -100,7 +100,7 @@ impl IssuePane {
     }
 
     /// Returns the requests for related merge requests and participants. They are sent once the issue is loaded.
-    fn wants_beside(&self, view: &View) -> Vec<Want> {
+    fn sidebar_wants(&self, view: &View) -> Vec<Want> {
         if self.request().is_none_or(|get| view.store.get(&get).value.is_none()) {
             return Vec::new();
         }
@@ -206,7 +206,7 @@ impl IssuePane {
         format!("description of issue {} at {at}", issue.id)
     }
 
-    fn ingredients(&self, view: &View) -> HeadInput {
+    fn head_input(&self, view: &View) -> HeadInput {
         let reply = |search: &SearchProject| {
             let rows = view.store.list(search);
             (rows.revision, rows.known, rows.error.map(|error| error.message()))
@@ -219,7 +219,7 @@ impl IssuePane {
             reply: known.map_or((0, None), |known| (known.replies, known.error.map(|error| error.message()))),
             replies: self.searches().iter().map(reply).collect(),
             labels: issue.map(|issue| label_colors::known(view, &issue.project_id.into()).revision),
-            beside: [
+            related: [
                 self.related().map(|list| view.store.list(&list).revision).unwrap_or_default(),
                 self.closing().map(|list| view.store.list(&list).revision).unwrap_or_default(),
                 self.participants().map(|list| view.store.list(&list).revision).unwrap_or_default(),
@@ -230,7 +230,8 @@ impl IssuePane {
                 age(issue.and_then(|issue| issue.created_at.as_ref())),
                 age(issue.and_then(|issue| issue.updated_at.as_ref())),
             ],
-            rendered: issue.is_some_and(|issue| rendered_markdown::made(view, &Self::identity(issue), width).is_some()),
+            rendered: issue
+                .is_some_and(|issue| rendered_markdown::rendered(view, &Self::identity(issue), width).is_some()),
         }
     }
 
@@ -240,7 +241,7 @@ impl IssuePane {
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
         if self.epic {
             let words = "The API has only the notes of an epic; o opens its page.".to_owned();
-            let width = usize::from(view.size.0).saturating_sub(6).min(rendered_markdown::MEASURE);
+            let width = usize::from(view.size.0).saturating_sub(6).min(rendered_markdown::MAX_PROSE_WIDTH);
             let lines = text::wrap(&words, width, 4).into_iter().map(|words| line(words, Role::Dim));
             return lines.chain([DocLine::default()]).collect();
         }
@@ -284,8 +285,8 @@ impl IssuePane {
             lines.extend(self.about(view, issue, width));
         }
         lines.push(DocLine::default());
-        match rendered_markdown::made(view, &Self::identity(issue), width) {
-            Some(made) => lines.extend(made.lines.iter().cloned()),
+        match rendered_markdown::rendered(view, &Self::identity(issue), width) {
+            Some(rendered) => lines.extend(rendered.lines.iter().cloned()),
             None if issue.description.as_deref().unwrap_or_default().trim().is_empty() => {
                 lines.push(line("No description.".into(), Role::Dim));
             }
@@ -341,8 +342,8 @@ impl IssuePane {
             ("Participants", people.join("  "), Role::User),
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
-            let words = text::fit(&words, width.saturating_sub(LABEL));
-            let mut spans = vec![(text::pad(label, LABEL).into(), theme.style(Role::Dim))];
+            let words = text::fit(&words, width.saturating_sub(LABEL_WIDTH));
+            let mut spans = vec![(text::pad(label, LABEL_WIDTH).into(), theme.style(Role::Dim))];
             match role {
                 Role::Label => {
                     let known = label_colors::known(view, &issue.project_id.into());
@@ -360,9 +361,9 @@ impl IssuePane {
             let (sign, role) = glyph::status(mr.state.as_str());
             let note = if closes { " closes it" } else { "" };
             let words = format!("!{} {}", mr.iid, text::sanitize(&mr.title));
-            let words = text::fit(&words, width.saturating_sub(LABEL + 2 + text::width(note)));
+            let words = text::fit(&words, width.saturating_sub(LABEL_WIDTH + 2 + text::width(note)));
             let spans = vec![
-                (text::pad(label, LABEL).into(), theme.style(Role::Dim)),
+                (text::pad(label, LABEL_WIDTH).into(), theme.style(Role::Dim)),
                 (format!("{sign} ").into(), theme.style(role)),
                 (words.into(), theme.style(Role::Text)),
                 (note.into(), theme.style(Role::Dim)),
@@ -388,15 +389,15 @@ impl IssuePane {
             true => ("epic, as group&2", self.group.as_ref().map(|group| format!("{group}&")).unwrap_or_default()),
             false => ("issue, as group/project#7", self.project.as_ref().map(|p| format!("{p}#")).unwrap_or_default()),
         };
-        cx.act(Action::Open(Box::new(Prompt::ask(label, begin, Which))));
+        cx.act(Action::Open(Box::new(Prompt::ask(label, begin, TypedReference))));
     }
 
-    fn can_speak(&self, view: &View) -> Result<(), Disabled> {
-        self.notes.can_speak(view)
+    fn can_comment(&self, view: &View) -> Result<(), Disabled> {
+        self.notes.can_comment(view)
     }
 
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        self.notes.can_speak(view)?;
+        self.notes.can_comment(view)?;
         if self.epic { Err("the API has only the notes of an epic".into()) } else { issues::is_known(self.issue(view)) }
     }
 
@@ -408,16 +409,16 @@ impl IssuePane {
 
     /// Handles `e`: edits the note or draft under the cursor, else the issue.
     fn edit(&mut self, cx: &mut Cx) {
-        match self.notes.under(&cx.view) {
+        match self.notes.at_cursor(&cx.view) {
             Some(_) => self.notes.edit(cx),
             None => self.change(cx),
         }
     }
 
     fn can_edit(&self, view: &View) -> Result<(), Disabled> {
-        match self.notes.under(view) {
+        match self.notes.at_cursor(view) {
             None if !self.epic => self.can_change(view),
-            _ => self.notes.has_own(view),
+            _ => self.notes.can_edit_note(view),
         }
     }
 
@@ -443,7 +444,7 @@ impl Pane for IssuePane {
         })
         .writes()
         .footer("comment")
-        .when(Self::can_speak),
+        .when(Self::can_comment),
         Command::new("issue.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| {
             pane.notes.comment(true, cx);
         })
@@ -496,7 +497,7 @@ impl Pane for IssuePane {
             .when(Self::can_change),
         Command::new("issue.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.notes.delete(cx))
             .writes()
-            .when(|pane, view| pane.notes.has_own(view)),
+            .when(|pane, view| pane.notes.can_edit_note(view)),
         Command::new("issue.react", &["*"], "React with emoji…", |pane: &mut Self, cx| {
             if let Ok(reactions) = pane.notes.reactions(&cx.view) {
                 reactions.choose(cx);
@@ -523,10 +524,10 @@ impl Pane for IssuePane {
             words: place.query.clone().filter(|words| !words.trim().is_empty()),
             notes: Notes::default(),
             facts: Vec::new(),
-            made_of: None,
+            inputs: None,
         };
-        let thing = pane.thing();
-        pane.notes.show(thing);
+        let noteable = pane.noteable();
+        pane.notes.show(noteable);
         pane.notes.want_note(place.note);
         pane
     }
@@ -577,13 +578,13 @@ impl Pane for IssuePane {
         }
         let labeled = self.issue(view).filter(|issue| !issue.labels.is_empty());
         wants.extend(labeled.map(|issue| label_colors::load(&issue.project_id.into()).optional().into()));
-        wants.extend(self.wants_beside(view));
+        wants.extend(self.sidebar_wants(view));
         wants.extend(self.notes.wants(view));
         wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        if self.thing().is_none() {
+        if self.noteable().is_none() {
             let (why, hint) = match self.epic {
                 true => ("An epic is named by its group and number.", "# asks which; or type :group&2"),
                 false => ("An issue is named by its project and number.", "# asks which; g s searches for one"),
@@ -595,16 +596,16 @@ impl Pane for IssuePane {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let thing = self.thing();
-        self.notes.show(thing);
-        let made_of = Some(self.ingredients(&cx.view));
-        if self.made_of != made_of {
+        let noteable = self.noteable();
+        self.notes.show(noteable);
+        let inputs = Some(self.head_input(&cx.view));
+        if self.inputs != inputs {
             self.notes.set_head(self.head(&cx.view));
             self.facts = self
                 .issue(&cx.view)
                 .filter(|_| sidebar::is_wide(&cx.view))
-                .map_or_else(Vec::new, |issue| self.about(&cx.view, issue, sidebar::WIDTH));
-            self.made_of = made_of;
+                .map_or_else(Vec::new, |issue| self.about(&cx.view, issue, sidebar::FACT_WIDTH));
+            self.inputs = inputs;
         }
         self.notes.changed(cx);
     }
@@ -634,7 +635,7 @@ impl Pane for IssuePane {
             }
             Err(answer) => answer,
         };
-        let Ok(Which(value)) = answer.take() else { return };
+        let Ok(TypedReference(value)) = answer.take() else { return };
         match target::parse(cx.view.panes, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
             _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::sanitize(&value))),
@@ -646,7 +647,8 @@ impl Pane for IssuePane {
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let mut copies: Vec<(&'static str, String)> = self.thing().map(|on| ("name", on.name())).into_iter().collect();
+        let mut copies: Vec<(&'static str, String)> =
+            self.noteable().map(|on| ("name", on.name())).into_iter().collect();
         copies.extend(self.issue(view).map(|issue| ("title", issue.title.clone())));
         copies
     }

@@ -87,7 +87,7 @@ impl Issues {
 
     /// Closes or reopens the marked issues, each with its own request.
     fn close_all(&mut self, cx: &mut Cx) {
-        let chosen = self.chosen(&cx.view);
+        let chosen = self.marked_or_selected(&cx.view);
         if let [issue] = chosen.as_slice() {
             return cx.act(issues::ask_to_close_or_reopen(&self.source.project_of(issue, &cx.view), issue));
         }

@@ -20,7 +20,7 @@ use crate::parts::list_detail::{FactsDetail, FactsSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::owner::Owner;
-use crate::parts::{forms, gradual, issues, review};
+use crate::parts::{forms, issues, request_limit, review};
 use crate::store::{ListQuery, Rows, Want, Write};
 use crate::ui::glyph;
 use crate::ui::panels::PanelRequest;
@@ -33,12 +33,12 @@ use std::time::Duration;
 /// The server's names of the states of the tabs; `None` for all.
 const STATES: &[Option<&str>] = &[Some("active"), Some("closed"), None];
 /// The delay after the selection moved before the issues and merge requests of a milestone are fetched.
-const PAUSE: Duration = Duration::from_millis(150);
+const FETCH_DELAY: Duration = Duration::from_millis(150);
 /// The width in columns of a progress bar in the details and in the list.
-const STEPS: usize = 20;
-const SHORT: usize = 5;
+const BAR_WIDTH: usize = 20;
+const SHORT_BAR_WIDTH: usize = 5;
 /// The maximum number of issues and of merge requests listed.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 const COLUMNS: Columns<Milestone> = Columns {
     place: "milestones",
@@ -109,7 +109,7 @@ impl MilestoneSource {
             return Cell::empty();
         }
         let more = if rows.more { "+" } else { "" };
-        let [(full, success), (left, dim)] = bar(closed, all, SHORT);
+        let [(full, success), (left, dim)] = bar(closed, all, SHORT_BAR_WIDTH);
         Cell::from((full, success)).and(left, dim).and(format!(" {closed}/{all}{more}"), Role::Dim)
     }
 
@@ -290,11 +290,11 @@ impl ListSource for MilestoneSource {
         let mut wants = pane.source.owner.wants();
         if let Some(milestone) = pane.current(view) {
             let (issues, requests) = (pane.source.issues(milestone), pane.source.requests(milestone));
-            wants.extend(issues.iter().flat_map(|query| query.wants(1, PAUSE, None)));
-            wants.extend(requests.iter().flat_map(|query| query.wants(1, PAUSE, None)));
+            wants.extend(issues.iter().flat_map(|query| query.wants(1, FETCH_DELAY, None)));
+            wants.extend(requests.iter().flat_map(|query| query.wants(1, FETCH_DELAY, None)));
         }
-        let issues = pane.in_sight(view).filter_map(|milestone| pane.source.issues(milestone));
-        wants.extend(gradual::wants(view.store, issues.flat_map(ListQuery::into_loads)));
+        let issues = pane.visible_rows(view).filter_map(|milestone| pane.source.issues(milestone));
+        wants.extend(request_limit::wants(view.store, issues.flat_map(ListQuery::into_loads)));
         wants
     }
 
@@ -335,7 +335,7 @@ fn progress<T: 'static>(rows: &Rows<'_, T>, done: impl Fn(&T) -> bool, word: &st
     }
     let more = if rows.more { " of those that are loaded" } else { "" };
     let words = (format!("  {closed} of {all} {word}{more}"), Role::Text);
-    bar(closed, all, STEPS).into_iter().chain([words]).collect()
+    bar(closed, all, BAR_WIDTH).into_iter().chain([words]).collect()
 }
 
 impl FactsSource for MilestoneSource {
@@ -368,7 +368,7 @@ impl FactsSource for MilestoneSource {
         let (Some(issues_of), Some(requests_of)) = (self.issues(milestone), self.requests(milestone)) else { return };
         let rows = view.store.rows(&issues_of);
         facts.field("issues", progress(&rows, |issue| !issue.is_open(), "closed"), None);
-        for issue in rows.iter().take(NAMED) {
+        for issue in rows.iter().take(MAX_LISTED) {
             let place = Place::new("issue").project(issues::project(issue, view)).item(issue.iid);
             let (sign, role) = issues::state(issue);
             let pieces = vec![
@@ -380,7 +380,7 @@ impl FactsSource for MilestoneSource {
         }
         let rows = view.store.rows(&requests_of);
         facts.field("requests", progress(&rows, |request| !request.is_open(), "merged or closed"), None);
-        for request in rows.iter().take(NAMED) {
+        for request in rows.iter().take(MAX_LISTED) {
             let place = Place::new("mr").project(review::project(request, view)).item(request.iid);
             let (sign, word, role) = review::state(request);
             let pieces = vec![

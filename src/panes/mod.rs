@@ -34,7 +34,7 @@ pub mod search;
 pub mod snippets;
 pub mod staged_changes;
 pub mod tags;
-pub mod tests;
+pub mod test_report;
 pub mod todos;
 pub mod traces;
 pub mod user;
@@ -139,7 +139,7 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/pipelines/..", "{project}/-/pipelines/..?scope={tab}"])
         .lists("pipelines")
         .reached_by("go.pipelines", &["g l"], "Go to pipelines"),
-    Entry::of::<tests::Tests>()
+    Entry::of::<test_report::TestReportPane>()
         .known_as(&["test report", "tests", "junit"])
         .below(Above::SameThing("jobs"))
         .at(&["{project}/-/pipelines/{item:number}/test_report"]),
@@ -174,7 +174,7 @@ pub const PANES: &[Entry] = &[
         .known_as(&["to-do list", "to-dos", "todo", "todos", "tasks", "inbox"])
         .at(&["todos", "dashboard/todos"])
         .reached_by("go.todos", &["g w"], "Go to to-dos"),
-    Entry::of::<search::Searching>().known_as(&["search", "grep", "find"]).reached_by(
+    Entry::of::<search::SearchPane>().known_as(&["search", "grep", "find"]).reached_by(
         "go.search",
         &["g s"],
         "Go to search",
@@ -224,7 +224,7 @@ pub const PANES: &[Entry] = &[
             "user_settings/ssh_keys => ssh",
             "profile|user_settings/gpg_keys => gpg",
         ]),
-    Entry::of::<key::LookUp>()
+    Entry::of::<key::KeyLookup>()
         .known_as(&["ssh keys", "fingerprint", "admin"])
         .below(Above::Place("users"))
         .at(&["keys/{item:number}", "admin/keys/{item:number}"]),

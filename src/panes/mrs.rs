@@ -101,7 +101,7 @@ impl MergeRequestSource {
 
 impl MergeRequests {
     /// Returns the marked merge requests with their projects, or the one under the cursor.
-    fn meant(&self, view: &View) -> Vec<(Id, MergeRequest)> {
+    fn targets(&self, view: &View) -> Vec<(Id, MergeRequest)> {
         let marked = self.list.state.marked();
         let with_project = |request: &MergeRequest| (self.source.project_of(request, view), request.clone());
         if marked.is_empty() {
@@ -129,7 +129,7 @@ impl MergeRequests {
 
     /// Returns the details to show: those of the chosen columns, else those that the width allows.
     fn shown(&self, view: &View) -> Shown {
-        let (chosen, room) = (COLUMNS.chosen(view), Shown::in_width(self.list.width()));
+        let (chosen, room) = (COLUMNS.current(view), Shown::in_width(self.list.width()));
         let shows = |name: &str, fits: bool| (fits || COLUMNS.is_chosen(view)) && chosen.shows(name);
         Shown {
             labels: chosen.shows("labels"),
@@ -141,7 +141,7 @@ impl MergeRequests {
 
     /// Returns the requests for the details of the visible rows.
     fn details(&self, view: &View) -> Vec<Want> {
-        let seen = self.in_sight(view).map(|request| (self.source.project_of(request, view), request));
+        let seen = self.visible_rows(view).map(|request| (self.source.project_of(request, view), request));
         let seen: Vec<_> = seen.collect();
         let details = seen.iter().map(|(project, request)| Details::new(view, project, request, self.source.shown));
         merge_request_details::wants(view, details)
@@ -149,7 +149,7 @@ impl MergeRequests {
 
     /// Closes or reopens the marked merge requests, each with its own request.
     fn close_all(&mut self, cx: &mut Cx) {
-        let chosen = self.meant(&cx.view);
+        let chosen = self.targets(&cx.view);
         if let [(project, request)] = chosen.as_slice() {
             return cx.act(review::close_or_reopen(project, request));
         }
@@ -163,7 +163,7 @@ impl MergeRequests {
     }
 
     fn edit(&mut self, cx: &mut Cx) {
-        let chosen = self.meant(&cx.view);
+        let chosen = self.targets(&cx.view);
         match chosen.as_slice() {
             [(project, request)] => forms::merge_request::edit(project, request.iid, &cx.view).open(cx),
             _ => {
@@ -201,7 +201,8 @@ fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -
     let notes = notes.map(|n| text::count_noun(n, "note"));
     let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
     let milestone = merge_request.milestone.known();
-    let news = last_seen::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));
+    let changes_since = last_seen::changes_since_seen(view, merge_request)
+        .map(|changes_since| format!("{} {}", glyph::alive(), changes_since.words()));
     let project = match project {
         None => of.as_str().to_owned(),
         Some(_) => String::new(),
@@ -223,7 +224,7 @@ fn row(view: &View, merge_request: &MergeRequest, source: &MergeRequestSource) -
         details.pipeline(),
         merge_state::brief(merge_request).into(),
         (notes.unwrap_or_default(), Role::Dim).into(),
-        (news.unwrap_or_default(), Role::Accent).into(),
+        (changes_since.unwrap_or_default(), Role::Accent).into(),
         (votes.map(|n| n.to_string()).unwrap_or_default(), Role::Dim).into(),
         (milestone.map(|m| m.title.clone()).unwrap_or_default(), Role::Dim).into(),
         (age(view, merge_request.created_at.as_ref()), Role::Dim).into(),

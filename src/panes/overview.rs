@@ -9,10 +9,10 @@ use crate::app::command::{Command, Motion};
 use crate::app::overlay::picker::Picker;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, View};
 use crate::app::place::Place;
-use crate::parts::ci::PULSE;
+use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::commit_history::History;
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::list::{age, ago, failure};
+use crate::parts::list::{age, ago, draw_error};
 use crate::parts::{forms, people, project, rendered_markdown, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocState};
@@ -25,17 +25,17 @@ use std::cell::Cell;
 
 const FACTS: usize = 0;
 const README: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
 /// The maximum number of pages of commits loaded for the activity chart of the last year.
-const BUSY: u32 = 10;
+const ACTIVITY_PAGES: u32 = 10;
 /// The maximum number of contributors listed; the others are counted.
-const NAMED: usize = 20;
+const MAX_CONTRIBUTORS: usize = 20;
 /// The maximum number of languages listed; the others are counted.
-const LANGUAGES: usize = 5;
+const MAX_LANGUAGES: usize = 5;
 /// The width in columns of the bars of contributors.
-const BAR: usize = 16;
+const BAR_WIDTH: usize = 16;
 /// The maximum size in bytes of a README that is rendered.
-const LONGEST: usize = 200 * 1024;
+const MAX_README_BYTES: usize = 200 * 1024;
 
 /// The overview of a project.
 pub struct Overview {
@@ -91,9 +91,9 @@ impl Overview {
     /// Returns the width of the README text in columns; 0 if it is hidden. The panels fill the screen between the lines
     /// of the frame.
     fn readme_width(&self, view: &View) -> usize {
-        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), PANEL_WIDTHS);
         let width = places.get(README).copied().flatten().map_or(0, |place| usize::from(place.width));
-        width.saturating_sub(4).min(rendered_markdown::MEASURE)
+        width.saturating_sub(4).min(rendered_markdown::MAX_PROSE_WIDTH)
     }
 
     /// Returns the rendering work for the README, unless it is done.
@@ -101,11 +101,11 @@ impl Overview {
         let width = self.readme_width(view);
         let readme = self.readme(view).filter(|_| width > 0)?;
         let identity = Self::identity(readme);
-        if rendered_markdown::made(view, &identity, width).is_some() {
+        if rendered_markdown::rendered(view, &identity, width).is_some() {
             return None;
         }
         let raw = view.store.get(&self.text_of(readme)).value?;
-        let bytes = raw.bytes.get(..LONGEST).unwrap_or(&raw.bytes);
+        let bytes = raw.bytes.get(..MAX_README_BYTES).unwrap_or(&raw.bytes);
         let text = String::from_utf8_lossy(bytes);
         let name = readme.name.to_lowercase();
         let markdown = name.ends_with(".md") || name.ends_with(".markdown");
@@ -113,13 +113,13 @@ impl Overview {
         rendered_markdown::work(view, &identity, &text, width).map(Want::from)
     }
 
-    fn write(&mut self, view: &View) {
+    fn fill_facts(&mut self, view: &View) {
         let Some(project) = view.store.get(&self.query()).value else { return };
         self.facts.clear();
-        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), PANEL_WIDTHS);
         let width = places.get(FACTS).copied().flatten().map_or(80, |place| usize::from(place.width)).saturating_sub(4);
         if !project.description().is_empty() {
-            self.facts.prose(project.description(), width.clamp(20, rendered_markdown::MEASURE), 6, Role::Text);
+            self.facts.prose(project.description(), width.clamp(20, rendered_markdown::MAX_PROSE_WIDTH), 6, Role::Text);
             self.facts.line(Vec::new());
         }
         self.write_what(view, project);
@@ -159,24 +159,24 @@ impl Overview {
             let pieces = vec![(origin.path_with_namespace.clone(), Role::Link)];
             self.facts.field("fork of", pieces, Some(LinkTarget::Place(place)));
         }
-        let made = ago(&age(view, project.created_at.known()));
-        if !made.is_empty() {
-            self.facts.field("created", vec![(made, Role::Text)], None);
+        let created = ago(&age(view, project.created_at.known()));
+        if !created.is_empty() {
+            self.facts.field("created", vec![(created, Role::Text)], None);
         }
         let counts = [
             (project.star_count.known(), "star", "stars"),
             (project.forks_count.known(), "fork", "forks"),
             (project.open_issues_count.known(), "open issue", "open issues"),
         ];
-        let said: Vec<String> = counts
+        let counts_text: Vec<String> = counts
             .iter()
             .filter_map(|(count, one, many)| {
                 let count = **count.as_ref()?;
                 Some(format!("{} {}", text::count(count), if count == 1 { one } else { many }))
             })
             .collect();
-        if !said.is_empty() {
-            self.facts.field("", vec![(said.join(glyph::separator()), Role::Dim)], None);
+        if !counts_text.is_empty() {
+            self.facts.field("", vec![(counts_text.join(glyph::separator()), Role::Dim)], None);
         }
     }
 
@@ -216,15 +216,15 @@ impl Overview {
         let mut shares: Vec<(&str, f64)> = languages.iter().map(|(name, share)| (name.as_str(), *share)).collect();
         shares.retain(|(_, share)| share.is_finite() && *share > 0.0);
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-        for (index, (name, share)) in shares.iter().take(LANGUAGES).enumerate() {
+        for (index, (name, share)) in shares.iter().take(MAX_LANGUAGES).enumerate() {
             let pieces = vec![
-                (chart::stroke((share / 100.0).min(1.0), BAR / 2), Role::Chart),
+                (chart::stroke((share / 100.0).min(1.0), BAR_WIDTH / 2), Role::Chart),
                 (format!("{:>5.1}% ", share.min(100.0)), Role::Text),
                 ((*name).to_owned(), Role::Label),
             ];
             self.facts.field(if index == 0 { "languages" } else { "" }, pieces, None);
         }
-        if let Some(rest) = shares.len().checked_sub(LANGUAGES).filter(|rest| *rest > 0) {
+        if let Some(rest) = shares.len().checked_sub(MAX_LANGUAGES).filter(|rest| *rest > 0) {
             self.facts.field("", vec![(format!("{rest} more"), Role::Dim)], None);
         }
     }
@@ -251,18 +251,19 @@ impl Overview {
             self.facts.field("", who, None);
         }
         if let Some((line, back)) = self.history.activity(view, 30) {
-            let back = format!("  {back}{}", if log.more && log.pages() >= BUSY { "+" } else { "" });
+            let back = format!("  {back}{}", if log.more && log.pages() >= ACTIVITY_PAGES { "+" } else { "" });
             self.facts.field("activity", vec![(line, Role::Chart), (back, Role::Dim)], None);
         }
         let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
         // Beside the README, there is little room for names, so the bars are shorter.
         let beside = (panels::TWO_PANELS_WIDTH..130).contains(&view.size.0);
         let most = people.iter().map(|person| person.commits).max().unwrap_or(0).max(1);
-        for (index, person) in people.iter().take(NAMED).enumerate() {
+        for (index, person) in people.iter().take(MAX_CONTRIBUTORS).enumerate() {
             if index == 0 {
                 self.facts.line(Vec::new());
             }
-            let bar = chart::stroke(person.commits as f64 / most as f64, if beside { BAR / 2 } else { BAR });
+            let bar =
+                chart::stroke(person.commits as f64 / most as f64, if beside { BAR_WIDTH / 2 } else { BAR_WIDTH });
             let mut pieces = vec![
                 (bar, Role::Chart),
                 (format!("{:>6} ", text::count(person.commits)), Role::Text),
@@ -275,7 +276,7 @@ impl Overview {
             }
             self.facts.field(if index == 0 { "people" } else { "" }, pieces, None);
         }
-        let rest = people.len().saturating_sub(NAMED);
+        let rest = people.len().saturating_sub(MAX_CONTRIBUTORS);
         if rest > 0 || people.more {
             let more = format!("{}{} more", text::count(rest as u64), if people.more { "+" } else { "" });
             self.facts.field("", vec![(more, Role::Dim)], None);
@@ -284,8 +285,9 @@ impl Overview {
 
     fn move_readme(&mut self, motion: Motion, view: &View) {
         let width = self.readme_width(view);
-        let made = self.readme(view).and_then(|readme| rendered_markdown::made(view, &Self::identity(readme), width));
-        let len = made.map_or(0, |made| made.lines.len());
+        let rendered =
+            self.readme(view).and_then(|readme| rendered_markdown::rendered(view, &Self::identity(readme), width));
+        let len = rendered.map_or(0, |rendered| rendered.lines.len());
         match motion {
             Motion::Left => self.panels.set_focus(FACTS),
             other => other.window(&mut self.readme, len),
@@ -303,7 +305,7 @@ impl Overview {
         let Some(readme) = readme else {
             return match (root.error, root.known) {
                 (None, false) => state::skeleton(buf, body, view.theme),
-                (Some(error), false) if !error.is_missing() => failure(view, body, buf, error),
+                (Some(error), false) if !error.is_missing() => draw_error(view, body, buf, error),
                 (_, true) if !root.is_empty() => {
                     state::empty(buf, body, view.theme, "No README.", "g f shows its files")
                 }
@@ -312,13 +314,13 @@ impl Overview {
                 }
             };
         };
-        if let Some(made) = rendered_markdown::made(view, &Self::identity(readme), self.readme_width(view)) {
-            return doc::draw(buf, body, view.theme, focused, &self.readme, made.lines.len(), 0, |index| {
-                made.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
+        if let Some(rendered) = rendered_markdown::rendered(view, &Self::identity(readme), self.readme_width(view)) {
+            return doc::draw(buf, body, view.theme, focused, &self.readme, rendered.lines.len(), 0, |index| {
+                rendered.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
             });
         }
         match view.store.get(&self.text_of(readme)).error {
-            Some(error) => failure(view, body, buf, error),
+            Some(error) => draw_error(view, body, buf, error),
             None => state::skeleton(buf, body, view.theme),
         }
     }
@@ -409,7 +411,7 @@ impl Pane for Overview {
     fn wants(&self, view: &View) -> Vec<Want> {
         let load = Load::one(&self.query());
         let comes = view.store.get(&self.query()).value.is_some_and(is_coming);
-        let load = if comes { load.every(PULSE) } else { load };
+        let load = if comes { load.every(POLL_INTERVAL) } else { load };
         let mut wants = vec![project::want(&self.project), load.into()];
         let log = view.store.list(&self.log());
         let old = |commit: &Commit| {
@@ -417,7 +419,7 @@ impl Pane for Overview {
             when.is_some_and(|when| view.now.duration_since(when).as_hours() > 366 * 24)
         };
         let last = log.len().checked_sub(1).and_then(|last| log.get(last));
-        let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(BUSY) };
+        let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(ACTIVITY_PAGES) };
         wants.push(Load::list(&self.log(), pages).optional().into());
         wants.push(Load::list(&self.contributors(), 1).optional().into());
         wants.push(Load::one(&self.languages()).optional().into());
@@ -431,14 +433,14 @@ impl Pane for Overview {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.facts.hide();
         self.readme_area.set(Rect::default());
-        let places = self.panels.layout(area, ASKS);
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(place) = places.get(FACTS).copied().flatten() {
             let focused = self.panels.focus() == FACTS;
             let reply = view.store.get(&self.query());
             let name = reply.value.map_or("", |project| project.name.as_str());
             let body = panels::title(buf, place, view.theme, focused, name, "");
             match reply.error {
-                Some(error) if reply.value.is_none() => failure(view, body, buf, error),
+                Some(error) if reply.value.is_none() => draw_error(view, body, buf, error),
                 _ if self.facts.is_empty() => state::skeleton(buf, body, view.theme),
                 _ => self.facts.draw(view, body, buf, focused),
             }
@@ -452,7 +454,7 @@ impl Pane for Overview {
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
         self.history.sync(view, &view.store.list(&self.log()));
-        self.write(view);
+        self.fill_facts(view);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -470,7 +472,7 @@ impl Pane for Overview {
                 Pointer::Wheel { rows, .. } => self.move_readme(Motion::Wheel(rows), &cx.view),
                 _ => self.panels.set_focus(README),
             }
-        } else if self.facts.holds(column, row) {
+        } else if self.facts.contains(column, row) {
             if press {
                 self.panels.set_focus(FACTS);
             }

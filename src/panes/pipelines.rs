@@ -9,7 +9,7 @@ use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::watch::Watched;
-use crate::parts::ci::{self, PULSE};
+use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::list::age;
 use crate::parts::list_pane::ListPane;
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// The delay after the selection moved before the details of a pipeline are fetched.
-const PAUSE: Duration = Duration::from_millis(120);
+const FETCH_DELAY: Duration = Duration::from_millis(120);
 /// The server's scopes of the tabs; empty for all.
 const SCOPES: &[&str] = &["", "running", "pending", "finished", "branches", "tags"];
 
@@ -65,7 +65,7 @@ fn scope(input: &Input<'_>) -> usize {
     named.and_then(|named| SCOPES.iter().position(|scope| *scope == named)).unwrap_or(input.tab)
 }
 
-fn holds(pipeline: &Pipeline, word: &str) -> bool {
+fn contains_word(pipeline: &Pipeline, word: &str) -> bool {
     let texts = [pipelines::ref_name(pipeline), pipelines::source(pipeline), pipeline.name.clone().unwrap_or_default()];
     texts.iter().any(|text| text.to_lowercase().contains(word))
         || pipeline.sha.starts_with(word)
@@ -79,7 +79,7 @@ impl PipelineSource {
     }
 
     /// Returns the details of a row, if they are loaded and still current: lists leave out the user and the duration.
-    fn whole<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a Pipeline {
+    fn details<'a>(&self, view: &View<'a>, row: &'a Pipeline) -> &'a Pipeline {
         let known = pipelines::known(view, &self.project, row.id).value;
         known.filter(|known| known.status == row.status).unwrap_or(row)
     }
@@ -107,12 +107,12 @@ impl Pipelines {
 
     fn can(&self, view: &View, action: PipelineAction) -> Result<(), Disabled> {
         let pipeline = self.need_row(view)?;
-        action.can(pipeline.id, &pipeline.status)
+        action.check(pipeline.id, &pipeline.status)
     }
 
     fn act_on(&mut self, action: PipelineAction, cx: &mut Cx) {
         if let Some(pipeline) = self.current(&cx.view) {
-            action.to(&self.source.project, pipeline.id, &pipelines::ref_name(pipeline), cx);
+            action.apply(&self.source.project, pipeline.id, &pipelines::ref_name(pipeline), cx);
         }
     }
 
@@ -228,8 +228,8 @@ impl ListSource for PipelineSource {
             ("sort", order.map_or(Value::Null, |(_, way)| json!(way))),
         ]);
         let (keyed, _) = query::keyed_and_plain(input.filter);
-        let asked: QueryResult<ListPipelines> = self.grammar().ask(&keyed, given, view);
-        Some(ListQuery::new(&asked.ready()?))
+        let result: QueryResult<ListPipelines> = self.grammar().ask(&keyed, given, view);
+        Some(ListQuery::new(&result.ready()?))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Pipeline> {
@@ -237,13 +237,13 @@ impl ListSource for PipelineSource {
     }
 
     fn pulse(pane: &Pipelines, view: &View) -> Option<Duration> {
-        pane.rows(view).iter().any(|pipeline| pipeline.status.is_live()).then_some(PULSE)
+        pane.rows(view).iter().any(|pipeline| pipeline.status.is_live()).then_some(POLL_INTERVAL)
     }
 
     fn narrow(pane: &mut Pipelines, rows: &Rows<'_, Pipeline>, _view: &View) {
         let (_, words) = query::keyed_and_plain(pane.list.shown());
         let narrowed = words.join(" ");
-        pane.list.narrow_to(rows, &narrowed, |pipeline| words.iter().all(|word| holds(pipeline, word)));
+        pane.list.narrow_to(rows, &narrowed, |pipeline| words.iter().all(|word| contains_word(pipeline, word)));
     }
 
     fn key(pipeline: &Pipeline) -> String {
@@ -251,8 +251,8 @@ impl ListSource for PipelineSource {
     }
 
     fn row(&self, view: &View, _: usize, row: &Pipeline) -> Row {
-        let whole = self.whole(view, row);
-        let is_errored = whole.yaml_errors.as_deref().is_some_and(|errors| !errors.is_empty());
+        let details = self.details(view, row);
+        let is_errored = details.yaml_errors.as_deref().is_some_and(|errors| !errors.is_empty());
         let status = Cell::from(glyph::labeled(row.status.as_str()));
         Row::new(vec![
             if is_errored { status.and(" YAML", Role::Failed) } else { status },
@@ -261,8 +261,8 @@ impl ListSource for PipelineSource {
                 .and(row.name.as_ref().map(|name| format!("  {name}")).unwrap_or_default(), Role::Text),
             Cell::from((pipelines::source(row), Role::Dim)),
             Cell::from((row.sha.get(..8).unwrap_or(&row.sha).to_owned(), Role::Ref)),
-            Cell::from((whole.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User)),
-            Cell::from((pipelines::took(whole, view.now), Role::Text)),
+            Cell::from((details.user.as_ref().map(|user| user.username.clone()).unwrap_or_default(), Role::User)),
+            Cell::from((pipelines::duration(details, view.now), Role::Text)),
             Cell::from((age(view, row.created_at.as_ref()), Role::Dim)),
             Cell::from((age(view, row.updated_at.as_ref()), Role::Dim)),
         ])
@@ -288,8 +288,8 @@ impl ListSource for PipelineSource {
     fn wants(pane: &Pipelines, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = ci::want_path(&pane.source.project).into_iter().collect();
         if let Some(pipeline) = pane.current(view) {
-            let load = Load::one(&pipelines::whole(&pane.source.project, pipeline.id)).after(PAUSE);
-            wants.push(if pipeline.status.is_live() { load.every(PULSE).into() } else { load.into() });
+            let load = Load::one(&pipelines::query(&pane.source.project, pipeline.id)).after(FETCH_DELAY);
+            wants.push(if pipeline.status.is_live() { load.every(POLL_INTERVAL).into() } else { load.into() });
         }
         wants
     }

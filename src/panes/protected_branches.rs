@@ -22,7 +22,7 @@ use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
 /// The maximum number of branches listed.
-const NAMED: usize = 30;
+const MAX_LISTED: usize = 30;
 
 const COLUMNS: Columns<ProtectionRule> = Columns {
     place: "protected_branches",
@@ -199,7 +199,7 @@ impl FactsSource for ProtectionSource {
         }
         facts.line(Vec::new());
         let covered: Vec<&Branch> = branches.iter().filter(|branch| covers(&rule.name, &branch.name)).collect();
-        for (index, branch) in covered.iter().take(NAMED).enumerate() {
+        for (index, branch) in covered.iter().take(MAX_LISTED).enumerate() {
             let place = Place::new("files").project(self.project.clone()).at(branch.name.as_str());
             let name = if index == 0 { "covers" } else { "" };
             facts.field(name, vec![(branch.name.clone(), Role::Ref)], Some(LinkTarget::Place(place)));
@@ -207,7 +207,9 @@ impl FactsSource for ProtectionSource {
         let more = if branches.more { " among the branches read so far" } else { "" };
         match covered.len() {
             0 => facts.field("covers", vec![(format!("no branch{more}"), Role::Dim)], None),
-            count if count > NAMED => facts.field("", vec![(format!("{} more", count - NAMED), Role::Dim)], None),
+            count if count > MAX_LISTED => {
+                facts.field("", vec![(format!("{} more", count - MAX_LISTED), Role::Dim)], None)
+            }
             _ => {}
         }
     }

@@ -21,8 +21,8 @@ use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 
 /// The width in columns and the maximum number of lines of a description.
-const WIDTH: usize = 60;
-const LINES: usize = 60;
+const DESCRIPTION_WIDTH: usize = 60;
+const MAX_DESCRIPTION_LINES: usize = 60;
 
 const COLUMNS: Columns<ProjectRelease> = Columns {
     place: "releases",
@@ -210,7 +210,7 @@ impl FactsSource for ReleaseSource {
         let description = release.description.as_deref().unwrap_or_default();
         if !description.trim().is_empty() {
             facts.line(Vec::new());
-            facts.prose(description, WIDTH, LINES, Role::Text);
+            facts.prose(description, DESCRIPTION_WIDTH, MAX_DESCRIPTION_LINES, Role::Text);
         }
         let Some(assets) = &release.assets else { return };
         if !assets.links.is_empty() || !assets.sources.is_empty() {

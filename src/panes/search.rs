@@ -23,7 +23,7 @@ use crate::ui::theme::Role;
 use std::time::Duration;
 
 /// The delay before the other tabs are requested, which is only for their counts.
-const COUNTS: Duration = Duration::from_millis(600);
+const COUNT_DELAY: Duration = Duration::from_millis(600);
 
 /// A tab: the API's name of the scope, and its title.
 type Scope = (&'static str, &'static str);
@@ -96,7 +96,7 @@ pub struct SearchSource {
 }
 
 /// The search pane: the list of results.
-pub type Searching = ListPane<SearchSource>;
+pub type SearchPane = ListPane<SearchSource>;
 
 impl SearchSource {
     fn scopes(&self) -> (&'static [Scope], &'static [&'static str]) {
@@ -126,7 +126,7 @@ impl SearchSource {
     }
 
     /// Returns the project of a hit: the searched one, else by its ID.
-    fn home_of(&self, number: Option<u64>) -> Option<Id> {
+    fn project_id(&self, number: Option<u64>) -> Option<Id> {
         self.project.clone().or(number.filter(|n| *n > 0).map(Id::from))
     }
 
@@ -137,21 +137,22 @@ impl SearchSource {
                 let named =
                     target::parse(view.panes, &request.web_url, &view.session.web_url).ok().filter(|p| p.pane == "mr");
                 named.or_else(|| {
-                    Some(Place::new("mr").project(self.home_of(Some(request.project_id))?).item(request.iid))
+                    Some(Place::new("mr").project(self.project_id(Some(request.project_id))?).item(request.iid))
                 })
             }
             Hit::Commit(commit) => {
-                let project = self.home_of(commit.project_id.known().copied())?;
+                let project = self.project_id(commit.project_id.known().copied())?;
                 Some(Place::new("commit").project(project).item(&commit.id))
             }
             Hit::Blob(blob) => {
-                let place = Place::new("files").project(self.home_of(Some(blob.project_id))?).at(blob.r#ref.as_str());
+                let place =
+                    Place::new("files").project(self.project_id(Some(blob.project_id))?).at(blob.r#ref.as_str());
                 let path = blob.path.as_deref().unwrap_or(&blob.filename);
                 let line = blob.startline.max(1).saturating_add(hit::found_line(&blob.data, &self.text).0 as u64);
                 Some(place.path(path).line(u32::try_from(line).unwrap_or(1)))
             }
             Hit::Note(note) => {
-                let project = self.home_of(note.project_id)?;
+                let project = self.project_id(note.project_id)?;
                 match note.noteable_type.as_str() {
                     "MergeRequest" => Some(Place::new("mr").project(project).item(note.noteable_iid?)),
                     "Issue" => Some(Place::new("issue").project(project).item(note.noteable_iid?)),
@@ -162,15 +163,16 @@ impl SearchSource {
             Hit::Issue(issue) => {
                 let named =
                     target::parse(view.panes, &issue.web_url, &view.session.web_url).ok().filter(|p| p.pane == "issue");
-                let place = || Some(Place::new("issue").project(self.home_of(Some(issue.project_id))?).item(issue.iid));
+                let place =
+                    || Some(Place::new("issue").project(self.project_id(Some(issue.project_id))?).item(issue.iid));
                 Some(named.or_else(place)?.query(self.text.trim()))
             }
             Hit::Snippet(snippet) => {
-                let project = self.home_of(snippet.project_id.known().copied())?;
+                let project = self.project_id(snippet.project_id.known().copied())?;
                 Some(Place::new("snippets").project(project).item(snippet.id))
             }
             Hit::Milestone(milestone) => {
-                let project = self.home_of(milestone.project_id)?;
+                let project = self.project_id(milestone.project_id)?;
                 let quoted = format!("milestone:\"{}\"", milestone.title.replace('"', ""));
                 Some(Place::new("mrs").project(project).tab("all").query(quoted))
             }
@@ -194,7 +196,7 @@ impl SearchSource {
     }
 }
 
-impl Searching {
+impl SearchPane {
     /// Widens the scope from a project to its group, and from a group to everything. The tab stays the same if the
     /// wider scope has it.
     fn widen(&mut self, cx: &mut Cx) {
@@ -217,9 +219,9 @@ impl ListSource for SearchSource {
     const TITLE: &'static str = "Search";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COLUMNS: Columns<Hit> = COLUMNS;
-    const COMMANDS: &'static [Command<Searching>] = &[
-        Command::new("search.open", &["Enter"], "Open result", Self::enter).footer("open").when(Searching::has_row),
-        Command::new("search.everywhere", &["E"], "Search a wider scope", Searching::widen).footer("widen").when(
+    const COMMANDS: &'static [Command<SearchPane>] = &[
+        Command::new("search.open", &["Enter"], "Open result", Self::enter).footer("open").when(SearchPane::has_row),
+        Command::new("search.everywhere", &["E"], "Search a wider scope", SearchPane::widen).footer("widen").when(
             |pane, _| {
                 let within = pane.source.project.is_some() || pane.source.group.is_some();
                 if within { Ok(()) } else { Err("it is searched everywhere already".into()) }
@@ -250,7 +252,7 @@ impl ListSource for SearchSource {
         self.scopes().1
     }
 
-    fn select_tab(pane: &mut Searching, index: usize) {
+    fn select_tab(pane: &mut SearchPane, index: usize) {
         if index != pane.tab() {
             pane.set_tab(index);
             pane.focus_list();
@@ -265,7 +267,7 @@ impl ListSource for SearchSource {
         Filter::Search
     }
 
-    fn narrow(pane: &mut Searching, _: &Rows<'_, Hit>, _view: &View) {
+    fn narrow(pane: &mut SearchPane, _: &Rows<'_, Hit>, _view: &View) {
         pane.source.text = pane.list.shown().to_owned();
     }
 
@@ -308,7 +310,7 @@ impl ListSource for SearchSource {
         input.filter.trim().is_empty().then_some((place, keys))
     }
 
-    fn enter(pane: &mut Searching, cx: &mut Cx) {
+    fn enter(pane: &mut SearchPane, cx: &mut Cx) {
         let Some(hit) = pane.current(&cx.view) else { return };
         match (pane.source.place_of(&cx.view, hit), hit::page_of(hit)) {
             (Some(place), _) => cx.go(place),
@@ -318,13 +320,13 @@ impl ListSource for SearchSource {
     }
 
     /// Requests the other tabs for their counts; the selected tab is requested by the list itself.
-    fn wants(pane: &Searching, _view: &View) -> Vec<Want> {
+    fn wants(pane: &SearchPane, _view: &View) -> Vec<Want> {
         let others = (0..pane.source.scopes().0.len()).filter(|tab| *tab != pane.tab());
         let queries = others.filter_map(|tab| pane.source.hits(&Input { tab, ..pane.input() }));
-        queries.flat_map(|query| query.wants(1, COUNTS, None).collect::<Vec<_>>()).collect()
+        queries.flat_map(|query| query.wants(1, COUNT_DELAY, None).collect::<Vec<_>>()).collect()
     }
 
-    fn tab_count(pane: &Searching, tab: usize, view: &View) -> Option<String> {
+    fn tab_count(pane: &SearchPane, tab: usize, view: &View) -> Option<String> {
         let rows = view.store.rows(&pane.source.hits(&Input { tab, ..pane.input() })?);
         let refused = rows.is_empty()
             && matches!(rows.error.map(|error| &error.fault), Some(Fault::Refused(400, _) | Fault::Denied(_)));

@@ -24,7 +24,7 @@ use crate::ui::theme::{Role, Theme};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum number of lines of an annotation.
-const ANNOTATION: usize = 200;
+const MAX_ANNOTATION_LINES: usize = 200;
 
 const COLUMNS: Columns<Tag> = Columns {
     place: "tags",
@@ -51,7 +51,7 @@ pub struct TagSource {
 pub type Tags = ListPane<TagSource>;
 
 /// The text of a tag: its annotation, which is plain text, above its release notes, which are Markdown.
-struct Notes {
+struct TagText {
     key: String,
     annotation: String,
     release: Option<String>,
@@ -59,7 +59,7 @@ struct Notes {
     theme: Theme,
 }
 
-impl Derive for Notes {
+impl Derive for TagText {
     type Output = Rendered;
 
     fn key(&self) -> String {
@@ -70,9 +70,9 @@ impl Derive for Notes {
         let style = self.theme.style(if self.release.is_some() { Role::Dim } else { Role::Text });
         let plain = self.annotation.lines().flat_map(|line| match line {
             "" => vec![String::new()],
-            line => text::wrap(line, self.width, ANNOTATION),
+            line => text::wrap(line, self.width, MAX_ANNOTATION_LINES),
         });
-        let mut lines: Vec<DocLine> = plain.take(ANNOTATION).map(|line| DocLine::new(line, style)).collect();
+        let mut lines: Vec<DocLine> = plain.take(MAX_ANNOTATION_LINES).map(|line| DocLine::new(line, style)).collect();
         if let Some(release) = &self.release {
             if !lines.is_empty() {
                 lines.push(DocLine::default());
@@ -162,14 +162,14 @@ fn row(view: &View, tag: &Tag) -> Row {
         (None, None) => Cell::empty(),
     };
     let note = if tag.release.is_some() { "release" } else { "" };
-    let made = tag.created_at.as_ref().or_else(|| commit.and_then(|c| c.when()));
+    let created = tag.created_at.as_ref().or_else(|| commit.and_then(|c| c.when()));
     Row::new(vec![
         Cell::from((tag.name.clone(), Role::Ref)),
         Cell::from((note, Role::Success)),
         words,
         Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
         Cell::from((commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim)),
-        Cell::from((age(view, made), Role::Dim)),
+        Cell::from((age(view, created), Role::Dim)),
     ])
 }
 
@@ -300,7 +300,7 @@ impl TextSource for TagSource {
     fn text_work(&self, view: &View, tag: &Tag, width: usize, key: String) -> Work {
         let (annotation, release) = texts(tag);
         let (annotation, release) = (annotation.to_owned(), release.map(str::to_owned));
-        Work::new(Notes { key, annotation, release, width, theme: view.theme.clone() })
+        Work::new(TagText { key, annotation, release, width, theme: view.theme.clone() })
     }
 
     fn without_text(&self, tag: &Tag) -> (String, &'static str) {

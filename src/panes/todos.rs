@@ -71,7 +71,7 @@ fn state(input: &Input<'_>) -> usize {
     named.and_then(|named| STATES.iter().position(|state| *state == named)).unwrap_or(input.tab)
 }
 
-fn holds(todo: &Todo, word: &str) -> bool {
+fn contains_word(todo: &Todo, word: &str) -> bool {
     let texts = [todo.title(), todo.within(), author(todo), todo.body.as_str()];
     let reference = todo.reference();
     texts.into_iter().chain([reference.as_str()]).any(|text| text.to_lowercase().contains(word))
@@ -87,17 +87,17 @@ impl Todos {
     }
 
     /// Returns the marked to-dos, or the one under the cursor, that are pending.
-    fn meant<'a>(&self, view: &View<'a>) -> Vec<&'a Todo> {
-        self.chosen(view).into_iter().filter(|todo| todo.is_pending()).collect()
+    fn targets<'a>(&self, view: &View<'a>) -> Vec<&'a Todo> {
+        self.marked_or_selected(view).into_iter().filter(|todo| todo.is_pending()).collect()
     }
 
     fn can_finish(&self, view: &View) -> Result<(), Disabled> {
         self.has_row(view)?;
-        if self.meant(view).is_empty() { Err("it is done already".into()) } else { Ok(()) }
+        if self.targets(view).is_empty() { Err("it is done already".into()) } else { Ok(()) }
     }
 
     fn finish(&mut self, cx: &mut Cx) {
-        let writes: Vec<Write> = self.meant(&cx.view).into_iter().map(todos::done).collect();
+        let writes: Vec<Write> = self.targets(&cx.view).into_iter().map(todos::done).collect();
         self.list.state.clear_marks();
         let mut writes = writes.into_iter();
         match (writes.next(), writes.len()) {
@@ -193,7 +193,7 @@ impl ListSource for TodoSource {
     fn narrow(pane: &mut Todos, rows: &Rows<'_, Todo>, _view: &View) {
         let (_, words) = query::keyed_and_plain(pane.list.shown());
         let narrowed = words.join(" ");
-        pane.list.narrow_to(rows, &narrowed, |todo| words.iter().all(|word| holds(todo, word)));
+        pane.list.narrow_to(rows, &narrowed, |todo| words.iter().all(|word| contains_word(todo, word)));
     }
 
     fn key(todo: &Todo) -> String {

@@ -5,7 +5,7 @@ use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
-use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
+use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
 use crate::parts::project;
 use crate::parts::trace::{OnlyLines, Viewer};
 use crate::store::{Load, Want};
@@ -16,9 +16,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The minimum width and height of a trace, including its title.
-const LEAST: (u16, u16) = (36, 4);
+const MIN_SIZE: (u16, u16) = (36, 4);
 /// The width in columns from which a trace is comfortable to read.
-const EASE: u16 = 70;
+const COMFORTABLE_WIDTH: u16 = 70;
 
 /// The traces of some jobs of a project.
 pub struct Traces {
@@ -32,11 +32,11 @@ fn grid(count: usize, area: Rect) -> (u16, u16) {
         return (1, 1);
     }
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
-    let most = (area.width / LEAST.0).max(1).min(count);
-    let tall = (area.height / LEAST.1).max(1);
+    let most = (area.width / MIN_SIZE.0).max(1).min(count);
+    let tall = (area.height / MIN_SIZE.1).max(1);
     let fits = |columns: &u16| count.div_ceil(*columns) <= tall;
     // Traces are comfortably wide if they fit the height that way; else as many columns are used as necessary.
-    let ease = (area.width / EASE).max(1).min(count);
+    let ease = (area.width / COMFORTABLE_WIDTH).max(1).min(count);
     let columns = (ease..=most).find(fits).unwrap_or(most);
     // Columns are reduced to those that the rows need: four traces are shown two by two.
     let rows = count.div_ceil(columns).min(tall);
@@ -44,43 +44,43 @@ fn grid(count: usize, area: Rect) -> (u16, u16) {
 }
 
 impl Traces {
-    fn here(&self) -> Option<&Viewer> {
+    fn focused(&self) -> Option<&Viewer> {
         self.viewers.get(self.panels.focus())
     }
 
-    fn with(&mut self, run: impl FnOnce(&mut Viewer)) {
+    fn with_focused(&mut self, run: impl FnOnce(&mut Viewer)) {
         if let Some(viewer) = self.viewers.get_mut(self.panels.focus()) {
             run(viewer);
         }
     }
 
     fn ask(&self, of: impl FnOnce(&Viewer) -> Result<(), Disabled>) -> Result<(), Disabled> {
-        self.here().map_or_else(|| Err("there is no trace".into()), of)
+        self.focused().map_or_else(|| Err("there is no trace".into()), of)
     }
 
     fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
-        self.here()?.job(view)
+        self.focused()?.job(view)
     }
 
     fn written(&self, view: &View) -> Result<(), Disabled> {
-        self.ask(|viewer| viewer.written(view))
+        self.ask(|viewer| viewer.need_text(view))
     }
 
     fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        job_action.can(self.job(view).ok_or("the job has not loaded yet")?)
+        job_action.check(self.job(view).ok_or("the job has not loaded yet")?)
     }
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
-        if let (Some(viewer), Some(job)) = (self.here(), self.job(&cx.view)) {
-            job_action.to(&viewer.project, &[job], cx);
+        if let (Some(viewer), Some(job)) = (self.focused(), self.job(&cx.view)) {
+            job_action.apply(&viewer.project, &[job], cx);
             if job_action == JobAction::Retry {
-                self.with(|viewer| viewer.asked_again(&cx.view));
+                self.with_focused(|viewer| viewer.retry_requested(&cx.view));
             }
         }
     }
 
     /// Replaces a trace by that of another run, and reports it. If that run is shown already, gives it the focus.
-    fn renew(&mut self, at: usize, id: u64, cx: &mut Cx) {
+    fn switch_run(&mut self, at: usize, id: u64, cx: &mut Cx) {
         let known = self.viewers.iter().position(|viewer| viewer.id == id);
         let Some(viewer) = self.viewers.get_mut(at) else { return };
         let name = viewer.job(&cx.view).map(|job| text::sanitize(&job.name).into_owned()).unwrap_or_default();
@@ -94,13 +94,13 @@ impl Traces {
     }
 
     fn enter(&mut self, cx: &mut Cx) {
-        if let Some(viewer) = self.here() {
+        if let Some(viewer) = self.focused() {
             cx.go(Place::new("job").project(viewer.project.clone()).item(viewer.id));
         }
     }
 
     /// Removes the focused trace; the last one is never removed.
-    fn leave_out(&mut self) {
+    fn remove_focused(&mut self) {
         let at = self.panels.focus();
         if self.viewers.len() > 1 && at < self.viewers.len() {
             self.viewers.remove(at);
@@ -152,9 +152,9 @@ impl Traces {
         };
         let sign = glyph::or_word(ci::sign(job).0, "");
         let again = viewer.newer_words(view).unwrap_or_default();
-        let state = match viewer.lost(view) {
+        let state = match viewer.lost_reason(view) {
             Some(word) => format!("{} {word}", glyph::status_glyph("failed").0),
-            None => format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now)),
+            None => format!("{sign} {} {}", ci::status_word(&job.status), ci::duration(job, view.now)),
         };
         let facts = [again, state, viewer.note(view)];
         let mut facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
@@ -175,56 +175,56 @@ impl Pane for Traces {
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("traces.open", &["Enter"], "Open job", |pane: &mut Self, cx| pane.enter(cx)).footer("job"),
         Command::new("traces.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| {
-            pane.with(|viewer| viewer.follow(cx));
+            pane.with_focused(|viewer| viewer.follow(cx));
         })
         .footer("follow")
-        .when(|pane, view| pane.ask(|viewer| viewer.live(view))),
+        .when(|pane, view| pane.ask(|viewer| viewer.need_live(view))),
         Command::new("traces.follow_all", &["F"], "Toggle follow for all", |pane: &mut Self, cx| pane.follow_all(cx))
             .footer("all"),
         Command::new("traces.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
-            pane.with(|viewer| viewer.trouble(true, false, &cx.view));
+            pane.with_focused(|viewer| viewer.step_error(true, false, &cx.view));
         })
         .footer("error")
         .when(Traces::written),
         Command::new("traces.previous_error", &["E"], "Previous error", |pane: &mut Self, cx| {
-            pane.with(|viewer| viewer.trouble(false, false, &cx.view));
+            pane.with_focused(|viewer| viewer.step_error(false, false, &cx.view));
         })
         .when(Traces::written),
         Command::new("traces.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            pane.with(|viewer| viewer.turn_only(cx));
+            pane.with_focused(|viewer| viewer.toggle_only(cx));
         })
         .when(Traces::written),
         Command::new("traces.toggle", &["-"], "Toggle section", |pane: &mut Self, cx| {
-            pane.with(|viewer| viewer.toggle(cx));
+            pane.with_focused(|viewer| viewer.toggle(cx));
         })
-        .when(|pane, view| pane.ask(|viewer| viewer.sections(view))),
+        .when(|pane, view| pane.ask(|viewer| viewer.need_sections(view))),
         Command::new("traces.fold", &["Z"], "Toggle all sections", {
-            |pane: &mut Self, cx| pane.with(|viewer| viewer.fold(cx))
+            |pane: &mut Self, cx| pane.with_focused(|viewer| viewer.fold(cx))
         })
-        .when(|pane, view| pane.ask(|viewer| viewer.sections(view))),
+        .when(|pane, view| pane.ask(|viewer| viewer.need_sections(view))),
         Command::new("traces.times", &["T"], "Toggle timestamps", |pane: &mut Self, _| {
-            pane.with(Viewer::turn_times);
+            pane.with_focused(Viewer::toggle_times);
         })
-        .when(|pane, view| pane.ask(|viewer| viewer.timed(view))),
+        .when(|pane, view| pane.ask(|viewer| viewer.need_times(view))),
         Command::new("traces.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            pane.with(|viewer| viewer.turn_wrap(cx));
+            pane.with_focused(|viewer| viewer.toggle_wrap(cx));
         })
         .when(Traces::written),
         Command::new("traces.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
-            if let (Some(viewer), Some(job)) = (pane.here(), pane.job(&cx.view)) {
+            if let (Some(viewer), Some(job)) = (pane.focused(), pane.job(&cx.view)) {
                 cx.act(Action::Watch(ci::watched(&viewer.project, job)));
             }
         })
         .when(|pane, view| pane.job(view).map(|_| ()).ok_or_else(|| "the job has not loaded yet".into())),
-        Command::new("traces.leave", &["x"], "Remove trace from view", |pane: &mut Self, _| pane.leave_out())
+        Command::new("traces.leave", &["x"], "Remove trace from view", |pane: &mut Self, _| pane.remove_focused())
             .footer("leave out")
             .when(|pane, _| if pane.viewers.len() > 1 { Ok(()) } else { Err("it is the only one".into()) }),
         Command::new("traces.newer", &["."], "Go to latest run", |pane: &mut Self, cx| {
-            if let Some(id) = pane.here().and_then(|viewer| viewer.newer(&cx.view)) {
-                pane.renew(pane.panels.focus(), id, cx);
+            if let Some(id) = pane.focused().and_then(|viewer| viewer.newer(&cx.view)) {
+                pane.switch_run(pane.panels.focus(), id, cx);
             }
         })
-        .when(|pane, view| pane.ask(|viewer| viewer.outdated(view))),
+        .when(|pane, view| pane.ask(|viewer| viewer.need_newer_run(view))),
         Command::new("traces.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Retry)),
@@ -244,7 +244,7 @@ impl Pane for Traces {
         let ids = place.item.as_deref().unwrap_or_default().split(',').filter_map(|id| id.parse().ok());
         let mut viewers: Vec<Viewer> = Vec::new();
         for id in ids {
-            if viewers.len() < ci::TOGETHER && !viewers.iter().any(|known| known.id == id) {
+            if viewers.len() < ci::MAX_TRACES && !viewers.iter().any(|known| known.id == id) {
                 viewers.push(Viewer::new(project.clone(), id));
             }
         }
@@ -253,12 +253,13 @@ impl Pane for Traces {
     }
 
     fn place(&self) -> Place {
-        let project = self.here().map(|viewer| viewer.project.clone()).unwrap_or_default();
+        let project = self.focused().map(|viewer| viewer.project.clone()).unwrap_or_default();
         ci::traces(&project, self.viewers.iter().map(|viewer| viewer.id))
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = self.here().map(|viewer| project::breadcrumbs(view, &viewer.project)).unwrap_or_default();
+        let mut breadcrumbs =
+            self.focused().map(|viewer| project::breadcrumbs(view, &viewer.project)).unwrap_or_default();
         breadcrumbs.push(Breadcrumb::new(text::count_noun(self.viewers.len() as u64, "trace"), Role::Title));
         let live = self.viewers.iter().filter(|viewer| viewer.is_live(view)).filter_map(|viewer| viewer.job(view));
         let (runs, waits): (Vec<&Job>, Vec<&Job>) = live.partition(|job| job.status.is_running());
@@ -270,7 +271,7 @@ impl Pane for Traces {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.viewers.iter().flat_map(|viewer| viewer.wants(view)).collect();
-        wants.extend(self.here().and_then(|viewer| ci::want_path(&viewer.project)));
+        wants.extend(self.focused().and_then(|viewer| ci::want_path(&viewer.project)));
         // The jobs of the pipeline tell whether a job was retried. Most traces belong to the same pipeline.
         let mut queries: Vec<ListPipelineJobs> = Vec::new();
         for viewer in &self.viewers {
@@ -278,9 +279,9 @@ impl Pane for Traces {
             queries.extend(query.filter(|query| !queries.contains(query)));
         }
         for query in queries {
-            let live = view.store.list(&query).iter().any(ci::moves);
+            let live = view.store.list(&query).iter().any(ci::may_change);
             let load = Load::list(&query, 1);
-            wants.push(if live { load.every(PULSE * 2).into() } else { load.into() });
+            wants.push(if live { load.every(POLL_INTERVAL * 2).into() } else { load.into() });
         }
         wants
     }
@@ -294,8 +295,8 @@ impl Pane for Traces {
 
     fn changed(&mut self, cx: &mut Cx) {
         for at in 0..self.viewers.len() {
-            if let Some(id) = self.viewers.get_mut(at).and_then(|viewer| viewer.came_again(&cx.view)) {
-                self.renew(at, id, cx);
+            if let Some(id) = self.viewers.get_mut(at).and_then(|viewer| viewer.take_retried_run(&cx.view)) {
+                self.switch_run(at, id, cx);
             }
         }
         for viewer in &mut self.viewers {
@@ -305,24 +306,24 @@ impl Pane for Traces {
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         let view = cx.view;
-        self.with(|viewer| viewer.motion(motion, &view));
+        self.with_focused(|viewer| viewer.motion(motion, &view));
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         match pointer {
             Pointer::Wheel { column, row, rows } => {
                 // The wheel scrolls the trace under the pointer without changing the focus.
-                if let Some(viewer) = self.viewers.iter_mut().find(|viewer| viewer.holds(column, row)) {
+                if let Some(viewer) = self.viewers.iter_mut().find(|viewer| viewer.contains(column, row)) {
                     viewer.motion(Motion::Wheel(rows), &cx.view);
                 }
             }
             Pointer::Press { column, row, double } => {
-                let Some(at) = self.viewers.iter().position(|viewer| viewer.holds(column, row)) else { return };
+                let Some(at) = self.viewers.iter().position(|viewer| viewer.contains(column, row)) else { return };
                 self.panels.set_focus(at);
                 if double {
                     return self.enter(cx);
                 }
-                self.with(|viewer| _ = viewer.press(pointer, cx));
+                self.with_focused(|viewer| _ = viewer.press(pointer, cx));
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
@@ -337,20 +338,20 @@ impl Pane for Traces {
     }
 
     fn filter_text(&self) -> String {
-        self.here().map(|viewer| viewer.filter_text().to_owned()).unwrap_or_default()
+        self.focused().map(|viewer| viewer.filter_text().to_owned()).unwrap_or_default()
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        self.with(|viewer| viewer.seek(text, cx));
+        self.with_focused(|viewer| viewer.set_query(text, cx));
     }
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        self.with(|viewer| viewer.seek_next(forward, cx));
+        self.with_focused(|viewer| viewer.next_match(forward, cx));
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
         match answer.take::<OnlyLines>() {
-            Ok(only) => self.with(|viewer| viewer.show_only(only, cx)),
+            Ok(only) => self.with_focused(|viewer| viewer.show_only(only, cx)),
             Err(answer) => {
                 if let Ok(confirmed) = answer.take::<Confirmed>() {
                     confirmed.send(cx);
@@ -361,7 +362,7 @@ impl Pane for Traces {
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
         let mut done = false;
-        self.with(|viewer| done = viewer.escape(cx));
+        self.with_focused(|viewer| done = viewer.escape(cx));
         if !done && self.panels.zoomed() {
             self.panels.toggle_zoom();
             return true;
@@ -370,13 +371,13 @@ impl Pane for Traces {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        Some(ci::url(view, &self.here()?.project, self.job(view)?))
+        Some(ci::url(view, &self.focused()?.project, self.job(view)?))
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
         let mut copies: Vec<(&'static str, String)> =
-            self.here().and_then(|viewer| viewer.copied(view)).into_iter().collect();
-        copies.extend(self.here().map(|viewer| ("job number", viewer.id.to_string())));
+            self.focused().and_then(|viewer| viewer.copied(view)).into_iter().collect();
+        copies.extend(self.focused().map(|viewer| ("job number", viewer.id.to_string())));
         copies
     }
 
@@ -391,7 +392,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_grid_is_chosen_by_the_size() {
+    fn the_grid_depends_on_the_size() {
         let of = |count, width, height| grid(count, Rect::new(0, 0, width, height));
         assert_eq!(of(2, 160, 40), (2, 1));
         assert_eq!(of(4, 160, 40), (2, 2));

@@ -6,7 +6,7 @@ use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::form::Form;
 use crate::app::overlay::prompt::{Accepted, Prompt};
 use crate::app::pane::Cx;
-use crate::domain::public_key::{Family, LONGEST, PublicKey, is_key, is_private, read, read_bytes};
+use crate::domain::public_key::{Family, MAX_KEY_BYTES, PublicKey, is_key, is_private, read, read_bytes};
 use crate::parts::staging_area::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::text::sanitize;
@@ -25,16 +25,16 @@ pub enum KeyOwner {
 /// A key that is being added, from the prompt to the request.
 pub struct PendingKey {
     family: Family,
-    whose: KeyOwner,
+    owner: KeyOwner,
     /// The path of the file that is being read.
     reading: Option<String>,
     /// A number that gives each read its own key.
-    turn: u64,
+    generation: u64,
 }
 
 impl Default for PendingKey {
     fn default() -> PendingKey {
-        PendingKey { family: Family::Ssh, whose: KeyOwner::Own, reading: None, turn: 0 }
+        PendingKey { family: Family::Ssh, owner: KeyOwner::Own, reading: None, generation: 0 }
     }
 }
 
@@ -42,18 +42,18 @@ impl Default for PendingKey {
 struct ReadKey {
     family: Family,
     path: String,
-    turn: u64,
+    generation: u64,
 }
 
-fn key_of(family: Family, path: &str, turn: u64) -> String {
-    format!("{} in {path}, {turn}", family.name())
+fn key_of(family: Family, path: &str, generation: u64) -> String {
+    format!("{} in {path}, {generation}", family.name())
 }
 
 impl Derive for ReadKey {
     type Output = Result<PublicKey, String>;
 
     fn key(&self) -> String {
-        key_of(self.family, &self.path, self.turn)
+        key_of(self.family, &self.path, self.generation)
     }
 
     fn run(&self, _: Canceled<'_>) -> Result<PublicKey, String> {
@@ -63,7 +63,7 @@ impl Derive for ReadKey {
         if !about.is_file() {
             return Err(format!("{} is not a file.", path.display()));
         }
-        if about.len() > LONGEST {
+        if about.len() > MAX_KEY_BYTES {
             return Err(format!("{} is too large for a key.", path.display()));
         }
         let bytes = std::fs::read(&path).map_err(failed)?;
@@ -82,8 +82,8 @@ fn take(text: &str) -> Accepted {
 
 impl PendingKey {
     /// Opens a prompt for the path of the file, or for the key itself.
-    pub fn ask(&mut self, family: Family, whose: KeyOwner, cx: &mut Cx) {
-        (self.family, self.whose, self.reading) = (family, whose, None);
+    pub fn ask(&mut self, family: Family, owner: KeyOwner, cx: &mut Cx) {
+        (self.family, self.owner, self.reading) = (family, owner, None);
         let (label, begin) = match family {
             Family::Ssh => ("public key: a file, Tab completes; or paste it", "~/.ssh/"),
             Family::Gpg => ("armored public key: a file, Tab completes; or paste it", "~/"),
@@ -96,12 +96,12 @@ impl PendingKey {
     pub fn answer(&mut self, TypedKey(text): TypedKey, cx: &mut Cx) {
         match () {
             () if is_private(&text) => cx.say(Tone::Bad, crate::domain::public_key::PRIVATE),
-            () if text.len() as u64 > LONGEST => cx.say(Tone::Bad, "This is too large for a key."),
+            () if text.len() as u64 > MAX_KEY_BYTES => cx.say(Tone::Bad, "This is too large for a key."),
             () if is_key(&text) => self.show(read(self.family, &text), cx),
             () if text.trim().is_empty() => {}
             () => {
                 // Reading the same path again must give a new result.
-                self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());
+                self.generation = (self.generation + 1).max(cx.view.now.as_millisecond().unsigned_abs());
                 self.reading = Some(text);
             }
         }
@@ -110,21 +110,21 @@ impl PendingKey {
     /// Returns the file to read.
     pub fn wants(&self) -> Option<Want> {
         let path = self.reading.clone()?;
-        Some(Work::new(ReadKey { family: self.family, path, turn: self.turn }).into())
+        Some(Work::new(ReadKey { family: self.family, path, generation: self.generation }).into())
     }
 
     /// Updates the state after a store update: shows the key once the file is read.
     pub fn changed(&mut self, cx: &mut Cx) {
         let Some(path) = &self.reading else { return };
-        let made = cx.view.store.result::<Result<PublicKey, String>>(&key_of(self.family, path, self.turn));
-        if let Some(outcome) = made.cloned() {
+        let result = cx.view.store.result::<Result<PublicKey, String>>(&key_of(self.family, path, self.generation));
+        if let Some(outcome) = result.cloned() {
             self.reading = None;
             self.show(outcome, cx);
         }
     }
 
     fn show(&self, outcome: Result<PublicKey, String>, cx: &mut Cx) {
-        match (outcome, &self.whose) {
+        match (outcome, &self.owner) {
             (Err(why), _) => cx.say(Tone::Bad, why),
             (Ok(key), _) if self.family == Family::Gpg => ask_gpg(key, cx),
             (Ok(key), KeyOwner::Own) => {

@@ -4,7 +4,7 @@ use crate::api::endpoint::Request;
 use crate::api::repository::{Compare, Comparison};
 use crate::api::{Endpoint, Id, Reply};
 use crate::app::pane::View;
-use crate::parts::gradual;
+use crate::parts::request_limit;
 use crate::store::{Load, Value, Want};
 use crate::ui::table::Cell;
 use crate::ui::theme::Role;
@@ -12,7 +12,7 @@ use crate::ui::{chart, glyph, text};
 use std::sync::Arc;
 
 /// The width of each side of the bar, in columns.
-const SIDE: usize = 3;
+const SIDE_WIDTH: usize = 3;
 
 /// The result of a comparison; its commits and diffs are not kept.
 struct CommitCount {
@@ -57,7 +57,7 @@ pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, 
 pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item = &'a str>) -> Vec<Want> {
     let ways = tips.flat_map(|tip| [(base, tip), (tip, base)]);
     let unknown = ways.filter(|(from, to)| ahead(view, project, from, to).is_none());
-    gradual::wants(view.store, unknown.map(|(from, to)| load(project, from, to)))
+    request_limit::wants(view.store, unknown.map(|(from, to)| load(project, from, to)))
 }
 
 /// Returns the request for the number of commits that are in `to` but not in `from`, unless it is known or failed.
@@ -80,7 +80,7 @@ pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
                 let words = format!("{} behind, {} ahead", number_of(behind), number_of(ahead));
                 return Cell::from((words, Role::Dim));
             }
-            let (left, right) = chart::sides(behind.0, ahead.0, SIDE);
+            let (left, right) = chart::sides(behind.0, ahead.0, SIDE_WIDTH);
             Cell::from((format!("{:>4} ", number(behind)), Role::Dim))
                 .and(left, Role::Chart)
                 .and(glyph::divider(), Role::Faint)
@@ -88,7 +88,7 @@ pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
                 .and(format!(" {:<4}", number(ahead)), Role::Dim)
         }
         _ => {
-            let gap = " ".repeat(5 + SIDE);
+            let gap = " ".repeat(5 + SIDE_WIDTH);
             let failed = [(base, tip), (tip, base)]
                 .iter()
                 .any(|(from, to)| view.store.error_of(&request(project, from, to)).is_some());

@@ -58,7 +58,7 @@ impl Board {
     }
 
     /// Shows the pipeline of `job`, with the cursor on it.
-    pub fn look_at(&mut self, pipeline: Option<u64>, job: Option<u64>) {
+    pub fn show_job(&mut self, pipeline: Option<u64>, job: Option<u64>) {
         self.pipeline = pipeline;
         self.cursor = job;
     }
@@ -79,7 +79,7 @@ impl Board {
             return;
         }
         self.made_of = now;
-        self.live = rows.iter().any(ci::moves);
+        self.live = rows.iter().any(ci::may_change);
         self.stages = ci::stages(rows.iter().enumerate());
         // Only the newest run of a retried job is shown.
         for stage in &mut self.stages {
@@ -163,7 +163,7 @@ impl Board {
         let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(glyph::separator()));
         if rows.is_empty() {
             match rows.error {
-                Some(error) => super::list::failure(view, body, buf, error),
+                Some(error) => super::list::draw_error(view, body, buf, error),
                 None if rows.known => state::empty(buf, body, view.theme, "This pipeline has no jobs.", ""),
                 None => state::skeleton(buf, body, view.theme),
             }
@@ -254,7 +254,7 @@ impl Board {
                 }
             }
             let (sign, role) = ci::sign(job);
-            let took = ci::took(job, view.now);
+            let duration = ci::duration(job, view.now);
             let inner = Rect { x: at.x + 2, width: at.width.saturating_sub(2), ..at };
             let quiet = matches!(job.status.as_str(), "skipped" | "canceled" | "created");
             let text_role = if quiet { Role::Dim } else { Role::Text };
@@ -264,7 +264,7 @@ impl Board {
                     let (sign, role) = glyph::status(child.status.as_str());
                     (format!("{} {sign}", child.id), theme.style(role))
                 }
-                None => (took, theme.style(Role::Dim)),
+                None => (duration, theme.style(Role::Dim)),
             };
             line::pair(buf, inner, &left, &[right]);
             self.job_areas.borrow_mut().push((at, slot.id));

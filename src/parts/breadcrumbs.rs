@@ -8,15 +8,15 @@ use crate::ui::theme::Role;
 
 /// Returns the breadcrumbs of a project, its group dimmed: `acme / rocket-ui`; empty without a project.
 pub fn project(project: Option<&Id>) -> Vec<Breadcrumb> {
-    way(project, |id| Place::new("files").project(id))
+    path_breadcrumbs(project, |id| Place::new("files").project(id))
 }
 
 /// Returns the breadcrumbs of a group, its parents dimmed: `acme / tools`; empty without a group.
 pub fn group(group: Option<&Id>) -> Vec<Breadcrumb> {
-    way(group, |id| Place::new("groups").group(id))
+    path_breadcrumbs(group, |id| Place::new("groups").group(id))
 }
 
-fn way(id: Option<&Id>, place: fn(Id) -> Place) -> Vec<Breadcrumb> {
+fn path_breadcrumbs(id: Option<&Id>, place: fn(Id) -> Place) -> Vec<Breadcrumb> {
     let Some(id) = id else { return Vec::new() };
     let one = |name: &str| Breadcrumb::new(name, Role::Title).to(place(id.clone()));
     match id.as_str().rsplit_once('/') {

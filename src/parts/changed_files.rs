@@ -7,10 +7,10 @@ mod input;
 pub mod keys;
 mod navigation;
 
-pub use anchor::{CommentAnchor, ImagePoint, LineEnd};
+pub use anchor::{CommentAnchor, ImagePoint, RangeEndpoint};
 pub use input::{Entries, Input, Revisions};
 
-use super::list::failure;
+use super::list::draw_error;
 use crate::api::Error;
 use crate::app::command::Disabled;
 use crate::app::pane::View;
@@ -41,7 +41,7 @@ const DIFF: usize = 1;
 const WIDE: u16 = 116;
 /// The minimum number of rows of a list above a diff: enough to say that no file matches.
 const MIN_ROWS: usize = 3;
-const ASKS: [PanelRequest; 2] = [PanelRequest { min: 28, weight: 1 }, PanelRequest { min: 50, weight: 3 }];
+const PANEL_WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 28, weight: 1 }, PanelRequest { min: 50, weight: 3 }];
 
 /// A location in a diff, for links and for copying.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,9 +75,9 @@ pub struct Changes {
     query: String,
     found: Option<Found>,
     /// The position where the search started, from which the first match is searched.
-    origin: (usize, Option<usize>),
+    search_origin: (usize, Option<usize>),
     /// Whether to move to a match once the search is finished.
-    jump: bool,
+    jump_pending: bool,
     /// The location to move to once its file is parsed.
     wanted: Option<FileLocation>,
     areas: Shared<[Rect; 2]>,
@@ -88,26 +88,26 @@ pub struct Changes {
     /// The width of both panels together, if they do not use the whole screen.
     width: Option<u16>,
     /// Whether another panel beside them has the focus.
-    aside: bool,
+    beside_focused: bool,
     /// The rows inserted between the lines, and their revision.
     insets: (u64, Arc<Vec<Inset>>),
     /// The paths of the files with insets.
-    commented: HashSet<String>,
+    paths_with_insets: HashSet<String>,
     /// The file and the line where the marked range starts; it ends at the cursor.
-    mark: Option<(usize, usize)>,
+    selection_start: Option<(usize, usize)>,
     /// The layout of the sides, if the user chose one.
     layout: Option<Layout>,
     /// Whether long lines are wrapped.
     wrap: bool,
     /// Whether whitespace changes are ignored.
-    without_spaces: bool,
+    ignores_whitespace: bool,
     revisions: Option<Revisions>,
-    ask: Option<expansion::ExpandRequest>,
+    expand_request: Option<expansion::ExpandRequest>,
     /// The images that are being drawn, and those that are shown.
     pictures: Option<Pictures>,
     shown_pictures: Vec<(Inset, Arc<ImagePair>)>,
     /// The error message below the diff.
-    trouble: Option<String>,
+    error_message: Option<String>,
     viewed: ViewedFiles,
     viewed_now: usize,
     kept_under: String,
@@ -116,7 +116,7 @@ pub struct Changes {
 
 impl Changes {
     /// Creates the panels on first use, since `Default` cannot set their number.
-    fn made(&mut self) {
+    fn ensure_panels(&mut self) {
         if !std::mem::replace(&mut self.ready, true) {
             self.panels = Panels::new(2);
         }
@@ -124,17 +124,17 @@ impl Changes {
 
     /// Returns the identity of the input, with the way in which it is parsed.
     fn name(&self, input: &Input) -> String {
-        let how = if self.without_spaces { ", whitespace ignored" } else { "" };
+        let how = if self.ignores_whitespace { ", whitespace ignored" } else { "" };
         format!("{}{how}", input.identity)
     }
 
     /// Returns all files in their current state, for computations on all of them.
-    fn whole(&self, doc: &DiffDoc) -> AllFiles {
-        AllFiles { identity: self.whole_name(), files: doc.shared_files() }
+    fn all_files(&self, doc: &DiffDoc) -> AllFiles {
+        AllFiles { identity: self.all_files_name(), files: doc.shared_files() }
     }
 
     /// Returns a name for all files in their current state. It changes whenever one of them does, also by expansion.
-    pub fn whole_name(&self) -> String {
+    pub fn all_files_name(&self) -> String {
         format!("{}, {} parts, {} others", self.identity, self.parts, self.replaced)
     }
 
@@ -143,11 +143,11 @@ impl Changes {
         let Some(input) = input else { return Vec::new() };
         let parse = |part: usize| {
             let (identity, entries) = (self.name(input), input.entries.clone());
-            Work::new(Parse { identity, entries, part, without_spaces: self.without_spaces }).into()
+            Work::new(Parse { identity, entries, part, ignores_whitespace: self.ignores_whitespace }).into()
         };
         let Some(doc) = self.doc.as_ref().filter(|_| self.identity == self.name(input)) else { return vec![parse(0)] };
         let mut wants = Vec::new();
-        let missing = doc.missing(self.in_sight(doc)).or_else(|| doc.missing(self.near(view, doc)));
+        let missing = doc.missing(self.visible_rows(doc)).or_else(|| doc.missing(self.near(view, doc)));
         if let Some(piece) = missing
             && let Some(diff) = doc.files().get(piece.0)
         {
@@ -157,16 +157,16 @@ impl Changes {
         if self.parts < input.entries.parts() {
             wants.push(parse(self.parts));
         } else if !self.query.is_empty() && self.found.is_none() {
-            wants.push(Work::new(Search { whole: self.whole(doc), query: self.query.clone() }).into());
+            wants.push(Work::new(Search { files: self.all_files(doc), query: self.query.clone() }).into());
         } else if missing.is_none() && !doc.knows_moved() {
-            wants.push(Work::new(FindMoves(self.whole(doc))).into());
+            wants.push(Work::new(FindMoves(self.all_files(doc))).into());
         }
         wants.extend(self.more_wants(view));
         wants
     }
 
     /// Returns the range of rows that were drawn last.
-    fn in_sight(&self, doc: &DiffDoc) -> Range<usize> {
+    fn visible_rows(&self, doc: &DiffDoc) -> Range<usize> {
         let top = self.scroll.top.get();
         top..(top + self.scroll.height.get()).min(doc.len())
     }
@@ -180,14 +180,14 @@ impl Changes {
     /// Updates the state after a store update: takes finished results, and keeps the list and the diff at the same
     /// file.
     pub fn sync(&mut self, view: &View, input: Option<&Input>) {
-        self.made();
-        self.take_look(view);
+        self.ensure_panels();
+        self.load_settings(view);
         let Some(input) = input else { return };
         let name = self.name(input);
         if self.identity != name
             && let Some(files) = view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&name, 0))
         {
-            self.take(name.clone(), files.clone());
+            self.replace_document(name.clone(), files.clone());
         }
         if self.identity == name {
             self.take_parts(view);
@@ -197,10 +197,10 @@ impl Changes {
         }
         self.arrange(view);
         self.take_colors(view);
-        let whole = self.whole_name();
+        let whole = self.all_files_name();
         if !self.query.is_empty() && self.found.is_none() {
             self.found = view.store.result::<Found>(&search_key(&whole, &self.query)).cloned();
-            if self.found.is_some() && std::mem::take(&mut self.jump) {
+            if self.found.is_some() && std::mem::take(&mut self.jump_pending) {
                 self.go_to_match(true, true);
             }
         }
@@ -213,35 +213,35 @@ impl Changes {
         self.take_pictures(view);
     }
 
-    fn take(&mut self, name: String, files: Vec<Arc<FileDiff>>) {
+    fn replace_document(&mut self, name: String, files: Vec<Arc<FileDiff>>) {
         // Stay on the same line of the same file, if the newer reply still has it.
-        let spot = self.wanted.take().or_else(|| self.spot());
+        let location = self.wanted.take().or_else(|| self.location());
         let first = self.doc.is_none();
         let side = self.doc.as_ref().map(DiffDoc::side).unwrap_or_default();
         let mut doc = DiffDoc::new(files);
         doc.set_side(side);
         doc.set_insets(self.insets.1.clone());
-        (self.mark, self.found, self.ask) = (None, None, None);
+        (self.selection_start, self.found, self.expand_request) = (None, None, None);
         self.shown_pictures.clear();
         (self.identity, self.parts) = (name, 1);
         self.fold_viewed(&mut doc, 0);
-        if let Some(spot) = spot {
+        if let Some(location) = location {
             // A location that is missing here may be in the next part.
-            self.wanted = (!self.go_to_spot(&mut doc, &spot, first)).then_some(spot);
+            self.wanted = (!self.go_to_location(&mut doc, &location, first)).then_some(location);
         }
         self.doc = Some(doc);
-        self.plant();
+        self.rebuild_tree();
         self.follow_diff();
     }
 
     /// Moves to a file and line; returns `false` if the document does not have the file.
-    fn go_to_spot(&mut self, doc: &mut DiffDoc, spot: &FileLocation, first: bool) -> bool {
-        let Some(file) = doc.files().iter().position(|file| file.path() == spot.path) else { return false };
-        if !first || spot.line.is_some() {
+    fn go_to_location(&mut self, doc: &mut DiffDoc, location: &FileLocation, first: bool) -> bool {
+        let Some(file) = doc.files().iter().position(|file| file.path() == location.path) else { return false };
+        if !first || location.line.is_some() {
             doc.fold(file, false);
         }
-        let side = if spot.old { Side::Old } else { Side::New };
-        let line = spot.line.and_then(|line| doc.row_of_line(file, line, side));
+        let side = if location.old { Side::Old } else { Side::New };
+        let line = location.line.and_then(|line| doc.row_of_line(file, line, side));
         let row = line.or_else(|| doc.row(RowContent::File { file })).unwrap_or(0);
         self.scroll.goto(row, doc.len());
         true
@@ -256,17 +256,17 @@ impl Changes {
             doc.extend(files.clone());
             self.fold_viewed(&mut doc, from);
             // If the user has moved in the meantime, the cursor stays there.
-            if let Some(spot) = self.wanted.take()
-                && !(self.scroll.cursor == 0 && self.go_to_spot(&mut doc, &spot, false))
+            if let Some(location) = self.wanted.take()
+                && !(self.scroll.cursor == 0 && self.go_to_location(&mut doc, &location, false))
             {
-                self.wanted = Some(spot);
+                self.wanted = Some(location);
             }
             self.doc = Some(doc);
             self.parts += 1;
         }
         if self.parts != before {
             self.found = None;
-            self.plant();
+            self.rebuild_tree();
             self.follow_diff();
         }
     }
@@ -285,7 +285,7 @@ impl Changes {
     /// the next draw, because the last one may have had another size, or there may have been none yet.
     fn arrange(&mut self, view: &View) {
         let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
-        let diff = self.panels.areas(whole, &ASKS).get(DIFF).copied().flatten();
+        let diff = self.panels.areas(whole, &PANEL_WIDTHS).get(DIFF).copied().flatten();
         let width = diff.unwrap_or(whole).width;
         let by_width = if width >= WIDE { Layout::Split } else { Layout::Unified };
         let layout = self.layout.filter(|_| !glyph::is_accessible()).unwrap_or(by_width);
@@ -320,12 +320,12 @@ impl Changes {
     }
 
     /// Moves to a file and line, now or once they are known.
-    pub fn show(&mut self, spot: FileLocation) {
-        self.made();
+    pub fn show(&mut self, location: FileLocation) {
+        self.ensure_panels();
         self.panels.set_focus(DIFF);
         // This makes the next update take the parsed files from the store again.
         self.identity.clear();
-        self.wanted = Some(spot);
+        self.wanted = Some(location);
     }
 
     /// Sets the revisions that the changes lie between, so that whole files can be found.
@@ -337,7 +337,7 @@ impl Changes {
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, input: Option<&Input>, error: Option<&Error>) {
         let Some(input) = input else {
             return match error {
-                Some(error) => failure(view, area, buf, error),
+                Some(error) => draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
             };
         };
@@ -346,7 +346,7 @@ impl Changes {
         }
         let foot = u16::from(error.is_some());
         let body = Rect { height: area.height.saturating_sub(foot), ..area };
-        let places = self.panels.layout(body, &ASKS);
+        let places = self.panels.layout(body, &PANEL_WIDTHS);
         self.panels.draw_dividers(buf, view.theme);
         let place = |index: usize| places.get(index).copied().flatten();
         let (files, diff) = match (place(FILES), place(DIFF)) {
@@ -381,17 +381,17 @@ impl Changes {
 
     fn draw_diff(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
-        let focused = self.panels.focus() == DIFF && !self.aside;
+        let focused = self.panels.focus() == DIFF && !self.beside_focused;
         let Some(doc) = &self.doc else {
             let body = panels::title(buf, area, theme, focused, "", "");
             return state::skeleton(buf, body, theme);
         };
         let (left, right) = self.title(doc);
         let mut body = panels::title(buf, area, theme, focused, &left, &right);
-        if let Some(trouble) = self.trouble.as_ref().filter(|_| body.height > 3) {
+        if let Some(error_message) = self.error_message.as_ref().filter(|_| body.height > 3) {
             body.height -= 1;
             let at = Rect { y: body.bottom(), height: 1, ..body };
-            line::draw(buf, at, &[(format!(" {}", text::sanitize(trouble)), theme.style(Role::Warning))]);
+            line::draw(buf, at, &[(format!(" {}", text::sanitize(error_message)), theme.style(Role::Warning))]);
         }
         let (match_style, current) = (theme.style(Role::Match), theme.style(Role::MatchCurrent));
         let here = doc.content(self.row());
@@ -405,7 +405,7 @@ impl Changes {
             let style = if Some(place) == here { current } else { match_style };
             hits.iter().map(|hit| (hit.range.clone(), style)).collect()
         };
-        let look = DiffOptions { theme, focused, wrap: self.wrap, marks: &marks, marked: self.marked() };
+        let look = DiffOptions { theme, focused, wrap: self.wrap, marks: &marks, marked: self.selected_lines() };
         self.inset_columns.set(usize::from(body.width.saturating_sub(2 + diff::gutter(doc))));
         *self.drawn.borrow_mut() = diff::draw(buf, body, doc, &self.scroll, &look);
     }
@@ -421,7 +421,7 @@ impl Changes {
         }
         let mut facts = Vec::new();
         facts.extend(self.matches(doc));
-        facts.extend(self.without_spaces.then(|| "whitespace ignored".to_owned()));
+        facts.extend(self.ignores_whitespace.then(|| "whitespace ignored".to_owned()));
         facts.extend(self.wrap.then(|| "wrapped".to_owned()));
         facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
         facts.push(format!("{}/{}", at.map_or(0, |at| at + 1), text::count(doc.files().len() as u64)));
@@ -434,7 +434,7 @@ impl Changes {
             return None;
         }
         let Some(found) = &self.found else { return Some(format!("/{}", self.query)) };
-        let at = self.key(doc);
+        let at = self.search_position(doc);
         let before = found.before(at.0, at.1);
         let here = found.hits.get(before).is_some_and(|hit| (hit.file, hit.line) == at);
         let all = format!("{}{}", text::count(found.hits.len() as u64), if found.capped { "+" } else { "" });
@@ -446,7 +446,7 @@ impl Changes {
     }
 
     /// Returns the position of the cursor in the terms of a search: the file, and a line of it.
-    fn key(&self, doc: &DiffDoc) -> (usize, Option<usize>) {
+    fn search_position(&self, doc: &DiffDoc) -> (usize, Option<usize>) {
         let row = self.row();
         match doc.content(row) {
             Some(RowContent::Line { file, line, .. }) => (file, Some(line)),
@@ -454,7 +454,7 @@ impl Changes {
                 let start = doc.files().get(file).and_then(|file| file.hunks.get(hunk)).map(|hunk| hunk.lines.start);
                 (file, start.and_then(|start| start.checked_sub(1)))
             }
-            Some(RowContent::Inset { file, .. }) => (file, self.line_near(row, file)),
+            Some(RowContent::Inset { file, .. }) => (file, self.line_at_or_above(row, file)),
             Some(place) => (place.file(), None),
             None => (0, None),
         }
@@ -474,17 +474,17 @@ impl Changes {
     }
 
     /// Returns whether the changes are loaded.
-    pub fn is_here(&self) -> bool {
+    pub fn is_loaded(&self) -> bool {
         self.doc.is_some()
     }
 
     /// Returns the target of a command, or the reason why there is none: `none` once the changes are loaded.
     pub fn need<T>(&self, here: Option<T>, none: &'static str) -> Result<T, Disabled> {
-        here.ok_or(if self.is_here() { none } else { "the changes are still loading" }.into())
+        here.ok_or(if self.is_loaded() { none } else { "the changes are still loading" }.into())
     }
 
     /// Returns the file and line under the cursor.
-    pub fn spot(&self) -> Option<FileLocation> {
+    pub fn location(&self) -> Option<FileLocation> {
         let doc = self.doc.as_ref()?;
         let place = doc.content(self.row())?;
         let file = doc.files().get(place.file())?;
@@ -520,7 +520,7 @@ impl Changes {
 
     /// Returns both panels.
     pub fn panels(&mut self) -> &mut Panels {
-        self.made();
+        self.ensure_panels();
         &mut self.panels
     }
 
@@ -530,7 +530,7 @@ impl Changes {
     }
 
     /// Sets whether another panel beside them has the focus, so that they are drawn without it.
-    pub fn set_aside(&mut self, aside: bool) {
-        self.aside = aside;
+    pub fn set_beside_focused(&mut self, beside_focused: bool) {
+        self.beside_focused = beside_focused;
     }
 }

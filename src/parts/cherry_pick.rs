@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub struct PickTo(pub String);
 
 /// The maximum number of commits that a question names.
-const NAMED: usize = 6;
+const MAX_LISTED: usize = 6;
 
 /// The hashes and titles of the commits to cherry-pick, in the order in which they are applied.
 pub type PickedCommits = Vec<(String, String)>;
@@ -45,11 +45,11 @@ pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
     }
     let mut names: Vec<String> = picks
         .iter()
-        .take(NAMED)
+        .take(MAX_LISTED)
         .map(|(sha, title)| format!("{} {}", head(sha, 8), head(&sanitize(title), 48)))
         .collect();
-    if picks.len() > NAMED {
-        names.push(format!("and {} more", picks.len() - NAMED));
+    if picks.len() > MAX_LISTED {
+        names.push(format!("and {} more", picks.len() - MAX_LISTED));
     }
     let question = format!("Cherry-pick to {}, in this order: {}?", sanitize(branch), names.join("; "));
     let title = if picks.len() == 1 { "Cherry-pick a commit" } else { "Cherry-pick commits" };
@@ -66,9 +66,9 @@ fn next(project: Id, picks: Rc<[(String, String)]>, branch: String, at: usize) -
     let write = Write::new(&pick, format!("cherry-pick {} to {branch}", head(sha, 8)));
     let then: FollowUp = Rc::new(move |outcome, cx| match outcome {
         Ok(_) if at + 1 < picks.len() => cx.act(next(project.clone(), picks.clone(), branch.clone(), at + 1)),
-        Ok(made) => {
-            let made = made.downcast_ref::<Commit>();
-            if let Some(commit) = made.filter(|commit| !commit.id.is_empty()) {
+        Ok(created) => {
+            let created = created.downcast_ref::<Commit>();
+            if let Some(commit) = created.filter(|commit| !commit.id.is_empty()) {
                 cx.go(Place::new("commit").project(project.clone()).item(&commit.id));
             }
             cx.say(Tone::Good, format!("Picked {} to {}", count(&picks), sanitize(&branch)));

@@ -19,11 +19,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// The interval at which running jobs are polled.
-pub const PULSE: Duration = Duration::from_secs(2);
+pub const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Returns whether a job may change without user action. In a pipeline that waits for a manual job, the later jobs stay
 /// `created` until a user acts.
-pub fn moves(job: &Job) -> bool {
+pub fn may_change(job: &Job) -> bool {
     let stands = job.pipeline.as_ref().is_some_and(|pipeline| !pipeline.status.is_live());
     job.status.is_live() && !(job.status == Status::Created && stands)
 }
@@ -35,7 +35,7 @@ pub enum JobAction {
     Cancel,
     Play,
     Erase,
-    Keep,
+    KeepArtifacts,
 }
 
 impl JobAction {
@@ -45,21 +45,21 @@ impl JobAction {
             JobAction::Cancel => "cancel",
             JobAction::Play => "play",
             JobAction::Erase => "erase",
-            JobAction::Keep => "keep the artifacts of",
+            JobAction::KeepArtifacts => "keep the artifacts of",
         }
     }
 
     /// Returns whether the user has to confirm the action, because something is lost.
-    pub fn asks(self) -> bool {
+    pub fn needs_confirmation(self) -> bool {
         matches!(self, JobAction::Cancel | JobAction::Erase)
     }
 
     /// Returns whether the job's status allows the action, or the reason why not.
-    pub fn can(self, job: &Job) -> Result<(), Disabled> {
+    pub fn check(self, job: &Job) -> Result<(), Disabled> {
         let word = status_word(&job.status);
         let refuse = |why: &str| Err(Disabled::Owned(format!("#{} is {word}: {why}", job.id)));
         match self {
-            JobAction::Cancel | JobAction::Erase | JobAction::Keep if job.is_trigger() => trigger_refusal(job),
+            JobAction::Cancel | JobAction::Erase | JobAction::KeepArtifacts if job.is_trigger() => trigger_refusal(job),
             JobAction::Retry if job.status.is_live() => refuse("only finished jobs can be retried"),
             JobAction::Retry if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
             JobAction::Retry => refuse("it has not run yet"),
@@ -73,8 +73,8 @@ impl JobAction {
             }
             JobAction::Erase if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
             JobAction::Erase => refuse("only finished jobs can be erased"),
-            JobAction::Keep if job.has_artifacts() => Ok(()),
-            JobAction::Keep => Err(Disabled::Owned(format!("#{} has no artifacts", job.id))),
+            JobAction::KeepArtifacts if job.has_artifacts() => Ok(()),
+            JobAction::KeepArtifacts => Err(Disabled::Owned(format!("#{} has no artifacts", job.id))),
         }
     }
 
@@ -87,7 +87,7 @@ impl JobAction {
             JobAction::Cancel => Write::new(&CancelJob { id, job_id }, what),
             JobAction::Play => Write::new(&PlayJob { id, job_id, job_variables_attributes: None }, what),
             JobAction::Erase => Write::new(&EraseJob { id, job_id }, what),
-            JobAction::Keep => Write::new(&KeepArtifacts { id, job_id }, what),
+            JobAction::KeepArtifacts => Write::new(&KeepArtifacts { id, job_id }, what),
         }
     }
 
@@ -108,16 +108,16 @@ impl JobAction {
             JobAction::Cancel => "Cancel",
             JobAction::Play => "Play",
             JobAction::Erase => "Erase",
-            JobAction::Keep => "Keep the artifacts of",
+            JobAction::KeepArtifacts => "Keep the artifacts of",
         }
     }
 
     /// Applies the action to those of `jobs` that allow it. If something is lost, the user is asked first; the answer
     /// is a [`Confirmed`].
-    pub fn to(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
-        let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.can(job).is_ok()).collect();
+    pub fn apply(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
+        let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.check(job).is_ok()).collect();
         let writes: Vec<Write> = able.iter().map(|job| self.write(project, job)).collect();
-        if !self.asks() {
+        if !self.needs_confirmation() {
             return self.send(writes, cx);
         }
         let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::sanitize(&job.name))).collect();
@@ -215,21 +215,21 @@ pub fn seconds(job: &Job, now: Timestamp) -> Option<f64> {
 }
 
 /// Returns the duration as text; empty if the job never ran.
-pub fn took(job: &Job, now: Timestamp) -> String {
+pub fn duration(job: &Job, now: Timestamp) -> String {
     seconds(job, now).map(text::duration).unwrap_or_default()
 }
 
 /// Returns the time of the last event of a job.
-pub fn last(job: &Job) -> Option<&Time> {
+pub fn last_event(job: &Job) -> Option<&Time> {
     job.finished_at.as_ref().or(job.started_at.as_ref()).or(job.created_at.as_ref())
 }
 
 /// Returns the durations of successful runs of the same job among `rows`, oldest first, in seconds.
 pub fn earlier_durations<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp) -> Vec<f64> {
     let same = rows.filter(|other| other.name == job.name && other.status == Status::Success && other.id != job.id);
-    let mut took: Vec<f64> = same.filter_map(|other| seconds(other, now)).take(20).collect();
-    took.reverse();
-    took
+    let mut duration: Vec<f64> = same.filter_map(|other| seconds(other, now)).take(20).collect();
+    duration.reverse();
+    duration
 }
 
 /// Returns the median of earlier durations, and a chart of them in `room` columns. Returns `None` without durations.
@@ -239,7 +239,7 @@ pub fn median_duration(before: &[f64], room: usize) -> Option<(String, String)> 
     let median = sorted.get(sorted.len() / 2).copied()?;
     let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
     // Bars start a little below the minimum, to show the differences. If there are hardly any, there is no chart.
-    let apart: Vec<f64> = before.iter().map(|took| took - least * 0.9).collect();
+    let apart: Vec<f64> = before.iter().map(|duration| duration - least * 0.9).collect();
     let chart = if most > least * 1.05 { chart::sparkline(&apart, room) } else { String::new() };
     Some((text::duration(median), chart))
 }
@@ -267,11 +267,11 @@ pub fn url(view: &View, project: &Id, job: &Job) -> String {
 }
 
 /// The maximum number of traces that are shown together.
-pub const TOGETHER: usize = 6;
+pub const MAX_TRACES: usize = 6;
 
 /// Returns the place that shows several traces.
 pub fn traces(project: &Id, ids: impl Iterator<Item = u64>) -> Place {
-    let ids: Vec<String> = ids.take(TOGETHER).map(|id| id.to_string()).collect();
+    let ids: Vec<String> = ids.take(MAX_TRACES).map(|id| id.to_string()).collect();
     Place::new("traces").project(project.clone()).item(ids.join(","))
 }
 
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_stand_by_stage_and_older_runs_behind_the_newest() {
+    fn jobs_are_grouped_by_stage_with_older_runs_last() {
         let jobs = [
             job(9, "build", "compile", Status::Success),
             job(4, "deploy", "staging", Status::Manual),
@@ -366,30 +366,33 @@ mod tests {
     }
 
     #[test]
-    fn every_action_says_why_it_cannot_be_done() {
+    fn disabled_actions_give_a_reason() {
         use JobAction::*;
         let allowed = |status: Status| -> Vec<JobAction> {
             let job = job(1, "s", "n", status);
-            [Retry, Cancel, Play, Erase, Keep].into_iter().filter(|job_action| job_action.can(&job).is_ok()).collect()
+            [Retry, Cancel, Play, Erase, KeepArtifacts]
+                .into_iter()
+                .filter(|job_action| job_action.check(&job).is_ok())
+                .collect()
         };
         assert_eq!(allowed(Status::Running), [Cancel]);
         assert_eq!(allowed(Status::Failed), [Retry, Erase]);
         assert_eq!(allowed(Status::Manual), [Play]);
         assert_eq!(allowed(Status::Skipped), []);
-        let why = Retry.can(&job(7, "s", "n", Status::Running)).unwrap_err();
+        let why = Retry.check(&job(7, "s", "n", Status::Running)).unwrap_err();
         assert_eq!(why, "#7 is running: only finished jobs can be retried");
     }
 
     #[test]
-    fn a_running_job_has_a_clock_and_a_finished_one_its_time() {
+    fn running_jobs_show_elapsed_time_and_finished_ones_their_duration() {
         let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
         let mut one = job(1, "s", "n", Status::Running);
         one.started_at = Some("2026-01-01T00:00:30Z".into());
-        assert_eq!(took(&one, now), "1m 30s");
+        assert_eq!(duration(&one, now), "1m 30s");
         one.status = Status::Success;
         one.finished_at = Some("2026-01-01T00:00:50Z".into());
-        assert_eq!(took(&one, now), "20s");
+        assert_eq!(duration(&one, now), "20s");
         one.duration = Some(21.4);
-        assert_eq!(took(&one, now), "21s");
+        assert_eq!(duration(&one, now), "21s");
     }
 }

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 /// The way in which a column can be sorted.
 pub enum SortOrder<T> {
     /// The column cannot be sorted.
-    No,
+    Unsortable,
     /// The server sorts, by this value of `order_by`.
     Server(&'static str),
     /// The loaded rows are sorted locally.
@@ -56,7 +56,7 @@ pub struct Field<T> {
 impl<T> Field<T> {
     /// Creates a column that is shown by default and cannot be sorted.
     pub const fn new(name: &'static str, column: Column) -> Field<T> {
-        Field { name, column, order: SortOrder::No, shown: true, newest_first: false }
+        Field { name, column, order: SortOrder::Unsortable, shown: true, newest_first: false }
     }
 
     const fn ordered(self, order: SortOrder<T>) -> Field<T> {
@@ -138,7 +138,7 @@ impl<T: 'static> Columns<T> {
     }
 
     /// Returns the columns and the order that are in effect.
-    pub fn chosen(&self, view: &View) -> ColumnState<T> {
+    pub fn current(&self, view: &View) -> ColumnState<T> {
         let choice = self.choice(view);
         let index = |name: &String| self.fields.iter().position(|field| field.name == name);
         let order = choice.order.as_ref().and_then(index).map(|index| (index, choice.down));
@@ -155,7 +155,7 @@ impl<T: 'static> Columns<T> {
     /// Opens the column chooser.
     pub fn open(&self, cx: &mut Cx) {
         let sorter = |order: &SortOrder<T>| match order {
-            SortOrder::No => Sorter::Nobody,
+            SortOrder::Unsortable => Sorter::None,
             SortOrder::Server(_) => Sorter::Server,
             SortOrder::Loaded(_) => Sorter::Loaded,
         };
@@ -170,7 +170,7 @@ impl<T: 'static> Columns<T> {
     }
 
     /// Sorts by the column `name`: first in its usual direction, then in the other, then in the server's order.
-    pub fn turn(&self, name: &str, cx: &mut Cx) {
+    pub fn cycle_sort(&self, name: &str, cx: &mut Cx) {
         let mut choice = self.choice(&cx.view);
         let newest_first = self.fields.iter().any(|field| field.name == name && field.newest_first);
         choice.turn(name, newest_first);
@@ -180,11 +180,11 @@ impl<T: 'static> Columns<T> {
 
     /// Sorts by the column at `index` among those shown, or says that it cannot be sorted.
     pub fn sort_by(&self, index: usize, cx: &mut Cx) {
-        let chosen = self.chosen(&cx.view);
+        let chosen = self.current(&cx.view);
         let Some(field) = chosen.shown.get(index).and_then(|index| self.fields.get(*index)) else { return };
         match field.order {
-            SortOrder::No => cx.say(Tone::Info, format!("{} is not sortable.", field.name)),
-            _ => self.turn(field.name, cx),
+            SortOrder::Unsortable => cx.say(Tone::Info, format!("{} is not sortable.", field.name)),
+            _ => self.cycle_sort(field.name, cx),
         }
     }
 }
@@ -195,7 +195,7 @@ impl<T: 'static> ColumnState<T> {
         let column = |index: &usize| {
             let column = self.fields.get(*index)?.column;
             Some(match self.order {
-                Some((sorted, down)) if sorted == *index => column.sorted(down),
+                Some((sorted, descending)) if sorted == *index => column.sorted(descending),
                 _ => column,
             })
         };
@@ -210,7 +210,7 @@ impl<T: 'static> ColumnState<T> {
     }
 
     /// Returns the state without a sort order if `otherwise` is true, for a query that sets another one.
-    pub fn unless(self, otherwise: bool) -> ColumnState<T> {
+    pub fn unordered_if(self, otherwise: bool) -> ColumnState<T> {
         ColumnState { order: self.order.filter(|_| !otherwise), ..self }
     }
 
@@ -220,14 +220,16 @@ impl<T: 'static> ColumnState<T> {
     }
 
     fn field(&self) -> Option<(&'static Field<T>, bool)> {
-        let (index, down) = self.order?;
-        Some((self.fields.get(index)?, down))
+        let (index, descending) = self.order?;
+        Some((self.fields.get(index)?, descending))
     }
 
     /// Returns the `order_by` and `sort` parameters of the request, if the user chose an order of the server.
     pub fn server(&self) -> ServerOrder {
         match self.field().filter(|_| !self.standard)? {
-            (Field { order: SortOrder::Server(word), .. }, down) => Some((*word, if down { "desc" } else { "asc" })),
+            (Field { order: SortOrder::Server(word), .. }, descending) => {
+                Some((*word, if descending { "desc" } else { "asc" }))
+            }
             _ => None,
         }
     }
@@ -235,8 +237,10 @@ impl<T: 'static> ColumnState<T> {
     /// Sorts the loaded rows, if the order is a local one.
     pub fn sort(&self, list: &mut Listing, rows: &Rows<'_, T>) {
         match self.field() {
-            Some((Field { name, order: SortOrder::Loaded(compare), .. }, down)) => {
-                list.order(rows, &format!("{name} {down}"), |a, b| if down { compare(b, a) } else { compare(a, b) });
+            Some((Field { name, order: SortOrder::Loaded(compare), .. }, descending)) => {
+                list.order(rows, &format!("{name} {descending}"), |a, b| {
+                    if descending { compare(b, a) } else { compare(a, b) }
+                });
             }
             _ => list.unorder(),
         }

@@ -14,17 +14,17 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
 /// The maximum number of lines of a message that are shown.
-const MESSAGE: usize = 2_000;
+const MAX_MESSAGE_LINES: usize = 2_000;
 
 /// Writes the details in at most `width` columns; nothing while the commit is not loaded.
-pub fn write(details: &mut Details, shown: &CommitView, view: &View, width: usize) {
+pub fn fill_facts(details: &mut Details, shown: &CommitView, view: &View, width: usize) {
     details.clear();
     let Some(commit) = shown.commit(view).value else { return };
-    let width = width.clamp(20, rendered_markdown::MEASURE);
-    details.prose(&commit.title, width, MESSAGE, Role::Title);
+    let width = width.clamp(20, rendered_markdown::MAX_PROSE_WIDTH);
+    details.prose(&commit.title, width, MAX_MESSAGE_LINES, Role::Title);
     if !commit.body().is_empty() {
         details.line(Vec::new());
-        details.prose(commit.body(), width, MESSAGE, Role::Text);
+        details.prose(commit.body(), width, MAX_MESSAGE_LINES, Role::Text);
     }
     details.line(Vec::new());
     details.field("commit", vec![(commit.id.clone(), Role::Ref)], None);
@@ -148,8 +148,8 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
         if let Some(page) = page {
             pieces.push((format!("  {page}"), Role::Link));
         }
-        let lead = page.map(|page| LinkTarget::Page(page.to_owned()));
-        details.field(if index == 0 { "statuses" } else { "" }, pieces, lead);
+        let link = page.map(|page| LinkTarget::Page(page.to_owned()));
+        details.field(if index == 0 { "statuses" } else { "" }, pieces, link);
     }
     if rows.more {
         details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);

@@ -17,7 +17,7 @@ struct GraphPage {
     chain: u64,
     /// The index of its first commit in the whole list.
     start: usize,
-    laid: Option<Arc<PageLayout>>,
+    layout: Option<Arc<PageLayout>>,
 }
 
 /// The layout computed for one page.
@@ -51,14 +51,14 @@ impl Derive for Layout {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<PageLayout>> {
-        let mut laid: Vec<Arc<PageLayout>> = Vec::with_capacity(self.pages.len());
+        let mut layout: Vec<Arc<PageLayout>> = Vec::with_capacity(self.pages.len());
         let beginning = Lanes::default();
         for commits in &self.pages {
-            let start = laid.last().or(self.after.as_ref()).map_or(&beginning, |page| &page.graph.end);
+            let start = layout.last().or(self.after.as_ref()).map_or(&beginning, |page| &page.graph.end);
             let lines = commits.iter().map(|c| (c.id.as_str(), c.parent_ids.as_slice()));
-            laid.push(Arc::new(PageLayout { graph: graph::lay_out(start, lines, canceled), weeks: weeks(commits) }));
+            layout.push(Arc::new(PageLayout { graph: graph::lay_out(start, lines, canceled), weeks: weeks(commits) }));
         }
-        laid
+        layout
     }
 }
 
@@ -90,13 +90,13 @@ impl History {
         if self.revision.replace(rows.revision) != Some(rows.revision) {
             self.take((0..rows.pages() as usize).map_while(|index| rows.page(index)));
         }
-        self.take_laid(view);
+        self.take_layout(view);
     }
 
     /// Like [`History::sync`], for a list without pages.
     pub fn sync_page(&mut self, view: &View, commits: &Arc<Vec<Commit>>) {
         self.take(std::iter::once(commits.clone()));
-        self.take_laid(view);
+        self.take_layout(view);
     }
 
     fn take(&mut self, pages: impl Iterator<Item = Arc<Vec<Commit>>>) {
@@ -113,21 +113,24 @@ impl History {
                 Some(part) if part.chain == chain => part.commits = commits,
                 _ => {
                     self.parts.truncate(index);
-                    self.parts.push(GraphPage { commits, chain, start, laid: None });
+                    self.parts.push(GraphPage { commits, chain, start, layout: None });
                 }
             }
         }
         self.parts.truncate(known);
     }
 
-    fn take_laid(&mut self, view: &View) {
-        let Some(from) = self.parts.iter().position(|part| part.laid.is_none()) else { return };
-        let Some(laid) = self.key(from).and_then(|key| view.store.result::<Vec<Arc<PageLayout>>>(&key)) else { return };
-        for (part, page) in self.parts.iter_mut().skip(from).zip(laid) {
-            part.laid = Some(page.clone());
+    fn take_layout(&mut self, view: &View) {
+        let Some(from) = self.parts.iter().position(|part| part.layout.is_none()) else { return };
+        let Some(layout) = self.key(from).and_then(|key| view.store.result::<Vec<Arc<PageLayout>>>(&key)) else {
+            return;
+        };
+        for (part, page) in self.parts.iter_mut().skip(from).zip(layout) {
+            part.layout = Some(page.clone());
         }
         self.weeks.clear();
-        for (week, count) in self.parts.iter().filter_map(|part| part.laid.as_ref()).flat_map(|laid| &laid.weeks) {
+        for (week, count) in self.parts.iter().filter_map(|part| part.layout.as_ref()).flat_map(|layout| &layout.weeks)
+        {
             *self.weeks.entry(*week).or_default() += count;
         }
     }
@@ -139,8 +142,8 @@ impl History {
 
     /// Returns the computation that lays out the remaining pages.
     pub fn wants(&self) -> Option<Want> {
-        let from = self.parts.iter().position(|part| part.laid.is_none())?;
-        let after = from.checked_sub(1).and_then(|i| self.parts.get(i)).and_then(|part| part.laid.clone());
+        let from = self.parts.iter().position(|part| part.layout.is_none())?;
+        let after = from.checked_sub(1).and_then(|i| self.parts.get(i)).and_then(|part| part.layout.clone());
         let pages = self.parts.iter().skip(from).map(|part| part.commits.clone()).collect();
         Some(Work::new(Layout { key: self.key(from)?, after, pages }).into())
     }
@@ -148,7 +151,7 @@ impl History {
     fn row(&self, index: usize) -> Option<&Row> {
         let part = self.parts.partition_point(|part| part.start <= index).checked_sub(1)?;
         let part = self.parts.get(part)?;
-        part.laid.as_ref()?.graph.row(index - part.start)
+        part.layout.as_ref()?.graph.row(index - part.start)
     }
 
     /// Returns a chart of the commits per week in at most `width` columns, and the time since its start: at most a

@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// The maximum number of pages of changed files that are requested: more files than anyone reads.
-const PAGES: u32 = 20;
+const MAX_PAGES: u32 = 20;
 
 /// A commit, by its hash, a branch or a tag.
 pub struct CommitView {
@@ -77,7 +77,7 @@ impl CommitView {
 
     /// Returns the requests for the commit and its diff, and the computations on them.
     pub fn wants(&self, view: &View) -> Vec<Want> {
-        let pages = (self.diff_rows(view).pages() + 1).min(PAGES);
+        let pages = (self.diff_rows(view).pages() + 1).min(MAX_PAGES);
         let mut wants = vec![
             Load::one(&self.query()).after(self.delay).into(),
             Load::list(&self.diff(), pages).after(self.delay).into(),
@@ -141,7 +141,7 @@ impl CommitView {
             facts.push((glyph::separator().to_owned(), Role::Faint));
             facts.push((words, role));
         };
-        let when = list::beside(age(view, commit.when()));
+        let when = list::compact_age(age(view, commit.when()));
         if !when.is_empty() {
             fact(when, Role::Dim);
         }
@@ -169,10 +169,10 @@ impl CommitView {
         let mut copies = vec![("SHA", commit.id.clone()), ("short SHA", commit.short().to_owned())];
         copies.push(("title", commit.title.clone()));
         copies.push(("message", commit.message.clone()));
-        if let Some(spot) = self.changes.spot() {
+        if let Some(location) = self.changes.location() {
             // On the page of a commit, the anchor of a file is the hash of its path.
-            copies.push(("file URL", format!("{}#{}", self.url(view), path_hash(&spot.path))));
-            copies.push(("path", spot.path));
+            copies.push(("file URL", format!("{}#{}", self.url(view), path_hash(&location.path))));
+            copies.push(("path", location.path));
         }
         copies
     }

@@ -12,10 +12,10 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// The width of the names, in columns.
-const NAMES: usize = 11;
+const NAME_WIDTH: usize = 11;
 
 /// The width of longer names and the space after them, in columns.
-pub const NAMES_WIDE: usize = 13;
+pub const WIDE_NAME_WIDTH: usize = 13;
 
 /// The pieces of a line with their roles.
 pub type Pieces = Vec<(String, Role)>;
@@ -42,7 +42,7 @@ impl LinkTarget {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Detail {
     pieces: Pieces,
-    lead: Option<LinkTarget>,
+    link: Option<LinkTarget>,
 }
 
 /// Lines with a cursor.
@@ -74,27 +74,27 @@ impl Details {
 
     /// Appends a line without a name.
     pub fn line(&mut self, pieces: Pieces) {
-        self.lines.push(Detail { pieces, lead: None });
+        self.lines.push(Detail { pieces, link: None });
     }
 
-    /// Appends lines of text, wrapped at `width`, at most `most`.
-    pub fn prose(&mut self, words: &str, width: usize, most: usize, role: Role) {
-        for line in text::wrap(words, width, most) {
+    /// Appends lines of text, wrapped at `width`, at most `max_lines`.
+    pub fn prose(&mut self, words: &str, width: usize, max_lines: usize, role: Role) {
+        for line in text::wrap(words, width, max_lines) {
             self.line(vec![(line, role)]);
         }
     }
 
     /// Appends a line with a name and a target.
-    pub fn field(&mut self, name: &str, pieces: Pieces, lead: Option<LinkTarget>) {
-        let mut line = vec![(text::pad(name, self.names.max(NAMES)), Role::Dim)];
+    pub fn field(&mut self, name: &str, pieces: Pieces, link: Option<LinkTarget>) {
+        let mut line = vec![(text::pad(name, self.names.max(NAME_WIDTH)), Role::Dim)];
         line.extend(pieces);
-        self.lines.push(Detail { pieces: line, lead });
+        self.lines.push(Detail { pieces: line, link });
     }
 
     /// Opens the target of the line under the cursor; returns `false` if it has none.
     pub fn enter(&self, cx: &mut Cx) -> bool {
         let at = self.scroll.at(self.lines.len());
-        match self.lines.get(at).and_then(|line| line.lead.clone()) {
+        match self.lines.get(at).and_then(|line| line.link.clone()) {
             Some(LinkTarget::Place(place)) => cx.go(place),
             Some(LinkTarget::Page(url)) => cx.act(Action::Browse(url)),
             Some(LinkTarget::Copy(name, text)) => cx.act(Action::Copy(name, text)),
@@ -127,7 +127,7 @@ impl Details {
     }
 
     /// Returns whether the lines were last drawn at that cell.
-    pub fn holds(&self, column: u16, row: u16) -> bool {
+    pub fn contains(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 
@@ -151,7 +151,7 @@ impl Details {
                 }
                 spans.push((rest.into(), view.theme.style(*role)));
             }
-            let links = match self.lines.get(index).and_then(|line| line.lead.as_ref()) {
+            let links = match self.lines.get(index).and_then(|line| line.link.as_ref()) {
                 // The name is not part of the link.
                 Some(LinkTarget::Page(url)) => {
                     let len = |pieces: &[(String, Role)]| pieces.iter().map(|(words, _)| words.len()).sum::<usize>();

@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 
 /// The width of the labels, in columns.
-const LABEL: usize = 11;
+const LABEL_WIDTH: usize = 11;
 
 struct Page<'v, 'a> {
     view: &'v View<'a>,
@@ -27,9 +27,9 @@ impl Page<'_, '_> {
         if words.is_empty() {
             return;
         }
-        let room = self.width.saturating_sub(LABEL).max(8);
+        let room = self.width.saturating_sub(LABEL_WIDTH).max(8);
         for (index, part) in text::wrap(words, room, 3).into_iter().enumerate() {
-            let label = text::pad(if index == 0 { label } else { "" }, LABEL);
+            let label = text::pad(if index == 0 { label } else { "" }, LABEL_WIDTH);
             self.line(vec![(label.into(), Role::Dim), (part.into(), role)]);
         }
     }
@@ -89,10 +89,10 @@ pub fn lines(
         page.fact("coverage", format!("{coverage:.1} %"), Role::Text);
     }
     page.heading("time");
-    page.fact("duration", ci::took(job, view.now), Role::Text);
-    if let Some((median, chart)) = ci::median_duration(before, width.saturating_sub(LABEL + 8).min(20)) {
+    page.fact("duration", ci::duration(job, view.now), Role::Text);
+    if let Some((median, chart)) = ci::median_duration(before, width.saturating_sub(LABEL_WIDTH + 8).min(20)) {
         page.line(vec![
-            (text::pad("median", LABEL).into(), Role::Dim),
+            (text::pad("median", LABEL_WIDTH).into(), Role::Dim),
             (format!("{median}  ").into(), Role::Text),
             (chart.into(), Role::Chart),
         ]);
@@ -151,14 +151,14 @@ fn others(page: &mut Page, job: &Job, siblings: &Rows<'_, Job>) {
             let name = if here || !slot.older { Role::Text } else { Role::Dim };
             let label = if index == 0 { stage.name.as_str() } else { "" };
             let mark = if here { glyph::mark() } else { " " };
-            let took = ci::took(other, page.view.now);
-            let room = page.width.saturating_sub(LABEL + 4 + took.len() + 1);
+            let duration = ci::duration(other, page.view.now);
+            let room = page.width.saturating_sub(LABEL_WIDTH + 4 + duration.len() + 1);
             page.line(vec![
-                (text::pad(label, LABEL).into(), Role::Dim),
+                (text::pad(label, LABEL_WIDTH).into(), Role::Dim),
                 (mark.into(), Role::Mark),
                 (format!("{sign} ").into(), role),
                 (text::pad(&other.name, room).into(), if here { Role::Title } else { name }),
-                (format!(" {took}").into(), Role::Dim),
+                (format!(" {duration}").into(), Role::Dim),
             ]);
         }
     }

@@ -30,7 +30,7 @@ impl ChangesSince {
     }
 }
 
-fn look(merge_request: &MergeRequest) -> SeenMergeRequest {
+fn current_state(merge_request: &MergeRequest) -> SeenMergeRequest {
     SeenMergeRequest {
         sha: merge_request.sha.known().cloned().unwrap_or_default(),
         notes: merge_request.user_notes_count.flatten().unwrap_or_default(),
@@ -39,9 +39,9 @@ fn look(merge_request: &MergeRequest) -> SeenMergeRequest {
 }
 
 /// Returns the change since the last view; `None` if there is none or the user has not viewed it yet.
-pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
+pub fn changes_since_seen(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
     let then = view.seen.merge_requests.get(&merge_request.id)?;
-    let now = look(merge_request);
+    let now = current_state(merge_request);
     match () {
         () if !now.sha.is_empty() && !then.sha.is_empty() && now.sha != then.sha => Some(ChangesSince::Commits),
         () if now.notes > then.notes => Some(ChangesSince::Notes(now.notes - then.notes)),
@@ -52,7 +52,7 @@ pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
 
 /// Returns the action that saves the current state as viewed; `None` if it is already saved.
 pub fn remember(view: &View, merge_request: &MergeRequest) -> Option<Action> {
-    let (id, now) = (merge_request.id, look(merge_request));
+    let (id, now) = (merge_request.id, current_state(merge_request));
     let is_news = view.seen.merge_requests.get(&id) != Some(&now);
     is_news.then_some(Action::Seen(SeenChange::MergeRequest(id, now)))
 }

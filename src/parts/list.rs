@@ -17,9 +17,9 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 /// The maximum number of rows that a local filter searches; the breadcrumbs show if there are more.
-const FILTERED: usize = 3_000;
+const MAX_FILTERED_ROWS: usize = 3_000;
 /// The maximum number of pages that are searched for a row to reveal.
-const HUNTED: u32 = 50;
+const MAX_REVEAL_PAGES: u32 = 50;
 
 /// A list from the pages of an endpoint, with a filter.
 ///
@@ -35,7 +35,7 @@ pub struct Listing {
     /// The filter as typed, and the one whose rows are shown.
     filter_text: String,
     shown: String,
-    picks: VisibleRows,
+    visible_rows: VisibleRows,
     /// The selected row and the scroll offset before the filter was set.
     before: (usize, usize),
     reveal: Option<Reveal>,
@@ -45,7 +45,7 @@ pub struct Listing {
 #[derive(Default)]
 struct VisibleRows {
     /// The indices of the rows that match the filter, by its words.
-    fitting: Derived<String, Vec<usize>>,
+    filtered: Derived<String, Vec<usize>>,
     /// The indices of the rows in a local order, by the name of the order and the filter's words.
     sorted: Derived<(String, String), Vec<usize>>,
 }
@@ -54,18 +54,18 @@ impl VisibleRows {
     /// Returns the indices of the visible rows; `None` for all rows. Indices computed from other rows are not used: the
     /// result is empty then.
     fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&[usize]> {
-        let picked = match (self.sorted.is_set(), self.fitting.is_set()) {
+        let indices = match (self.sorted.is_set(), self.filtered.is_set()) {
             (true, _) => self.sorted.get(rows.revision),
-            (false, true) => self.fitting.get(rows.revision),
+            (false, true) => self.filtered.get(rows.revision),
             (false, false) => return None,
         };
-        Some(picked.map_or(&[], Vec::as_slice))
+        Some(indices.map_or(&[], Vec::as_slice))
     }
 
     /// Returns the visible row at `index`.
     fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
         match self.of(rows) {
-            Some(picked) => rows.get(*picked.get(index)?),
+            Some(indices) => rows.get(*indices.get(index)?),
             None => rows.get(index),
         }
     }
@@ -93,7 +93,7 @@ impl Listing {
     }
 
     /// Creates a list with the filter `text`.
-    pub fn asked(text: &str) -> Listing {
+    pub fn with_filter(text: &str) -> Listing {
         Listing { filter_text: text.to_owned(), shown: text.to_owned(), ..Listing::default() }
     }
 
@@ -120,17 +120,17 @@ impl Listing {
     }
 
     /// Returns whether the rows that are shown are those of an earlier filter.
-    pub fn is_behind(&self) -> bool {
+    pub fn is_filter_pending(&self) -> bool {
         self.shown != self.filter_text
     }
 
     /// Returns the delay before a new filter is sent, so that not every keystroke is a request.
-    pub fn rest(&self) -> Duration {
+    pub fn filter_delay(&self) -> Duration {
         Duration::from_millis(if self.filter_text.is_empty() { 0 } else { 120 })
     }
 
     /// Changes the filter; `here` is the key of the selected row, which stays selected when the filter is cleared.
-    pub fn seek(&mut self, text: &str, here: Option<String>) {
+    pub fn set_filter(&mut self, text: &str, here: Option<String>) {
         if self.filter_text == text {
             return;
         }
@@ -150,23 +150,23 @@ impl Listing {
     /// Clears the filter; returns `false` if there was none.
     pub fn clear_filter(&mut self, here: Option<String>) -> bool {
         let filtered = !self.filter_text.is_empty();
-        self.seek("", here);
+        self.set_filter("", here);
         filtered
     }
 
     /// Switches to the rows of a filter that is part of the request after a store update; `rows` are those of the typed
     /// filter.
-    pub fn answered<T: 'static>(&mut self, rows: &Rows<'_, T>) {
-        if self.is_behind() && (rows.known || rows.error.is_some()) {
-            self.turn();
+    pub fn filter_loaded<T: 'static>(&mut self, rows: &Rows<'_, T>) {
+        if self.is_filter_pending() && (rows.known || rows.error.is_some()) {
+            self.show_filter();
         }
     }
 
     /// Applies a local filter after a store update: keeps the rows for which `fits` is true, which gets the words in
     /// lowercase.
     pub fn narrow<T: 'static>(&mut self, rows: &Rows<'_, T>, fits: impl Fn(&T, &str) -> bool) {
-        if self.is_behind() {
-            self.turn();
+        if self.is_filter_pending() {
+            self.show_filter();
         }
         let words = self.filter_text.to_lowercase();
         self.narrow_to(rows, &words, |row| fits(row, &words));
@@ -176,16 +176,16 @@ impl Listing {
     /// `words`, which identifies the filter, is empty.
     pub fn narrow_to<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, fits: impl Fn(&T) -> bool) {
         if words.is_empty() {
-            return self.picks.fitting.clear();
+            return self.visible_rows.filtered.clear();
         }
-        self.picks.fitting.update(rows.revision, words.to_owned(), || {
-            let fitting = rows.iter().take(FILTERED).enumerate().filter(|(_, row)| fits(row));
-            fitting.map(|(index, _)| index).collect()
+        self.visible_rows.filtered.update(rows.revision, words.to_owned(), || {
+            let filtered = rows.iter().take(MAX_FILTERED_ROWS).enumerate().filter(|(_, row)| fits(row));
+            filtered.map(|(index, _)| index).collect()
         });
     }
 
     /// Switches to the rows of the typed filter.
-    fn turn(&mut self) {
+    fn show_filter(&mut self) {
         self.shown.clone_from(&self.filter_text);
         self.state.reset_to_top();
         if self.filter_text.is_empty() {
@@ -196,17 +196,17 @@ impl Listing {
 
     /// Returns the number of visible rows.
     pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
-        self.picks.of(rows).map_or_else(|| rows.len(), <[usize]>::len)
+        self.visible_rows.of(rows).map_or_else(|| rows.len(), <[usize]>::len)
     }
 
     /// Sorts the loaded rows after a store update, once the filter is applied; `by` identifies the order.
     pub fn order<T: 'static>(&mut self, rows: &Rows<'_, T>, by: &str, compare: impl Fn(&T, &T) -> Ordering) {
-        let words = self.picks.fitting.key().cloned().unwrap_or_default();
-        let fitting = &self.picks.fitting;
-        self.picks.sorted.update(rows.revision, (by.to_owned(), words), || {
-            let all: Vec<&T> = rows.iter().take(FILTERED).collect();
-            let mut indices = match fitting.get(rows.revision) {
-                Some(fitting) => fitting.clone(),
+        let words = self.visible_rows.filtered.key().cloned().unwrap_or_default();
+        let filtered = &self.visible_rows.filtered;
+        self.visible_rows.sorted.update(rows.revision, (by.to_owned(), words), || {
+            let all: Vec<&T> = rows.iter().take(MAX_FILTERED_ROWS).collect();
+            let mut indices = match filtered.get(rows.revision) {
+                Some(filtered) => filtered.clone(),
                 None => (0..all.len()).collect(),
             };
             // The sort is stable, so that equal rows stay in the server's order.
@@ -220,12 +220,12 @@ impl Listing {
 
     /// Restores the server's order.
     pub fn unorder(&mut self) {
-        self.picks.sorted.clear();
+        self.visible_rows.sorted.clear();
     }
 
     /// Returns the visible row at `index`.
     pub fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
-        self.picks.at(rows, index)
+        self.visible_rows.at(rows, index)
     }
 
     /// Returns the selected row.
@@ -246,8 +246,8 @@ impl Listing {
     /// Returns the number of visible rows as text, see [`count`]; `None` while nothing is loaded.
     pub fn count<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<String> {
         // A local order only shows the rows that it sorts.
-        let cut = self.picks.sorted.is_set() && rows.len() > FILTERED;
-        let searched = (self.picks.fitting.is_set() || cut).then(|| rows.len().min(FILTERED));
+        let cut = self.visible_rows.sorted.is_set() && rows.len() > MAX_FILTERED_ROWS;
+        let searched = (self.visible_rows.filtered.is_set() || cut).then(|| rows.len().min(MAX_FILTERED_ROWS));
         count(rows, self.len(rows), searched)
     }
 
@@ -259,10 +259,11 @@ impl Listing {
         self.follow(rows, &key);
         let len = self.len(rows);
         let whole = rows.settled(self.pages());
-        let picks = &self.picks;
-        let lost = self.state.sync_loading(len, whole, |index| picks.at(rows, index).map(&key).unwrap_or_default());
+        let visible_rows = &self.visible_rows;
+        let lost =
+            self.state.sync_loading(len, whole, |index| visible_rows.at(rows, index).map(&key).unwrap_or_default());
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
-        if rows.more && near >= len && rows.len() < FILTERED.max(len + 1) {
+        if rows.more && near >= len && rows.len() < MAX_FILTERED_ROWS.max(len + 1) {
             self.more_pages = self.more_pages.max(rows.pages());
         }
         lost
@@ -276,8 +277,8 @@ impl Listing {
         }
         let changed = reveal.searched.replace(rows.revision).is_some();
         let (wanted, expected) = (reveal.key.clone(), reveal.expected && !changed);
-        let found = match self.picks.of(rows) {
-            Some(picked) => picked.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&wanted)),
+        let found = match self.visible_rows.of(rows) {
+            Some(indices) => indices.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&wanted)),
             None => rows.iter().position(|row| key(row) == wanted),
         };
         match found {
@@ -287,7 +288,7 @@ impl Listing {
                 self.state.select_key(wanted);
                 self.reveal = None;
             }
-            None if rows.more && rows.pages() < HUNTED && !expected => {
+            None if rows.more && rows.pages() < MAX_REVEAL_PAGES && !expected => {
                 self.more_pages = self.more_pages.max(rows.pages());
             }
             None if !expected && rows.settled(self.pages()) => self.reveal = None,
@@ -331,7 +332,7 @@ impl Listing {
     }
 
     /// Returns whether the last drawn area contains a cell.
-    pub fn holds(&self, column: u16, row: u16) -> bool {
+    pub fn contains(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 
@@ -348,7 +349,7 @@ impl Listing {
         row: impl Fn(&T) -> Row,
         empty: (&str, &str),
     ) {
-        self.draw_indexed(view, area, buf, focused, rows, columns, |_, thing| row(thing), empty);
+        self.draw_indexed(view, area, buf, focused, rows, columns, |_, item| row(item), empty);
     }
 
     /// Like [`Listing::draw`], but passes the index of each row in the whole list.
@@ -366,9 +367,9 @@ impl Listing {
     ) {
         self.area.set(area);
         if rows.is_empty() {
-            return without_rows(view, area, buf, rows, empty);
+            return draw_placeholder(view, area, buf, rows, empty);
         }
-        let body = trouble(view, area, buf, rows.error);
+        let body = draw_error_line(view, area, buf, rows.error);
         let len = self.len(rows);
         if len == 0 {
             let (why, hint) = match rows.more {
@@ -379,10 +380,10 @@ impl Listing {
             return state::empty(buf, body, view.theme, why, hint);
         }
         // The rows of an earlier filter are dimmed until the server has answered.
-        let behind = self.is_behind();
+        let behind = self.is_filter_pending();
         table::draw(buf, body, view.theme, focused, &self.state, columns, len, |index| {
-            let Some(thing) = self.at(rows, index) else { return Row::default() };
-            let drawn = row(index, thing);
+            let Some(item) = self.at(rows, index) else { return Row::default() };
+            let drawn = row(index, item);
             let dim = drawn.dim || behind;
             drawn.dim(dim)
         });
@@ -414,7 +415,7 @@ pub fn at_least(count: usize, more: bool) -> String {
 }
 
 /// Draws an error in the bottom line, with the content above it; returns the area that is left.
-pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
+pub fn draw_error_line(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
     let Some(error) = error else { return area };
     let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
     let words = format!(" {}: {} · r retries", error.title(), text::sanitize(&error.message()));
@@ -423,9 +424,15 @@ pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::
 }
 
 /// Draws the placeholder of a list without rows: an error, the reason, or that it is loading.
-pub fn without_rows<T: 'static>(view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, T>, empty: (&str, &str)) {
+pub fn draw_placeholder<T: 'static>(
+    view: &View,
+    area: Rect,
+    buf: &mut Buffer,
+    rows: &Rows<'_, T>,
+    empty: (&str, &str),
+) {
     match rows.error {
-        Some(error) => failure(view, area, buf, error),
+        Some(error) => draw_error(view, area, buf, error),
         None if rows.known => state::empty(buf, area, view.theme, empty.0, empty.1),
         None => state::skeleton(buf, area, view.theme),
     }
@@ -444,7 +451,7 @@ pub fn not_found(filter_text: &str, searching: bool) -> String {
 }
 
 /// Draws an error in place of the content.
-pub fn failure(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Error) {
+pub fn draw_error(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Error) {
     let advice = format!("{}{}", version_note(view, error), error.advice());
     state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), &advice);
 }
@@ -490,7 +497,7 @@ pub fn day(time: &crate::api::Time) -> String {
 
 /// Returns an [`age`] for a sentence: `3h ago`, or `3 hours ago` for screen readers; empty without an age.
 pub fn ago(age: &str) -> String {
-    let age = if glyph::is_accessible() { in_words(age) } else { age.to_owned() };
+    let age = if glyph::is_accessible() { spelled_out(age) } else { age.to_owned() };
     match age.as_str() {
         "" => String::new(),
         "now" => "just now".into(),
@@ -501,12 +508,12 @@ pub fn ago(age: &str) -> String {
 }
 
 /// Returns an [`age`] for use beside other words: as short as in a column, or like [`ago`] for screen readers.
-pub fn beside(age: String) -> String {
+pub fn compact_age(age: String) -> String {
     if glyph::is_accessible() { ago(&age) } else { age }
 }
 
 /// Spells out an [`age`]: `3 hours`.
-fn in_words(age: &str) -> String {
+fn spelled_out(age: &str) -> String {
     let (before, age) = age.strip_prefix("in ").map_or(("", age), |age| ("in ", age));
     let units = [('m', "minute"), ('h', "hour"), ('d', "day"), ('w', "week"), ('y', "year")];
     let spelled = units.into_iter().find_map(|(letter, unit)| {
@@ -549,15 +556,15 @@ mod tests {
     }
 
     #[test]
-    fn an_order_of_ones_own_shows_no_more_than_it_sorts() {
-        with_rows(FILTERED + 1, false, None, |rows| {
+    fn local_order_shows_only_sorted_rows() {
+        with_rows(MAX_FILTERED_ROWS + 1, false, None, |rows| {
             let mut list = Listing::default();
             assert_eq!(list.count(rows).as_deref(), Some("3,001"));
             list.order(rows, "name", |a, b| a.name.cmp(&b.name));
-            assert_eq!((list.len(rows), list.count(rows).as_deref()), (FILTERED, Some("3,000 of 3,000+")));
+            assert_eq!((list.len(rows), list.count(rows).as_deref()), (MAX_FILTERED_ROWS, Some("3,000 of 3,000+")));
             list.narrow(rows, |_, _| false);
             list.unorder();
-            assert_eq!((list.len(rows), list.count(rows).as_deref()), (FILTERED + 1, Some("3,001")));
+            assert_eq!((list.len(rows), list.count(rows).as_deref()), (MAX_FILTERED_ROWS + 1, Some("3,001")));
         });
     }
 }

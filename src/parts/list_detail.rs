@@ -1,8 +1,8 @@
 //! Detail panels beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
 
-use super::facts::{Details, NAMES_WIDE};
-use super::list_source::{Beside, Detail, ListSource};
-use super::rendered_markdown::MEASURE;
+use super::facts::{Details, WIDE_NAME_WIDTH};
+use super::list_source::{Detail, DetailContext, ListSource};
+use super::rendered_markdown::MAX_PROSE_WIDTH;
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::store::{Load, Want, Work};
@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// The delay before the details of the selected row are requested.
-const PAUSE: Duration = Duration::from_millis(150);
+const FETCH_DELAY: Duration = Duration::from_millis(150);
 
 /// A list with facts beside it.
 pub trait FactsSource: ListSource {
@@ -37,22 +37,22 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
     const PANELS: usize = 2;
 
     fn new() -> FactsDetail {
-        FactsDetail { facts: Details::default().names(NAMES_WIDE) }
+        FactsDetail { facts: Details::default().names(WIDE_NAME_WIDTH) }
     }
 
-    fn wants(&self, at: &Beside<'_, S>, _view: &View) -> Vec<Want> {
-        let load = at.row.and_then(|row| at.source.load(row));
-        load.map(|load| load.after(PAUSE).into()).into_iter().collect()
+    fn wants(&self, context: &DetailContext<'_, S>, _view: &View) -> Vec<Want> {
+        let load = context.row.and_then(|row| context.source.load(row));
+        load.map(|load| load.after(FETCH_DELAY).into()).into_iter().collect()
     }
 
-    fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx) {
+    fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
         self.facts.clear();
-        if let Some(row) = at.row {
-            at.source.facts(&mut self.facts, &cx.view, row);
+        if let Some(row) = context.row {
+            context.source.facts(&mut self.facts, &cx.view, row);
         }
     }
 
-    fn motion(&mut self, _: &Beside<'_, S>, motion: Motion, _view: &View) -> bool {
+    fn motion(&mut self, _: &DetailContext<'_, S>, motion: Motion, _view: &View) -> bool {
         let leaves = motion == Motion::Left;
         if !leaves {
             self.facts.motion(motion);
@@ -60,18 +60,18 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
         leaves
     }
 
-    fn pointer(&mut self, _: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx) {
+    fn pointer(&mut self, _: &DetailContext<'_, S>, pointer: Pointer, cx: &mut Cx) {
         self.facts.pointer(pointer, cx);
     }
 
-    fn enter(&mut self, _: &Beside<'_, S>, cx: &mut Cx) -> bool {
+    fn enter(&mut self, _: &DetailContext<'_, S>, cx: &mut Cx) -> bool {
         self.facts.enter(cx)
     }
 
-    fn draw(&self, at: &Beside<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(row) = at.row else { return };
-        let body = panels::title(buf, area, view.theme, at.focused, &at.source.facts_title(row), "");
-        self.facts.draw(view, body, buf, at.focused);
+    fn draw(&self, context: &DetailContext<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(row) = context.row else { return };
+        let body = panels::title(buf, area, view.theme, context.focused, &context.source.facts_title(row), "");
+        self.facts.draw(view, body, buf, context.focused);
     }
 }
 
@@ -96,13 +96,13 @@ pub struct TextDetail {
 
 /// Returns the width of the text itself: without margins, and limited for readability.
 fn measure(width: usize) -> usize {
-    width.saturating_sub(3).min(MEASURE)
+    width.saturating_sub(3).min(MAX_PROSE_WIDTH)
 }
 
 impl TextDetail {
     fn lines<'a>(&self, view: &View<'a>) -> Option<&'a [DocLine<'static>]> {
-        let made: &Rendered = view.store.result(self.key.as_ref()?)?;
-        Some(&made.lines)
+        let rendered: &Rendered = view.store.result(self.key.as_ref()?)?;
+        Some(&rendered.lines)
     }
 }
 
@@ -113,49 +113,49 @@ impl<S: TextSource> Detail<S> for TextDetail {
         TextDetail { window: DocState { cursor_line: false, ..DocState::new() }, key: None }
     }
 
-    fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want> {
-        let Some((row, key)) = at.row.zip(self.key.clone().filter(|key| view.store.lacks(key))) else {
+    fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want> {
+        let Some((row, key)) = context.row.zip(self.key.clone().filter(|key| view.store.lacks(key))) else {
             return Vec::new();
         };
-        vec![at.source.text_work(view, row, measure(at.width), key).into()]
+        vec![context.source.text_work(view, row, measure(context.width), key).into()]
     }
 
-    fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx) {
-        if at.is_new {
+    fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) {
+        if context.is_new {
             self.window.first();
             self.window.top.set(0);
         }
-        let row = at.row.filter(|_| at.width > 0);
-        self.key = row.and_then(|row| at.source.text_key(&cx.view, row, measure(at.width)));
+        let row = context.row.filter(|_| context.width > 0);
+        self.key = row.and_then(|row| context.source.text_key(&cx.view, row, measure(context.width)));
     }
 
-    fn motion(&mut self, _: &Beside<'_, S>, motion: Motion, view: &View) -> bool {
+    fn motion(&mut self, _: &DetailContext<'_, S>, motion: Motion, view: &View) -> bool {
         let len = self.lines(view).map_or(0, <[_]>::len);
         motion.window(&mut self.window, len);
         motion == Motion::Left
     }
 
-    fn pointer(&mut self, at: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx) {
+    fn pointer(&mut self, context: &DetailContext<'_, S>, pointer: Pointer, cx: &mut Cx) {
         if let Pointer::Wheel { rows, .. } = pointer {
-            self.motion(at, Motion::Wheel(rows), &cx.view);
+            self.motion(context, Motion::Wheel(rows), &cx.view);
         }
     }
 
-    fn enter(&mut self, _: &Beside<'_, S>, _cx: &mut Cx) -> bool {
+    fn enter(&mut self, _: &DetailContext<'_, S>, _cx: &mut Cx) -> bool {
         false
     }
 
-    fn draw(&self, at: &Beside<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(row) = at.row else { return };
-        let (title, note) = at.source.text_title(view, row);
-        let body = panels::title(buf, area, view.theme, at.focused, &title, &note);
+    fn draw(&self, context: &DetailContext<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(row) = context.row else { return };
+        let (title, note) = context.source.text_title(view, row);
+        let body = panels::title(buf, area, view.theme, context.focused, &title, &note);
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
         if self.key.is_none() {
-            let (why, advice) = at.source.without_text(row);
+            let (why, advice) = context.source.without_text(row);
             return state::empty(buf, body, view.theme, &why, advice);
         }
         let Some(lines) = self.lines(view) else { return state::skeleton(buf, body, view.theme) };
-        doc::draw(buf, body, view.theme, at.focused, &self.window, lines.len(), 0, |index| {
+        doc::draw(buf, body, view.theme, context.focused, &self.window, lines.len(), 0, |index| {
             lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }

@@ -3,7 +3,7 @@
 
 use super::columns::ColumnState;
 use super::list::{self, Listing};
-use super::list_source::{Beside, Detail, DetailSearch, Filter, Input, ListSource};
+use super::list_source::{Detail, DetailContext, DetailSearch, Filter, Input, ListSource};
 use super::query_list;
 use crate::app::action::Answer;
 use crate::app::command::{Command, Disabled, Motion};
@@ -33,9 +33,9 @@ pub struct ListPane<S: ListSource> {
     tab: usize,
     panels: Panels,
     /// The key of the row that was selected at the last update.
-    read: Option<String>,
+    last_key: Option<String>,
     /// The key of the row that the place named, until the list has it or the selection moves.
-    named: Option<String>,
+    requested_key: Option<String>,
     /// The filter, columns and queries as of the last update, see [`ListPane::resolve`].
     resolved: Resolved<S::Row>,
     /// The areas in which the detail panels were drawn.
@@ -48,38 +48,38 @@ struct Resolved<T: 'static> {
     /// The columns; without a sort order if the query has one.
     columns: ColumnState<T>,
     /// The query for the filter as typed.
-    asked: Option<ListQuery<T>>,
+    typed_query: Option<ListQuery<T>>,
     /// The query for the filter whose rows are shown.
-    shown: Option<ListQuery<T>>,
+    shown_query: Option<ListQuery<T>>,
 }
 
 impl<S: ListSource> ListPane<S> {
     /// Returns the rows that are shown.
     pub fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, S::Row> {
-        self.source.rows(self.resolved.shown.as_ref(), view)
+        self.source.rows(self.resolved.shown_query.as_ref(), view)
     }
 
     /// Returns the rows in the viewport.
-    pub fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = &'a S::Row> {
+    pub fn visible_rows<'a>(&self, view: &View<'a>) -> impl Iterator<Item = &'a S::Row> {
         let (rows, top) = (self.rows(view), self.list.state.top());
         (top..top + self.list.state.rows_on(view.size.1)).map_while(move |index| self.list.at(&rows, index))
     }
 
     /// Returns the selected row, or the one that the place named until the list has it.
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
-        match &self.named {
-            Some(key) => self.source.named(key, view)?.value,
+        match &self.requested_key {
+            Some(key) => self.source.requested_row(key, view)?.value,
             None => self.list.selected(&self.rows(view)).map(|row| self.source.known(row, view)),
         }
     }
 
     /// Returns the key of the row that the place named, until the list has it.
-    pub fn named(&self) -> Option<&str> {
-        self.named.as_deref()
+    pub fn requested_key(&self) -> Option<&str> {
+        self.requested_key.as_deref()
     }
 
     /// Returns the marked rows, or else the selected one.
-    pub fn chosen<'a>(&self, view: &View<'a>) -> Vec<&'a S::Row> {
+    pub fn marked_or_selected<'a>(&self, view: &View<'a>) -> Vec<&'a S::Row> {
         if self.list.state.marked().is_empty() {
             return self.current(view).into_iter().collect();
         }
@@ -114,7 +114,7 @@ impl<S: ListSource> ListPane<S> {
 
     /// Sets the filter and moves to the top of the list.
     pub fn set_filter(&mut self, text: &str) {
-        self.list = Listing::asked(text);
+        self.list = Listing::with_filter(text);
     }
 
     /// Returns whether a detail panel has the focus.
@@ -141,7 +141,7 @@ impl<S: ListSource> ListPane<S> {
     /// target.
     pub fn enter_detail(&mut self, cx: &mut Cx) -> bool {
         let view = cx.view;
-        self.on_detail() && self.with_detail(&view, self.panels.focus(), |detail, at| detail.enter(at, cx))
+        self.on_detail() && self.with_detail(&view, self.panels.focus(), |detail, context| detail.enter(context, cx))
     }
 
     /// Returns the keys of two rows to compare, the lower one first for two marked rows; otherwise the marked and the
@@ -206,23 +206,23 @@ impl<S: ListSource> ListPane<S> {
     fn resolve(&mut self, view: &View) {
         let filter = self.source.filter(&self.input());
         let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
-        let columns = S::COLUMNS.chosen(view).unless(is_sorted);
-        let asked = self.source.query(&self.input(), columns.server(), view);
-        let rows = self.source.rows(asked.as_ref(), view);
+        let columns = S::COLUMNS.current(view).unordered_if(is_sorted);
+        let typed_query = self.source.query(&self.input(), columns.server(), view);
+        let rows = self.source.rows(typed_query.as_ref(), view);
         match filter {
             Filter::Loaded(matches) => self.list.narrow(&rows, matches),
             Filter::Search if self.list.filter_text().is_empty() => self.list.restart(),
-            _ => self.list.answered(&rows),
+            _ => self.list.filter_loaded(&rows),
         }
-        let shown = match self.list.is_behind() {
+        let shown_query = match self.list.is_filter_pending() {
             true => self.source.query(&self.shown_input(), columns.server(), view),
-            false => asked.clone(),
+            false => typed_query.clone(),
         };
-        self.resolved = Resolved { filter, columns, asked, shown };
+        self.resolved = Resolved { filter, columns, typed_query, shown_query };
     }
 
     /// Returns the panel areas if only the list is shown.
-    fn list_alone(area: Rect) -> Vec<Option<Rect>> {
+    fn show_list_only(area: Rect) -> Vec<Option<Rect>> {
         (0..S::Detail::PANELS).map(|panel| (panel == S::Detail::LIST).then_some(area)).collect()
     }
 
@@ -235,7 +235,7 @@ impl<S: ListSource> ListPane<S> {
     fn width(&self, panel: usize, view: &View) -> usize {
         let screen = Rect::new(0, 0, view.size.0, view.size.1);
         let places =
-            if S::Detail::fits(view) { self.panels.areas(screen, S::WIDTHS) } else { Self::list_alone(screen) };
+            if S::Detail::fits(view) { self.panels.areas(screen, S::WIDTHS) } else { Self::show_list_only(screen) };
         places.get(panel).copied().flatten().map_or(0, |place| usize::from(place.width))
     }
 
@@ -244,21 +244,21 @@ impl<S: ListSource> ListPane<S> {
     }
 
     /// Returns the input of the detail panel.
-    fn beside<'a>(&'a self, view: &View<'a>, panel: usize) -> Beside<'a, S> {
+    fn detail_context<'a>(&'a self, view: &View<'a>, panel: usize) -> DetailContext<'a, S> {
         let (rows, row) = (self.rows(view), self.current(view));
-        let is_new = self.read != row.map(S::key);
+        let is_new = self.last_key != row.map(S::key);
         let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
-        Beside { source: &self.source, rows, row, is_new, panel, width, focused }
+        DetailContext { source: &self.source, rows, row, is_new, panel, width, focused }
     }
 
     fn with_detail<T>(
         &mut self,
         view: &View,
         panel: usize,
-        run: impl FnOnce(&mut S::Detail, &Beside<'_, S>) -> T,
+        run: impl FnOnce(&mut S::Detail, &DetailContext<'_, S>) -> T,
     ) -> T {
         let mut detail = std::mem::replace(&mut self.detail, S::Detail::new());
-        let result = run(&mut detail, &self.beside(view, panel));
+        let result = run(&mut detail, &self.detail_context(view, panel));
         self.detail = detail;
         result
     }
@@ -297,21 +297,21 @@ impl<S: ListSource> Pane for ListPane<S> {
         let source = S::open(place, view);
         let filter = source.filter(&Input { filter: "", tab: 0 });
         let text = if matches!(filter, Filter::Search) { &place.item } else { &place.query };
-        let mut list = Listing::asked(text.as_deref().unwrap_or_default());
+        let mut list = Listing::with_filter(text.as_deref().unwrap_or_default());
         // The item or ref that the place names beyond the list is one of its rows.
         let own = source.place();
         let git_ref = place.git_ref.as_ref().filter(|_| own.git_ref.is_none());
         if let Some(key) = git_ref.or(place.item.as_ref().filter(|_| own.item.is_none())) {
             list.reveal(key.as_str());
         }
-        let named = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
-        let tab = place.tab.as_deref().and_then(named).unwrap_or(0);
+        let requested_key = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
+        let tab = place.tab.as_deref().and_then(requested_key).unwrap_or(0);
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
-        let named = place.item.clone().filter(|_| S::NAMES_ROW);
-        panels.set_focus(S::Detail::LIST + usize::from(named.is_some()));
-        let resolved = Resolved { filter, columns: S::COLUMNS.chosen(view), asked: None, shown: None };
+        let requested_key = place.item.clone().filter(|_| S::NAMES_ROW);
+        panels.set_focus(S::Detail::LIST + usize::from(requested_key.is_some()));
+        let resolved = Resolved { filter, columns: S::COLUMNS.current(view), typed_query: None, shown_query: None };
         let areas = Cell::default();
-        let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, resolved, areas };
+        let mut pane = ListPane { source, list, detail, tab, panels, last_key: None, requested_key, resolved, areas };
         pane.resolve(view);
         pane
     }
@@ -321,8 +321,10 @@ impl<S: ListSource> Pane for ListPane<S> {
         let mut place = self.source.place();
         place.tab = tab.or(place.tab);
         if S::NAMES_ROW {
-            place.item =
-                self.named.clone().or_else(|| self.read.clone().filter(|_| self.on_detail() && !self.is_before_list()));
+            place.item = self
+                .requested_key
+                .clone()
+                .or_else(|| self.last_key.clone().filter(|_| self.on_detail() && !self.is_before_list()));
         }
         match self.resolved.filter {
             Filter::Query(_) => place.query(self.list.filter_text()),
@@ -357,18 +359,18 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let (mut wants, rest) = match &self.resolved.filter {
-            Filter::Query(grammar) => (grammar.wants(self.list.filter_text()), self.list.rest()),
-            Filter::Server | Filter::Search => (Vec::new(), self.list.rest()),
+            Filter::Query(grammar) => (grammar.wants(self.list.filter_text()), self.list.filter_delay()),
+            Filter::Server | Filter::Search => (Vec::new(), self.list.filter_delay()),
             Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
         let pulse = S::pulse(self, view);
         let pages = self.list.pages().max(S::PAGES);
-        wants.extend(self.resolved.asked.iter().flat_map(|query| query.wants(pages, rest, pulse)));
+        wants.extend(self.resolved.typed_query.iter().flat_map(|query| query.wants(pages, rest, pulse)));
         wants.extend(S::wants(self, view));
         wants.extend(list::version_want(self.rows(view).error));
-        let at = self.beside(view, S::Detail::PANELS - 1);
-        if S::Detail::PANELS > 1 && at.width > 0 {
-            wants.extend(self.detail.wants(&at, view));
+        let context = self.detail_context(view, S::Detail::PANELS - 1);
+        if S::Detail::PANELS > 1 && context.width > 0 {
+            wants.extend(self.detail.wants(&context, view));
         }
         wants
     }
@@ -383,7 +385,8 @@ impl<S: ListSource> Pane for ListPane<S> {
             let body = panels::title(buf, area, view.theme, true, &title, &note);
             return state::empty(buf, body, view.theme, &why, &advice);
         }
-        let places = if S::Detail::fits(view) { self.panels.layout(area, S::WIDTHS) } else { Self::list_alone(area) };
+        let places =
+            if S::Detail::fits(view) { self.panels.layout(area, S::WIDTHS) } else { Self::show_list_only(area) };
         let alone = places.iter().flatten().count() == 1;
         for (panel, place) in places.into_iter().enumerate() {
             let Some(place) = place else { continue };
@@ -391,17 +394,17 @@ impl<S: ListSource> Pane for ListPane<S> {
                 self.draw_list(view, place, alone, buf);
                 continue;
             }
-            let at = self.beside(view, panel);
-            let named = self.named().filter(|_| at.row.is_none());
-            if let Some(error) = named.and_then(|key| self.source.named(key, view)?.error) {
-                let body = panels::title(buf, place, view.theme, at.focused, "", "");
-                list::failure(view, body, buf, error);
+            let context = self.detail_context(view, panel);
+            let requested_key = self.requested_key().filter(|_| context.row.is_none());
+            if let Some(error) = requested_key.and_then(|key| self.source.requested_row(key, view)?.error) {
+                let body = panels::title(buf, place, view.theme, context.focused, "", "");
+                list::draw_error(view, body, buf, error);
                 continue;
             }
             if let Some(area) = areas.get_mut(panel) {
                 *area = place;
             }
-            self.detail.draw(&at, view, place, buf);
+            self.detail.draw(&context, view, place, buf);
         }
         self.areas.set(areas);
         if S::Detail::fits(view) {
@@ -415,23 +418,25 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.focus_list();
         }
         self.resolve(&view);
-        let shown = self.rows(&view);
-        S::narrow(self, &shown, &view);
-        self.resolved.columns.sort(&mut self.list, &shown);
-        if self.list.sync(&shown, S::key) {
-            S::lost(cx);
+        let rows = self.rows(&view);
+        S::narrow(self, &rows, &view);
+        self.resolved.columns.sort(&mut self.list, &rows);
+        if self.list.sync(&rows, S::key) {
+            S::row_removed(cx);
         }
-        if self.named.is_some() && self.list.selected(&shown).map(S::key) == self.named {
-            self.named = None;
+        if self.requested_key.is_some() && self.list.selected(&rows).map(S::key) == self.requested_key {
+            self.requested_key = None;
         }
-        self.with_detail(&view, S::Detail::PANELS - 1, |detail, at| detail.changed(at, cx));
-        self.read = self.selected_key(&view);
+        self.with_detail(&view, S::Detail::PANELS - 1, |detail, context| detail.changed(context, cx));
+        self.last_key = self.selected_key(&view);
         S::changed(self, cx);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         if self.on_detail() {
-            if self.with_detail(&cx.view, self.panels.focus(), |detail, at| detail.motion(at, motion, &cx.view)) {
+            if self
+                .with_detail(&cx.view, self.panels.focus(), |detail, context| detail.motion(context, motion, &cx.view))
+            {
                 self.focus_list();
             }
             return;
@@ -440,7 +445,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             Motion::Right => S::enter(self, cx),
             Motion::Left => self.panels.set_focus(S::Detail::LIST.saturating_sub(1)),
             other => {
-                self.named = None;
+                self.requested_key = None;
                 self.list.motion(other, self.list.len(&self.rows(&cx.view)));
             }
         }
@@ -454,10 +459,10 @@ impl<S: ListSource> Pane for ListPane<S> {
                 self.panels.set_focus(panel);
             }
             let view = cx.view;
-            return self.with_detail(&view, panel, |detail, at| detail.pointer(at, pointer, cx));
+            return self.with_detail(&view, panel, |detail, context| detail.pointer(context, pointer, cx));
         }
         if press {
-            self.named = None;
+            self.requested_key = None;
             self.focus_list();
         }
         if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
@@ -512,14 +517,14 @@ impl<S: ListSource> Pane for ListPane<S> {
             return self.detail.search(text);
         }
         let here = self.selected_key(&cx.view);
-        self.list.seek(text, here);
+        self.list.set_filter(text, here);
     }
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         if self.searches_detail() {
-            return self.detail.seek_next(forward, cx);
+            return self.detail.next_match(forward, cx);
         }
-        self.named = None;
+        self.requested_key = None;
         self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.list.len(&self.rows(&cx.view)));
     }
 
@@ -539,7 +544,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             return true;
         }
         // A user who came for that one row goes back to the previous place.
-        let away = self.on_detail() && self.named.is_none();
+        let away = self.on_detail() && self.requested_key.is_none();
         self.focus_list();
         away
     }
@@ -557,7 +562,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        let at = self.beside(view, S::Detail::PANELS - 1);
-        at.width > 0 && self.detail.ticks(&at, view)
+        let context = self.detail_context(view, S::Detail::PANELS - 1);
+        context.width > 0 && self.detail.ticks(&context, view)
     }
 }

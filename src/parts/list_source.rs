@@ -90,7 +90,7 @@ pub trait ListSource: Sized + 'static {
     /// Returns the cells of the row at `index`, one for each column that is offered.
     fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row;
     /// Returns the row `key` that the place names, until the list has it.
-    fn named<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
+    fn requested_row<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
         None
     }
     /// Returns the row with all its fields, if the list omits some.
@@ -119,7 +119,7 @@ pub trait ListSource: Sized + 'static {
         None
     }
     /// Handles the removal of the selected row from the list.
-    fn lost(_cx: &mut Cx) {}
+    fn row_removed(_cx: &mut Cx) {}
     /// Handles a store update, after the list was updated.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
     /// Handles the answer of an overlay that the pane opened.
@@ -159,7 +159,7 @@ pub enum DetailSearch {
 }
 
 /// The input of a detail panel.
-pub struct Beside<'a, S: ListSource> {
+pub struct DetailContext<'a, S: ListSource> {
     /// The definition of the list.
     pub source: &'a S,
     /// The rows that are shown.
@@ -189,15 +189,15 @@ pub trait Detail<S: ListSource>: Sized + 'static {
         true
     }
     /// Returns the requests and computations that are needed while the panel is shown.
-    fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want>;
+    fn wants(&self, context: &DetailContext<'_, S>, view: &View) -> Vec<Want>;
     /// Handles a change of the selected row or its data.
-    fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx);
+    fn changed(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx);
     /// Moves the cursor or scrolls; returns `true` if the motion moves the focus to the list.
-    fn motion(&mut self, at: &Beside<'_, S>, motion: Motion, view: &View) -> bool;
+    fn motion(&mut self, context: &DetailContext<'_, S>, motion: Motion, view: &View) -> bool;
     /// Handles a click or the wheel in the panel.
-    fn pointer(&mut self, at: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx);
+    fn pointer(&mut self, context: &DetailContext<'_, S>, pointer: Pointer, cx: &mut Cx);
     /// Opens the target under the cursor; returns `false` if there is none.
-    fn enter(&mut self, at: &Beside<'_, S>, cx: &mut Cx) -> bool;
+    fn enter(&mut self, context: &DetailContext<'_, S>, cx: &mut Cx) -> bool;
     /// Returns the target of `/`.
     fn search_mode(&self) -> DetailSearch {
         DetailSearch::List
@@ -209,13 +209,13 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     /// Changes the search text.
     fn search(&mut self, _text: &str) {}
     /// Moves to the next or the previous match.
-    fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
+    fn next_match(&mut self, _forward: bool, _cx: &mut Cx) {}
     /// Returns whether the panel shows a running clock.
-    fn ticks(&self, _at: &Beside<'_, S>, _view: &View) -> bool {
+    fn ticks(&self, _context: &DetailContext<'_, S>, _view: &View) -> bool {
         false
     }
     /// Draws the panel with its title.
-    fn draw(&self, at: &Beside<'_, S>, view: &View, area: Rect, buf: &mut Buffer);
+    fn draw(&self, context: &DetailContext<'_, S>, view: &View, area: Rect, buf: &mut Buffer);
 }
 
 /// A placeholder for lists without a detail panel.
@@ -226,16 +226,16 @@ impl<S: ListSource> Detail<S> for NoDetail {
     fn new() -> NoDetail {
         NoDetail
     }
-    fn wants(&self, _: &Beside<'_, S>, _: &View) -> Vec<Want> {
+    fn wants(&self, _: &DetailContext<'_, S>, _: &View) -> Vec<Want> {
         Vec::new()
     }
-    fn changed(&mut self, _: &Beside<'_, S>, _: &mut Cx) {}
-    fn motion(&mut self, _: &Beside<'_, S>, _: Motion, _: &View) -> bool {
+    fn changed(&mut self, _: &DetailContext<'_, S>, _: &mut Cx) {}
+    fn motion(&mut self, _: &DetailContext<'_, S>, _: Motion, _: &View) -> bool {
         false
     }
-    fn pointer(&mut self, _: &Beside<'_, S>, _: Pointer, _: &mut Cx) {}
-    fn enter(&mut self, _: &Beside<'_, S>, _: &mut Cx) -> bool {
+    fn pointer(&mut self, _: &DetailContext<'_, S>, _: Pointer, _: &mut Cx) {}
+    fn enter(&mut self, _: &DetailContext<'_, S>, _: &mut Cx) -> bool {
         false
     }
-    fn draw(&self, _: &Beside<'_, S>, _: &View, _: Rect, _: &mut Buffer) {}
+    fn draw(&self, _: &DetailContext<'_, S>, _: &View, _: Rect, _: &mut Buffer) {}
 }

@@ -8,7 +8,7 @@ use crate::api::merge_requests::{GetChanges, GetMergeRequest, MergeRequest};
 use crate::api::{Endpoint, Id, Known, Reply};
 use crate::app::pane::View;
 use crate::parts::review::threads;
-use crate::parts::{gradual, label_colors};
+use crate::parts::{label_colors, request_limit};
 use crate::store::{Load, Value, Want};
 use crate::ui::table::Cell;
 use crate::ui::theme::Role;
@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The polling interval of rows that changed or whose pipeline is running.
-const AGAIN: Duration = Duration::from_secs(30);
+const LIVE_INTERVAL: Duration = Duration::from_secs(30);
 /// The maximum number of changed files for which lines are counted: beyond that, the reply is too large.
-const FILES: u64 = 50;
+const MAX_FILES: u64 = 50;
 /// The number of threads per page.
-const PAGE: usize = 100;
+const PAGE_THREADS: usize = 100;
 
 /// The details that are shown, depending on the width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,10 @@ struct ThreadCount {
 impl ThreadCount {
     fn of(discussions: &[Discussion]) -> ThreadCount {
         let is_unresolved = |thread: &&Discussion| threads::is_resolved(&thread.notes) == Some(false);
-        ThreadCount { unresolved: discussions.iter().filter(is_unresolved).count(), cut: discussions.len() >= PAGE }
+        ThreadCount {
+            unresolved: discussions.iter().filter(is_unresolved).count(),
+            cut: discussions.len() >= PAGE_THREADS,
+        }
     }
 }
 
@@ -112,12 +115,12 @@ impl<'a> Details<'a> {
         (changes, request)
     }
 
-    fn whole(&self) -> Option<&'a MergeRequest> {
+    fn full(&self) -> Option<&'a MergeRequest> {
         self.view.store.get(&self.single()).value
     }
 
     fn files(&self) -> Option<&'a str> {
-        self.whole()?.changes_count()
+        self.full()?.changes_count()
     }
 
     /// Returns whether the merge request is open: details are only useful before it is closed or merged.
@@ -130,11 +133,11 @@ impl<'a> Details<'a> {
     }
 
     fn loads(&self) -> Vec<Load> {
-        let whole = self.whole();
+        let full = self.full();
         // The list is newer than a reply with another update time, which is then requested again.
-        let changed = whole.is_some_and(|whole| whole.updated_at != self.merge_request.updated_at);
-        let works = whole.and_then(MergeRequest::pipeline).is_some_and(|pipeline| pipeline.status.is_live());
-        let again = |load: Load, often: bool| if often { load.every(AGAIN) } else { load };
+        let changed = full.is_some_and(|full| full.updated_at != self.merge_request.updated_at);
+        let works = full.and_then(MergeRequest::pipeline).is_some_and(|pipeline| pipeline.status.is_live());
+        let again = |load: Load, often: bool| if often { load.every(LIVE_INTERVAL) } else { load };
         let mut loads = Vec::new();
         if self.shown.labels && !self.merge_request.labels().is_empty() {
             loads.push(label_colors::load(self.project));
@@ -156,7 +159,7 @@ impl<'a> Details<'a> {
             };
             loads.push(again(Load { request, read, pages: 1, ..Load::one(&list) }, changed));
         }
-        let is_small = self.files().and_then(|files| files.parse().ok()).is_some_and(|files: u64| files <= FILES);
+        let is_small = self.files().and_then(|files| files.parse().ok()).is_some_and(|files: u64| files <= MAX_FILES);
         if self.shown.size && is_small {
             let (changes, request) = self.changes_of();
             let read = |body: &[u8], kind: Option<&str>| {
@@ -169,8 +172,8 @@ impl<'a> Details<'a> {
 
     /// Returns the status of the pipeline.
     pub fn pipeline(&self) -> Cell {
-        let whole = self.is_open().then(|| self.whole()).flatten();
-        let pipeline = whole.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
+        let full = self.is_open().then(|| self.full()).flatten();
+        let pipeline = full.and_then(MergeRequest::pipeline).or(self.merge_request.pipeline());
         pipeline.map_or(Cell::empty(), |pipeline| glyph::status(pipeline.status.as_str()).into())
     }
 
@@ -231,5 +234,5 @@ impl<'a> Details<'a> {
 
 /// Returns the requests for the details.
 pub fn wants<'a>(view: &View, details: impl IntoIterator<Item = Details<'a>>) -> Vec<Want> {
-    gradual::wants(view.store, details.into_iter().flat_map(|details| details.loads()))
+    request_limit::wants(view.store, details.into_iter().flat_map(|details| details.loads()))
 }

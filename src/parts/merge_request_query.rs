@@ -11,7 +11,7 @@ use crate::store::{ListQuery, Load, Rows, Want};
 use serde_json::{Value, json};
 
 /// The maximum number of a group's projects whose merge requests are listed: the API has no operation for a group.
-const PROJECTS: usize = 30;
+const MAX_PROJECTS: usize = 30;
 
 /// The scope of a query, and its default state and order.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ impl QueryScope {
             (Some(id), _) => Some(ListQuery::new(&of_project(id)?)),
             (None, Some(projects)) => {
                 let known = view.store.list(&projects);
-                let ids = known.iter().take(PROJECTS).map(|project| Id::from(&*project.full_path()));
+                let ids = known.iter().take(MAX_PROJECTS).map(|project| Id::from(&*project.full_path()));
                 let lists: Vec<_> = ids.map(|id| of_project(&id)).collect::<Option<_>>()?;
                 Some(ListQuery::chain(&lists))
             }
@@ -91,7 +91,7 @@ impl QueryScope {
             let projects = view.store.list(&projects);
             rows.known |= projects.known && projects.is_empty();
             rows.error = rows.error.or(projects.error);
-            rows.more |= projects.len() > PROJECTS || projects.more;
+            rows.more |= projects.len() > MAX_PROJECTS || projects.more;
         }
         rows
     }

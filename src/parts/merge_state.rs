@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conflicts_come_first_and_unknown_words_say_nothing() {
+    fn conflicts_come_first_and_unknown_statuses_are_empty() {
         let of = |json: &str| brief(&serde_json::from_str(json).expect("a merge request")).0;
         let status = |word: &str| of(&format!(r#"{{"state": "opened", "detailed_merge_status": "{word}"}}"#));
         assert_eq!((status("mergeable"), status("not_approved"), status("moon_phase")), ("ready", "approval", ""));

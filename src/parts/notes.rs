@@ -1,7 +1,7 @@
 //! Notes on an issue, a snippet or an epic: rendered notes, one below the other, followed by unsent drafts.
 
-use super::list::{self, age, ago, trouble, without_rows};
-use super::review::{answer_to, state_of};
+use super::list::{self, age, ago, draw_error_line, draw_placeholder};
+use super::review::{quoted_reply, state_of};
 use crate::api::notes::Note;
 use crate::app::App;
 use crate::app::action::Action;
@@ -10,7 +10,7 @@ use crate::app::outbox::{Draft, DraftThread, Noteable};
 use crate::app::pane::{Cx, View};
 use crate::parts::reactions::Reactions;
 use crate::parts::rendered_markdown;
-use crate::parts::review::drafts::{CommentPlace, Drafts};
+use crate::parts::review::drafts::{CommentTarget, Drafts};
 use crate::parts::review::threads;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
@@ -22,11 +22,11 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// The number of notes before and after the cursor that are rendered.
-const AROUND: usize = 40;
+const RENDERED_AROUND: usize = 40;
 /// The maximum number of visible notes whose reactions are loaded.
-const REACTED: usize = 16;
+const MAX_REACTION_LOADS: usize = 16;
 /// The maximum number of lines of a draft that are shown.
-const DRAFTED: usize = 8;
+const MAX_DRAFT_LINES: usize = 8;
 
 /// The notes on one object at a time.
 #[derive(Default)]
@@ -47,16 +47,16 @@ pub struct Notes {
     reacted: BTreeSet<Option<u64>>,
     /// The first lines of each draft, and the revision of the drafts and the width they were computed for.
     drafted: Vec<Vec<String>>,
-    written: Option<(u64, usize)>,
+    drafted_of: Option<(u64, usize)>,
     /// The ID of the note to keep under the cursor while rows above it are rendered, until the user moves.
     wanted: Option<u64>,
     /// The area in which the notes were last drawn.
     area: Cell<Rect>,
-    desk: Drafts,
+    drafts: Drafts,
 }
 
 /// The item under the cursor.
-pub enum UnderCursor<'a> {
+pub enum NoteOrDraft<'a> {
     /// A note by a user.
     Note(&'a Note),
     /// An unsent draft, by its key.
@@ -72,8 +72,8 @@ impl Notes {
     /// Switches to the notes on `on`.
     pub fn show(&mut self, on: Option<Noteable>) {
         if self.on != on {
-            let desk = std::mem::take(&mut self.desk).cleared();
-            *self = Notes { on, desk, area: self.area.clone(), ..Notes::default() };
+            let drafts = std::mem::take(&mut self.drafts).cleared();
+            *self = Notes { on, drafts, area: self.area.clone(), ..Notes::default() };
         }
     }
 
@@ -105,7 +105,7 @@ impl Notes {
     pub fn width(&self, view: &View) -> usize {
         let drawn = self.area.get().width;
         let width = if drawn > 0 { drawn } else { view.size.0 };
-        usize::from(width).saturating_sub(4).clamp(20, rendered_markdown::MEASURE)
+        usize::from(width).saturating_sub(4).clamp(20, rendered_markdown::MAX_PROSE_WIDTH)
     }
 
     fn len(&self) -> usize {
@@ -118,9 +118,9 @@ impl Notes {
         (note + 1 < self.starts.len()).then_some(note)
     }
 
-    fn around(&self) -> std::ops::Range<usize> {
+    fn rendered_range(&self) -> std::ops::Range<usize> {
         let at = self.at(self.doc.at(self.len())).unwrap_or(0);
-        at.saturating_sub(AROUND)..at + AROUND
+        at.saturating_sub(RENDERED_AROUND)..at + RENDERED_AROUND
     }
 
     /// Returns the number of notes as text.
@@ -134,22 +134,22 @@ impl Notes {
         let load: Option<Load> = self.on.as_ref().and_then(|on| on.load_conversation(view, 1 + self.more_pages));
         let mut wants: Vec<Want> = load.map(Want::from).into_iter().collect();
         let width = self.width(view);
-        let notes = self.around().filter_map(|index| rows.get(index)).filter(|note| !note.system);
+        let notes = self.rendered_range().filter_map(|index| rows.get(index)).filter(|note| !note.system);
         wants.extend(
             notes.filter_map(|note| rendered_markdown::work(view, &identity(note), &note.body, width)).map(Want::from),
         );
-        wants.extend(self.in_sight(view).filter_map(|note| self.reactions_to(note)?.want(view)));
+        wants.extend(self.visible_items(view).filter_map(|note| self.reactions_to(note)?.want(view)));
         wants
     }
 
     /// Returns the object itself and the IDs of the visible notes that can have reactions.
-    fn in_sight<'a>(&self, view: &View<'a>) -> impl Iterator<Item = Option<u64>> + use<'a> {
+    fn visible_items<'a>(&self, view: &View<'a>) -> impl Iterator<Item = Option<u64>> + use<'a> {
         let rows = self.rows(view);
         let top = self.doc.top.get();
         let first = self.at(top).unwrap_or(0);
-        let last = self.at(top + self.doc.height.get()).unwrap_or(first + REACTED);
+        let last = self.at(top + self.doc.height.get()).unwrap_or(first + MAX_REACTION_LOADS);
         let note = move |index: usize| rows.as_ref()?.get(index).filter(|note| !note.system).map(|note| note.id);
-        let notes = (first..=last).filter_map(note).take(REACTED);
+        let notes = (first..=last).filter_map(note).take(MAX_REACTION_LOADS);
         std::iter::once(None).chain(notes.map(Some))
     }
 
@@ -174,15 +174,16 @@ impl Notes {
     /// Updates the state after a store update.
     pub fn changed(&mut self, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
-        self.desk.sync(&on, cx);
+        self.drafts.sync(&on, cx);
         let view = &cx.view;
         let Some(rows) = self.rows(view) else { return };
         let width = self.width(view);
         // A heading, the text, and an empty line; reactions are added below.
         let height = |note: &Note| {
-            2 + rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1))
+            2 + rendered_markdown::rendered(view, &identity(note), width)
+                .map_or(1, |rendered| rendered.lines.len().max(1))
         };
-        for note in self.in_sight(view) {
+        for note in self.visible_items(view) {
             match Reactions::to(on.clone(), note).line(view, width).is_empty() {
                 true => _ = self.reacted.remove(&note),
                 false => _ = self.reacted.insert(note),
@@ -195,15 +196,15 @@ impl Notes {
             self.heights = rows.iter().map(height).collect();
             moved = true;
         }
-        for index in self.around() {
+        for index in self.rendered_range() {
             if let (Some(at), Some(note)) = (self.heights.get_mut(index), rows.get(index)) {
                 let now = height(note) + reactions(Some(note.id));
                 moved |= std::mem::replace(at, now) != now;
             }
         }
-        let written = (self.desk.revision(), width);
-        if self.written.replace(written) != Some(written) {
-            self.drafted = self.desk.drafts().iter().map(|(_, draft)| drafted(draft, width)).collect();
+        let drafted_of = (self.drafts.revision(), width);
+        if self.drafted_of.replace(drafted_of) != Some(drafted_of) {
+            self.drafted = self.drafts.drafts().iter().map(|(_, draft)| drafted(draft, width)).collect();
             moved = true;
         }
         if moved {
@@ -258,19 +259,19 @@ impl Notes {
     }
 
     /// Returns the item under the cursor.
-    pub fn under<'a>(&'a self, view: &View<'a>) -> Option<UnderCursor<'a>> {
+    pub fn at_cursor<'a>(&'a self, view: &View<'a>) -> Option<NoteOrDraft<'a>> {
         let index = self.at(self.doc.at(self.len()))?;
         let rows = self.rows(view)?;
         match rows.get(index) {
-            Some(note) => Some(UnderCursor::Note(note)).filter(|_| !note.system),
-            None => self.desk.drafts().get(index.checked_sub(rows.len())?).map(|(key, _)| UnderCursor::Draft(key)),
+            Some(note) => Some(NoteOrDraft::Note(note)).filter(|_| !note.system),
+            None => self.drafts.drafts().get(index.checked_sub(rows.len())?).map(|(key, _)| NoteOrDraft::Draft(key)),
         }
     }
 
     // ---- actions
 
     /// Returns an error unless the user can write notes.
-    pub fn can_speak(&self, view: &View) -> Result<(), Disabled> {
+    pub fn can_comment(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
         }
@@ -279,22 +280,22 @@ impl Notes {
 
     /// Returns an error unless a note is under the cursor.
     pub fn has_note(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+        self.can_comment(view)?;
         let rows = self.rows(view).ok_or("nothing is open here")?;
-        let note = self.under(view).filter(|under| matches!(under, UnderCursor::Note(_)));
+        let note = self.at_cursor(view).filter(|item| matches!(item, NoteOrDraft::Note(_)));
         list::need(note, &rows, "there is no note under the cursor").map(|_| ())
     }
 
     /// Returns an error unless the user's own note or a draft is under the cursor.
-    pub fn has_own(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+    pub fn can_edit_note(&self, view: &View) -> Result<(), Disabled> {
+        self.can_comment(view)?;
         let me = view.me().map(|me| me.id);
-        match self.under(view) {
-            Some(UnderCursor::Draft(_)) => Ok(()),
-            Some(UnderCursor::Note(note)) if me.is_some() && note.author.as_ref().map(|author| author.id) == me => {
+        match self.at_cursor(view) {
+            Some(NoteOrDraft::Draft(_)) => Ok(()),
+            Some(NoteOrDraft::Note(note)) if me.is_some() && note.author.as_ref().map(|author| author.id) == me => {
                 Ok(())
             }
-            Some(UnderCursor::Note(_)) => Err("somebody else wrote this note".into()),
+            Some(NoteOrDraft::Note(_)) => Err("somebody else wrote this note".into()),
             None => self.has_note(view),
         }
     }
@@ -302,24 +303,24 @@ impl Notes {
     /// Opens the composer; `reply` quotes the note under the cursor.
     pub fn comment(&self, reply: bool, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
-        let (place, begin) = match self.under(&cx.view).filter(|_| reply) {
-            Some(UnderCursor::Note(note)) => match self.thread(&cx.view) {
+        let (place, begin) = match self.at_cursor(&cx.view).filter(|_| reply) {
+            Some(NoteOrDraft::Note(note)) => match self.thread(&cx.view) {
                 Some((discussion, resolved)) => {
                     let resolved = resolved == Some(true);
                     let thread = Some(DraftThread::Reply { discussion, resolved });
-                    (CommentPlace { spot: None, thread }, String::new())
+                    (CommentTarget { position: None, thread }, String::new())
                 }
-                None => (CommentPlace::default(), answer_to(&note.body, note.author.as_ref())),
+                None => (CommentTarget::default(), quoted_reply(&note.body, note.author.as_ref())),
             },
             _ => Default::default(),
         };
-        self.desk.comment(on, place, &begin, cx);
+        self.drafts.comment(on, place, &begin, cx);
     }
 
     /// Returns the thread under the cursor, if the server has threads: its ID, and whether it is resolved, if it is
     /// resolvable.
     fn thread(&self, view: &View) -> Option<(String, Option<bool>)> {
-        let Some(UnderCursor::Note(note)) = self.under(view) else { return None };
+        let Some(NoteOrDraft::Note(note)) = self.at_cursor(view) else { return None };
         let id = note.discussion_id.as_deref()?;
         let rows = self.rows(view)?;
         let resolved = threads::is_resolved(rows.iter().filter(|other| other.discussion_id.as_deref() == Some(id)));
@@ -346,13 +347,14 @@ impl Notes {
     /// Opens the composer for a new thread.
     pub fn start_thread(&self, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
-        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
-        self.desk.comment(on, place, "", cx);
+        let place =
+            CommentTarget { position: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
+        self.drafts.comment(on, place, "", cx);
     }
 
     /// Returns an error unless a thread can be started.
     pub fn can_start_thread(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+        self.can_comment(view)?;
         let has_threads = self.on.as_ref().is_some_and(|on| on.has_threads(view));
         if has_threads { Ok(()) } else { Err("this server has no threads".into()) }
     }
@@ -360,23 +362,23 @@ impl Notes {
     /// Opens the note or draft under the cursor in the composer.
     pub fn edit(&self, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
-        match self.under(&cx.view) {
-            Some(UnderCursor::Note(note)) => self.desk.edit(on, note.id, "", &note.body, cx),
-            Some(UnderCursor::Draft(key)) => self.desk.open(key, cx),
+        match self.at_cursor(&cx.view) {
+            Some(NoteOrDraft::Note(note)) => self.drafts.edit(on, note.id, "", &note.body, cx),
+            Some(NoteOrDraft::Draft(key)) => self.drafts.open(key, cx),
             None => {}
         }
     }
 
     /// Deletes the note or the draft under the cursor, after a confirmation.
     pub fn delete(&self, cx: &mut Cx) {
-        match self.under(&cx.view) {
-            Some(UnderCursor::Note(note)) => {
+        match self.at_cursor(&cx.view) {
+            Some(NoteOrDraft::Note(note)) => {
                 let Some(write) = self.on.as_ref().and_then(|on| on.delete(note.id)) else { return };
                 let excerpt = text::fit(note.body.lines().next().unwrap_or_default(), 80);
                 let question = format!("Delete your note \"{}\"? This cannot be undone.", text::sanitize(&excerpt));
                 cx.act(App::confirm("Delete a note", question, Action::Send(write)));
             }
-            Some(UnderCursor::Draft(key)) => self.desk.ask_drop(key, cx),
+            Some(NoteOrDraft::Draft(key)) => self.drafts.confirm_delete_by_key(key, cx),
             None => {}
         }
     }
@@ -384,13 +386,13 @@ impl Notes {
     /// Opens the list of drafts.
     pub fn drafts(&self, cx: &mut Cx) {
         if let Some(on) = &self.on {
-            self.desk.list(on, cx);
+            self.drafts.list(on, cx);
         }
     }
 
     /// Returns an error if there are no drafts.
     pub fn has_drafts(&self) -> Result<(), Disabled> {
-        if self.desk.drafts().is_empty() { Err("there are no drafts".into()) } else { Ok(()) }
+        if self.drafts.drafts().is_empty() { Err("there are no drafts".into()) } else { Ok(()) }
     }
 
     // ---- drawing
@@ -399,10 +401,10 @@ impl Notes {
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, empty: (&str, &str)) {
         let Some(rows) = self.rows(view) else { return };
         self.area.set(area);
-        if rows.is_empty() && self.head.is_empty() && self.desk.drafts().is_empty() {
-            return without_rows(view, area, buf, &rows, empty);
+        if rows.is_empty() && self.head.is_empty() && self.drafts.drafts().is_empty() {
+            return draw_placeholder(view, area, buf, &rows, empty);
         }
-        let mut body = trouble(view, area, buf, rows.error);
+        let mut body = draw_error_line(view, area, buf, rows.error);
         let theme = view.theme;
         if rows.known && rows.is_empty() && body.height > 2 {
             let at = Rect { x: body.x + 1, y: body.bottom() - 1, width: body.width.saturating_sub(1), height: 1 };
@@ -452,16 +454,16 @@ impl Notes {
             }
             return DocLine { spans, ..DocLine::default() };
         }
-        let made = rendered_markdown::made(view, &identity(note), self.width(view));
+        let rendered = rendered_markdown::rendered(view, &identity(note), self.width(view));
         // The reactions are below the text, if there are any.
-        if line == 1 + made.map_or(1, |made| made.lines.len().max(1))
+        if line == 1 + rendered.map_or(1, |rendered| rendered.lines.len().max(1))
             && let Some(on) = self.on.clone()
         {
             let spans = Reactions::to(on, Some(note.id)).line(view, self.width(view));
             return DocLine { spans, ..DocLine::default() };
         }
-        match made {
-            Some(made) => made.lines.get(line - 1).cloned().unwrap_or_default(),
+        match rendered {
+            Some(rendered) => rendered.lines.get(line - 1).cloned().unwrap_or_default(),
             None if line == 1 => {
                 let role = if note.system { Role::Dim } else { Role::Text };
                 DocLine::new(note.body.lines().next().unwrap_or_default().to_owned(), theme.style(role))
@@ -471,7 +473,7 @@ impl Notes {
     }
 
     fn draft_line(&self, view: &View, index: usize, line: usize) -> DocLine<'static> {
-        let Some((key, draft)) = self.desk.drafts().get(index) else { return DocLine::default() };
+        let Some((key, draft)) = self.drafts.drafts().get(index) else { return DocLine::default() };
         let theme = view.theme;
         if line == 0 {
             let (words, role) = state_of(view, key, draft);
@@ -492,7 +494,7 @@ impl Notes {
 fn drafted(draft: &Draft, width: usize) -> Vec<String> {
     let lines = draft.text.lines().flat_map(|line| match line {
         "" => vec![String::new()],
-        line => text::wrap(line, width, DRAFTED),
+        line => text::wrap(line, width, MAX_DRAFT_LINES),
     });
-    lines.take(DRAFTED).collect()
+    lines.take(MAX_DRAFT_LINES).collect()
 }

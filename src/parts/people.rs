@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 /// The delay before the typed text is sent to the server.
-const PAUSE: Duration = Duration::from_millis(150);
+const FETCH_DELAY: Duration = Duration::from_millis(150);
 
 /// Access levels and GitLab's names of the roles.
 const ROLES: &[(u64, &str)] = &[
@@ -53,7 +53,7 @@ impl Source for Members {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
         // The users loaded before typing stay in the list, beside those that the server finds.
         let all = Load::list(&self.query(""), 1);
-        vec![all.into(), Load::list(&self.query(typed), 1).after(PAUSE).into()]
+        vec![all.into(), Load::list(&self.query(typed), 1).after(FETCH_DELAY).into()]
     }
 
     fn items(&self, view: &View, typed: &str) -> Vec<Item> {

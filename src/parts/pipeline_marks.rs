@@ -5,14 +5,14 @@ use crate::api::Id;
 use crate::api::jobs::Status;
 use crate::api::pipelines::{ListPipelines, Pipeline};
 use crate::app::pane::View;
-use crate::parts::ci::PULSE;
+use crate::parts::ci::POLL_INTERVAL;
 use crate::store::{Load, Revision, Want};
 use crate::ui::glyph;
 use crate::ui::table::Cell;
 use std::collections::HashMap;
 
 /// The maximum number of pages of pipelines that are requested, whatever the length of the list.
-const PAGES: u32 = 5;
+const MAX_PAGES: u32 = 5;
 
 /// The function that returns the commit or the ref of a pipeline.
 type Subject = fn(&Pipeline) -> &str;
@@ -23,7 +23,7 @@ pub struct PipelineMarks {
     subject: Subject,
     newest: HashMap<String, Status>,
     is_live: bool,
-    made_of: Option<Revision>,
+    inputs: Option<Revision>,
 }
 
 impl PipelineMarks {
@@ -40,7 +40,7 @@ impl PipelineMarks {
     }
 
     fn new(list: ListPipelines, subject: Subject) -> PipelineMarks {
-        PipelineMarks { list, subject, newest: HashMap::new(), is_live: false, made_of: None }
+        PipelineMarks { list, subject, newest: HashMap::new(), is_live: false, inputs: None }
     }
 
     /// Returns whether the marks are of the given ref.
@@ -52,17 +52,17 @@ impl PipelineMarks {
     /// or refuses it.
     pub fn want(&self, view: &View, pages: u32) -> Option<Want> {
         let failed = view.store.list(&self.list).error.is_some();
-        if view.store.is_unsupported::<ListPipelines>() || failed && self.made_of.is_none() {
+        if view.store.is_unsupported::<ListPipelines>() || failed && self.inputs.is_none() {
             return None;
         }
-        let load = Load::list(&self.list, pages.clamp(1, PAGES));
-        Some(if self.is_live && !failed { load.every(PULSE * 2).into() } else { load.into() })
+        let load = Load::list(&self.list, pages.clamp(1, MAX_PAGES));
+        Some(if self.is_live && !failed { load.every(POLL_INTERVAL * 2).into() } else { load.into() })
     }
 
     /// Updates the marks after a store update, if the list changed.
     pub fn sync(&mut self, view: &View) {
         let rows = view.store.list(&self.list);
-        if self.made_of.replace(rows.revision) == Some(rows.revision) {
+        if self.inputs.replace(rows.revision) == Some(rows.revision) {
             return;
         }
         self.newest.clear();
@@ -72,7 +72,7 @@ impl PipelineMarks {
         }
         self.is_live = self.newest.values().any(Status::is_live);
         if !rows.known {
-            self.made_of = None;
+            self.inputs = None;
         }
     }
 

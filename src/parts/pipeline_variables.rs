@@ -5,7 +5,7 @@ use crate::api::pipelines::{ListPipelineVariables, Variable};
 use crate::app::keymap::Key;
 use crate::app::overlay::{AfterKey, Overlay};
 use crate::app::pane::{Cx, Pointer, View};
-use crate::parts::list::without_rows;
+use crate::parts::list::draw_placeholder;
 use crate::store::{Load, Want};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
@@ -59,7 +59,7 @@ impl Overlay for PipelineVariables {
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         if rows.is_empty() {
             let empty = ("It was run without variables of its own.", "Those of the project are not listed here");
-            without_rows(view, body, buf, &rows, empty);
+            draw_placeholder(view, body, buf, &rows, empty);
         } else {
             let columns = [
                 Column::new("", Size::Fit { min: 6, max: 32 }),

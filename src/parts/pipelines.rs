@@ -10,20 +10,20 @@ use crate::app::action::Action;
 use crate::app::command::Disabled;
 use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
-use crate::parts::ci::{self, PULSE};
+use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::store::{Load, Remote, Rows, Want, Write};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use jiff::Timestamp;
 
 /// Returns the request for a pipeline with all its fields.
-pub fn whole(project: &Id, pipeline_id: u64) -> GetPipeline {
+pub fn query(project: &Id, pipeline_id: u64) -> GetPipeline {
     GetPipeline { id: project.clone(), pipeline_id }
 }
 
 /// Returns the pipeline as far as it is loaded.
 pub fn known<'a>(view: &View<'a>, project: &Id, pipeline_id: u64) -> Remote<'a, Pipeline> {
-    view.store.get(&whole(project, pipeline_id))
+    view.store.get(&query(project, pipeline_id))
 }
 
 /// Returns the place of a pipeline: its jobs, with the board of its stages.
@@ -50,7 +50,7 @@ pub fn want_triggers(view: &View, triggers: &ListPipelineBridges, is_live: bool)
     let goes_on = |job: &Job| job.downstream().is_some_and(|child| child.status.is_live());
     let is_live = rows.error.is_none() && (is_live || rows.iter().any(goes_on));
     let load = Load::list(triggers, 1);
-    Some(if is_live { load.every(PULSE) } else { load }.optional().into())
+    Some(if is_live { load.every(POLL_INTERVAL) } else { load }.optional().into())
 }
 
 /// Returns the jobs of a pipeline followed by its trigger jobs, as far as those are loaded.
@@ -63,7 +63,7 @@ pub fn with_triggers<'a>(view: &View<'a>, jobs: Rows<'a, Job>, triggers: &ListPi
 pub fn downstream_place(project: &Id, job: &Job) -> Option<Place> {
     let child = job.downstream()?;
     // A path is more readable than an ID, and most downstream pipelines are in the same project.
-    let is_own = child.source.as_deref() == Some(CHILD) || child.project_id.is_none();
+    let is_own = child.source.as_deref() == Some(CHILD_SOURCE) || child.project_id.is_none();
     let project = if is_own { project.clone() } else { child.project_id.map(Id::from).unwrap_or_default() };
     Some(place(&project, child.id))
 }
@@ -76,26 +76,26 @@ pub fn downstream_words(job: &Job) -> Option<(String, Role)> {
 }
 
 /// The source of a pipeline that another pipeline of the same project started.
-pub const CHILD: &str = "parent_pipeline";
+pub const CHILD_SOURCE: &str = "parent_pipeline";
 /// The maximum number of pipelines of a commit that are searched for the parent of a child pipeline.
-const PARENTS: usize = 5;
+const MAX_PARENTS: usize = 5;
 
 /// Returns the requests for the pipelines that may be the parent of a child: those of its commit.
 fn parents(project: &Id, child: &Pipeline) -> [ListPipelines; 2] {
     let of_commit = ListPipelines { id: project.clone(), sha: Some(child.sha.clone()), ..ListPipelines::default() };
-    [of_commit.clone(), ListPipelines { source: Some(CHILD.into()), ..of_commit }]
+    [of_commit.clone(), ListPipelines { source: Some(CHILD_SOURCE.into()), ..of_commit }]
 }
 
 /// Returns the possible parents that are older than the child, up to the limit.
 fn candidates<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Vec<&'a Pipeline> {
     let [own, children] = parents(project, child).map(|list| view.store.list(&list));
     let older = own.iter().chain(children.iter()).filter(|parent| parent.id < child.id);
-    older.take(PARENTS).collect()
+    older.take(MAX_PARENTS).collect()
 }
 
 /// Returns the requests that find the parent of a child pipeline, because servers do not report it.
 pub fn want_upstream(view: &View, project: &Id, child: &Pipeline) -> Vec<Want> {
-    if child.source.as_deref() != Some(CHILD) || view.store.is_unsupported::<ListPipelineBridges>() {
+    if child.source.as_deref() != Some(CHILD_SOURCE) || view.store.is_unsupported::<ListPipelineBridges>() {
         return Vec::new();
     }
     let lists = parents(project, child);
@@ -117,7 +117,7 @@ pub fn upstream<'a>(view: &View<'a>, project: &Id, child: &Pipeline) -> Option<&
 
 /// Returns the duration, or the time since the start at `now`; empty if it never ran. Lists omit the duration: then the
 /// time between the start and the last change is used.
-pub fn took(pipeline: &Pipeline, now: Timestamp) -> String {
+pub fn duration(pipeline: &Pipeline, now: Timestamp) -> String {
     let at = |time: &Option<Time>| time.as_ref().and_then(Time::instant);
     let began = at(&pipeline.started_at).or_else(|| at(&pipeline.created_at));
     let ended = match &pipeline.status {
@@ -158,7 +158,7 @@ pub enum PipelineAction {
 
 impl PipelineAction {
     /// Returns whether the status allows the action, or the reason why not.
-    pub fn can(self, id: u64, status: &Status) -> Result<(), Disabled> {
+    pub fn check(self, id: u64, status: &Status) -> Result<(), Disabled> {
         let refuse = |why: &str| Err(Disabled::Owned(format!("pipeline {id} is {}: {why}", ci::status_word(status))));
         match self {
             // A pipeline that is running or waits for a user may have failed jobs.
@@ -172,7 +172,7 @@ impl PipelineAction {
     }
 
     /// Applies the action; asks for confirmation if something is lost.
-    pub fn to(self, project: &Id, id: u64, ref_name: &str, cx: &mut Cx) {
+    pub fn apply(self, project: &Id, id: u64, ref_name: &str, cx: &mut Cx) {
         let (project, pipeline_id) = (project.clone(), id);
         let of = if ref_name.is_empty() { String::new() } else { format!(" of {}", text::sanitize(ref_name)) };
         let what = |verb: &str| format!("{verb} pipeline {id}{of}");
@@ -207,30 +207,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pipeline_has_a_clock_while_it_runs_and_then_its_duration() {
+    fn running_pipelines_show_elapsed_time_and_finished_ones_their_duration() {
         let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
         let mut one = Pipeline { status: Status::Running, ..Pipeline::default() };
         one.created_at = Some("2026-01-01T00:00:30Z".into());
-        assert_eq!(took(&one, now), "1m 30s");
+        assert_eq!(duration(&one, now), "1m 30s");
         one.status = Status::Success;
         one.updated_at = Some("2026-01-01T00:00:50Z".into());
-        assert_eq!(took(&one, now), "20s");
+        assert_eq!(duration(&one, now), "20s");
         one.duration = Some(12.0);
-        assert_eq!(took(&one, now), "12s");
+        assert_eq!(duration(&one, now), "12s");
         one = Pipeline { status: Status::Manual, ..one };
         one.duration = None;
-        assert_eq!(took(&one, now), "");
+        assert_eq!(duration(&one, now), "");
     }
 
     #[test]
-    fn what_cannot_be_done_says_why() {
+    fn disabled_actions_give_a_reason() {
         use PipelineAction::*;
-        let why = |action: PipelineAction, status| action.can(7, &status).unwrap_err();
+        let why = |action: PipelineAction, status| action.check(7, &status).unwrap_err();
         assert_eq!(why(Retry, Status::Success), "pipeline 7 is success: nothing failed");
         assert_eq!(why(Cancel, Status::Failed), "pipeline 7 is failed: it is not running");
         for (action, status) in [(Retry, Status::Failed), (Retry, Status::Running), (Cancel, Status::Created)] {
-            assert!(action.can(7, &status).is_ok(), "{action:?} {status}");
+            assert!(action.check(7, &status).is_ok(), "{action:?} {status}");
         }
-        assert!(Cancel.can(7, &Status::from("quite_new")).is_err() && Delete.can(7, &Status::Success).is_ok());
+        assert!(Cancel.check(7, &Status::from("quite_new")).is_err() && Delete.check(7, &Status::Success).is_ok());
     }
 }

@@ -33,7 +33,7 @@ pub fn marks(user: &Profile) -> Vec<&'static str> {
 }
 
 /// Returns the identity providers of an account.
-pub fn ways_in(user: &Profile) -> String {
+pub fn identity_providers(user: &Profile) -> String {
     let providers = user.identities.known().into_iter().flatten().map(|identity| identity.provider.as_str());
     providers.collect::<Vec<_>>().join(", ")
 }
@@ -49,7 +49,7 @@ fn moment(view: &View, time: Option<&Time>) -> String {
 }
 
 /// Writes the facts of `user`.
-pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
+pub fn fill_facts(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     let (sign, word, role) = state(&user.state);
     facts.field("name", vec![(user.name.clone(), Role::Title)], None);
     facts.field("user", vec![(format!("@{}", user.username), Role::User)], None);

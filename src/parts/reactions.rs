@@ -15,11 +15,11 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 /// The number of pages of reactions that are loaded.
-const PAGES: u32 = 3;
+const MAX_PAGES: u32 = 3;
 /// The width of a name without an emoji character, in columns.
-const NAME: usize = 24;
+const NAME_WIDTH: usize = 24;
 /// The delay before the reactions to a visible note are requested, to skip notes that are scrolled past.
-const REST: Duration = Duration::from_millis(250);
+const FETCH_DELAY: Duration = Duration::from_millis(250);
 /// The emoji that are offered first: the most common ones.
 const COMMON: &[&str] = &[
     "thumbsup",
@@ -88,7 +88,7 @@ struct Given<'a> {
 fn sign(name: &str) -> Cow<'static, str> {
     match emoji::sign(name).filter(|_| !glyph::is_ascii()) {
         Some(sign) => sign.into(),
-        None => format!(":{}:", text::fit(name, NAME)).into(),
+        None => format!(":{}:", text::fit(name, NAME_WIDTH)).into(),
     }
 }
 
@@ -100,13 +100,13 @@ impl Reactions {
 
     fn load(&self, view: &View) -> Option<Load> {
         operation!(self, [ListMergeRequestAwards ListMergeRequestNoteAwards ListIssueAwards ListIssueNoteAwards
-            ListSnippetNoteAwards] {}, list => view.if_supported(&list, PAGES))
+            ListSnippetNoteAwards] {}, list => view.if_supported(&list, MAX_PAGES))
     }
 
     /// Returns the request for the reactions; `None` if the server does not support them.
     pub fn want(&self, view: &View) -> Option<Want> {
         let load = self.load(view)?;
-        let delay = if self.note.is_some() { REST } else { Duration::ZERO };
+        let delay = if self.note.is_some() { FETCH_DELAY } else { Duration::ZERO };
         Some(load.after(delay).optional().into())
     }
 
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_can_be_typed_that_is_not_known() {
+    fn unknown_names_can_be_typed() {
         for (typed, name) in [
             ("party_parrot", Some("party_parrot")),
             (":part:", Some("part")),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_first_is_known() {
+    fn the_common_emoji_are_known() {
         assert!(COMMON.iter().all(|name| emoji::sign(name).is_some()));
     }
 }

@@ -12,10 +12,10 @@ use crate::ui::glyph;
 use std::time::Duration;
 
 /// The number of pages of tags that are listed, because servers cannot search them.
-const TAG_PAGES: u32 = 3;
+const MAX_TAG_PAGES: u32 = 3;
 
 /// Returns why a name is not a valid ref (git-check-ref-format), or `None` if it is.
-pub fn unfit(name: &str) -> Option<&'static str> {
+pub fn invalid_reason(name: &str) -> Option<&'static str> {
     let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
     match name {
         "" => Some("it is empty"),
@@ -60,7 +60,7 @@ impl Source for Refs {
         vec![
             Load::list(&self.branches(""), 1).into(),
             Load::list(&self.branches(typed), 1).after(Duration::from_millis(120)).into(),
-            Load::list(&self.tags(), TAG_PAGES).into(),
+            Load::list(&self.tags(), MAX_TAG_PAGES).into(),
         ]
     }
 
@@ -98,12 +98,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_refused_as_git_refuses_them() {
+    fn names_invalid_in_git_are_rejected() {
         for name in ["main", "feature/rows", "v1.2", "a@b"] {
-            assert_eq!(unfit(name), None, "{name}");
+            assert_eq!(invalid_reason(name), None, "{name}");
         }
         for name in ["", "a b", "a..b", "-a", "a.lock", "a//b", "/a", "a/", ".a", "a/.b", "@", "a@{1}", "a\\b", "a."] {
-            assert!(unfit(name).is_some(), "{name}");
+            assert!(invalid_reason(name).is_some(), "{name}");
         }
     }
 }

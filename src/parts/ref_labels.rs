@@ -11,11 +11,11 @@ use crate::ui::theme::Role;
 use std::collections::HashMap;
 
 /// The number of pages of branches and of tags that are loaded, which is enough for labels.
-const PAGES: u32 = 3;
+const MAX_PAGES: u32 = 3;
 /// The maximum number of labels on one commit; the others are counted.
-const SHOWN: usize = 2;
+const MAX_LABELS: usize = 2;
 /// The maximum width of a name, in columns.
-const WIDEST: usize = 24;
+const MAX_NAME_WIDTH: usize = 24;
 
 /// A branch or a tag at a commit.
 struct Label {
@@ -47,7 +47,7 @@ impl Labels {
 
     /// Returns the requests for the branches and tags.
     pub fn wants(&self) -> [Want; 2] {
-        [Load::list(&self.branches(), PAGES).into(), Load::list(&self.tags(), PAGES).into()]
+        [Load::list(&self.branches(), MAX_PAGES).into(), Load::list(&self.tags(), MAX_PAGES).into()]
     }
 
     /// Updates the labels after a store update.
@@ -58,7 +58,7 @@ impl Labels {
         }
         self.revisions = (branches.revision, tags.revision);
         self.at.clear();
-        let most = PAGES as usize * crate::store::PER_PAGE as usize;
+        let most = MAX_PAGES as usize * crate::store::PER_PAGE as usize;
         let branches = branches.iter().take(most).map(|b| (b.commit.as_ref(), &b.name, Role::Ref));
         let tags = tags.iter().take(most).map(|t| (t.commit.as_ref(), &t.name, Role::Label));
         for (commit, name, role) in branches.chain(tags) {
@@ -72,11 +72,11 @@ impl Labels {
     pub fn cell(&self, id: &str) -> Cell {
         let mut cell = Cell::empty();
         let Some(labels) = self.at.get(id) else { return cell };
-        for label in labels.iter().take(SHOWN) {
-            cell = cell.and("[", Role::Faint).and(text::fit_middle(&label.name, WIDEST), label.role);
+        for label in labels.iter().take(MAX_LABELS) {
+            cell = cell.and("[", Role::Faint).and(text::fit_middle(&label.name, MAX_NAME_WIDTH), label.role);
             cell = cell.and("] ", Role::Faint);
         }
-        match labels.len().saturating_sub(SHOWN) {
+        match labels.len().saturating_sub(MAX_LABELS) {
             0 => cell,
             more => cell.and(format!("+{more} "), Role::Dim),
         }

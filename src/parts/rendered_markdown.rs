@@ -7,10 +7,10 @@ use crate::ui::theme::Theme;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum width of prose, in columns: longer lines are hard to read.
-pub const MEASURE: usize = 100;
+pub const MAX_PROSE_WIDTH: usize = 100;
 
 /// The approximate memory use of rendered text, in bytes per byte of text.
-pub const SPANS: usize = 8;
+pub const BYTES_PER_BYTE: usize = 8;
 
 /// Returns an identity of a description that depends only on its text, so that polling does not render it again.
 pub fn identity(description: &str) -> String {
@@ -35,7 +35,7 @@ impl Derive for RenderedMarkdown {
     }
 
     fn weight(&self, _: &Rendered) -> usize {
-        SPANS * self.text.len()
+        BYTES_PER_BYTE * self.text.len()
     }
 
     fn run(&self, _: Canceled<'_>) -> Rendered {
@@ -60,6 +60,6 @@ pub fn render(view: &View, key: String, text: String, width: usize) -> Work {
 }
 
 /// Returns the rendered text, once it is ready.
-pub fn made<'a>(view: &View<'a>, identity: &str, width: usize) -> Option<&'a Rendered> {
+pub fn rendered<'a>(view: &View<'a>, identity: &str, width: usize) -> Option<&'a Rendered> {
     view.store.result(&key(view, identity, width))
 }

@@ -51,7 +51,7 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
 }
 
 /// Returns the beginning of a reply to `body`: its lines quoted, and a mention of the author.
-pub fn answer_to(body: &str, author: Option<&User>) -> String {
+pub fn quoted_reply(body: &str, author: Option<&User>) -> String {
     let lines: Vec<String> = body.trim_end().lines().map(|line| format!("> {line}")).collect();
     let name = author.map(|author| format!("@{} ", author.username)).unwrap_or_default();
     format!("{}\n\n{name}", lines.join("\n"))
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_of_a_draft_is_not_part_of_the_title() {
+    fn the_draft_prefix_is_removed_from_the_title() {
         for (whole, short) in
             [("Draft: Rows", "Rows"), ("[WIP] Rows", "Rows"), ("Rows", "Rows"), ("Drafts: x", "Drafts: x")]
         {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_cannot_speak_to_the_shell() {
+    fn branch_names_are_quoted_for_the_shell() {
         assert_eq!(quoted("feature/rows"), "feature/rows");
         assert_eq!(quoted("a;rm$(x)"), "'a;rm$(x)'");
         assert_eq!(quoted("a'b"), "'a'\\''b'");

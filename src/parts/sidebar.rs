@@ -8,9 +8,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The width of the sidebar including its border, in columns.
-const COLUMNS: u16 = 50;
+const SIDEBAR_WIDTH: u16 = 50;
 /// The width of a fact with its name, in columns.
-pub const WIDTH: usize = COLUMNS as usize - 4;
+pub const FACT_WIDTH: usize = SIDEBAR_WIDTH as usize - 4;
 
 /// Returns whether the screen is wide enough for the sidebar; otherwise the facts are above the text.
 pub fn is_wide(view: &View) -> bool {
@@ -19,16 +19,16 @@ pub fn is_wide(view: &View) -> bool {
 
 /// Returns the width that is left for the text, in columns.
 pub fn left(view: &View) -> u16 {
-    if is_wide(view) { view.size.0 - COLUMNS } else { view.size.0 }
+    if is_wide(view) { view.size.0 - SIDEBAR_WIDTH } else { view.size.0 }
 }
 
 /// Draws the sidebar if there is room; returns the area for the text.
 pub fn draw(view: &View, area: Rect, buf: &mut Buffer, lines: &[DocLine<'_>]) -> Rect {
-    if !is_wide(view) || area.width <= COLUMNS {
+    if !is_wide(view) || area.width <= SIDEBAR_WIDTH {
         return area;
     }
-    let left = Rect { width: area.width - COLUMNS, ..area };
-    let right = Rect { x: left.right() + 2, width: COLUMNS - 2, ..area };
+    let left = Rect { width: area.width - SIDEBAR_WIDTH, ..area };
+    let right = Rect { x: left.right() + 2, width: SIDEBAR_WIDTH - 2, ..area };
     for y in area.y..area.bottom() {
         line::set(buf, left.right(), y, glyph::divider(), 1, view.theme.style(Role::Faint));
     }

@@ -31,9 +31,9 @@ fn columns(width: u16) -> [Column; 5] {
 #[derive(Default)]
 pub struct Table {
     list: ListState,
-    said: DocState,
+    output_scroll: DocState,
     /// Whether the details of a test replace the table.
-    whole: bool,
+    shows_full_output: bool,
     area: Shared<Rect>,
 }
 
@@ -95,19 +95,19 @@ fn seconds(time: f64) -> String {
 
 /// Opens the source location that a test names, or a picker for several; returns `false` if it names none.
 pub fn open_source(case: &Case, project: &Id, git_ref: Option<&str>, cx: &mut Cx) -> bool {
-    let place = |spot: &SourceLocation| Place {
+    let place = |location: &SourceLocation| Place {
         git_ref: git_ref.map(str::to_owned),
-        line: spot.line,
-        ..Place::new("files").project(project.clone()).path(spot.path.clone())
+        line: location.line,
+        ..Place::new("files").project(project.clone()).path(location.path.clone())
     };
-    let spots = case.spots();
-    match spots.as_slice() {
+    let locations = case.source_locations();
+    match locations.as_slice() {
         [] => return false,
         [one] => cx.go(place(one)),
         many => {
-            let items = many.iter().map(|spot| {
-                let line = spot.line.map_or_else(String::new, |line| format!(":{line}"));
-                Item::act(format!("{}{line}", spot.path), Action::Go(place(spot)))
+            let items = many.iter().map(|location| {
+                let line = location.line.map_or_else(String::new, |line| format!(":{line}"));
+                Item::act(format!("{}{line}", location.path), Action::Go(place(location)))
             });
             cx.act(Action::Open(Box::new(Picker::new("Open the source of", items.collect()))));
         }
@@ -127,18 +127,18 @@ impl Table {
     }
 
     /// Toggles between the table and the details of the test.
-    pub fn turn_whole(&mut self) {
-        self.whole = !self.whole;
-        self.said = DocState::default();
+    pub fn toggle_full_output(&mut self) {
+        self.shows_full_output = !self.shows_full_output;
+        self.output_scroll = DocState::default();
     }
 
     /// Returns to the table; returns whether the details were shown.
-    pub fn leave_whole(&mut self) -> bool {
-        std::mem::take(&mut self.whole)
+    pub fn leave_full_output(&mut self) -> bool {
+        std::mem::take(&mut self.shows_full_output)
     }
 
     /// Moves to the next or the previous failed test; returns `false` if there is none.
-    pub fn seek_failed(&mut self, report: &Report, forward: bool) -> bool {
+    pub fn next_failed(&mut self, report: &Report, forward: bool) -> bool {
         let failed = report.cases.partition_point(|case| case.verdict <= Verdict::Error);
         if failed == 0 {
             return false;
@@ -155,7 +155,7 @@ impl Table {
 
     /// Moves to the next or the previous test whose name, suite, class or message contains `words`; returns `false` if
     /// there is none.
-    pub fn seek(&mut self, report: &Report, words: &str, forward: bool, from_here: bool) -> bool {
+    pub fn next_match(&mut self, report: &Report, words: &str, forward: bool, from_here: bool) -> bool {
         let words = words.to_lowercase();
         let len = report.cases.len();
         let at = self.list.selected().min(len);
@@ -178,7 +178,7 @@ impl Table {
 
     fn select(&mut self, index: usize, report: &Report) {
         self.list.select(index, report.cases.len());
-        self.said = DocState::default();
+        self.output_scroll = DocState::default();
     }
 
     /// Moves the cursor, or scrolls the details; returns `false` if a motion to the left would leave the table.
@@ -186,24 +186,26 @@ impl Table {
         let len = report.cases.len();
         let lines = self.case(report).map_or(0, |case| self.lines(case).len());
         match motion {
-            Motion::Left if self.whole && self.said.left > 0 => self.said.left_by(-(doc::SCROLL_COLUMNS as isize)),
-            Motion::Left if self.whole => self.whole = false,
+            Motion::Left if self.shows_full_output && self.output_scroll.left > 0 => {
+                self.output_scroll.left_by(-(doc::SCROLL_COLUMNS as isize))
+            }
+            Motion::Left if self.shows_full_output => self.shows_full_output = false,
             Motion::Left => return false,
-            Motion::Right if self.whole => self.said.left_by(doc::SCROLL_COLUMNS as isize),
+            Motion::Right if self.shows_full_output => self.output_scroll.left_by(doc::SCROLL_COLUMNS as isize),
             Motion::Right => {}
-            Motion::First if self.whole => self.said.first(),
-            Motion::Last if self.whole => self.said.last(lines),
-            Motion::Wheel(rows) if self.whole => self.said.scroll_by(rows.into(), lines),
-            other if self.whole => {
-                if let Some(rows) = other.rows(self.said.height.get()) {
-                    self.said.move_by(rows, lines);
+            Motion::First if self.shows_full_output => self.output_scroll.first(),
+            Motion::Last if self.shows_full_output => self.output_scroll.last(lines),
+            Motion::Wheel(rows) if self.shows_full_output => self.output_scroll.scroll_by(rows.into(), lines),
+            other if self.shows_full_output => {
+                if let Some(rows) = other.rows(self.output_scroll.height.get()) {
+                    self.output_scroll.move_by(rows, lines);
                 }
             }
             other => {
                 let before = self.list.selected();
                 other.apply(&mut self.list, len);
                 if self.list.selected() != before {
-                    self.said = DocState::default();
+                    self.output_scroll = DocState::default();
                 }
             }
         }
@@ -214,7 +216,7 @@ impl Table {
     pub fn pointer(&mut self, pointer: Pointer, report: &Report) -> bool {
         match pointer {
             Pointer::Wheel { rows, .. } => _ = self.motion(Motion::Wheel(rows), report),
-            Pointer::Press { row, double, .. } if !self.whole => {
+            Pointer::Press { row, double, .. } if !self.shows_full_output => {
                 if let Some(index) = row.checked_sub(self.area.get().y).and_then(|y| self.list.row_at(y)) {
                     self.select(index, report);
                     return double;
@@ -226,7 +228,7 @@ impl Table {
     }
 
     /// Returns whether the table was last drawn at that cell.
-    pub fn holds(&self, column: u16, row: u16) -> bool {
+    pub fn contains(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 
@@ -238,13 +240,13 @@ impl Table {
     /// Returns the lines of a test's details with their roles.
     fn lines<'a>(&self, case: &'a Case) -> Vec<(std::borrow::Cow<'a, str>, Role)> {
         let mut lines = Vec::new();
-        for SourceLocation { path, line } in case.spots().into_iter().take(1) {
+        for SourceLocation { path, line } in case.source_locations().into_iter().take(1) {
             let line = line.map_or_else(String::new, |line| format!(":{line}"));
             lines.push((format!("{} {path}{line}", glyph::enter()).into(), Role::Link));
         }
-        let said = if case.text.is_empty() { &case.message } else { &case.text };
+        let message = if case.text.is_empty() { &case.message } else { &case.text };
         let role = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
-        lines.extend(said.lines().map(|line| (line.into(), role)));
+        lines.extend(message.lines().map(|line| (line.into(), role)));
         if !case.output.is_empty() {
             lines.push(("printed".into(), Role::TitleDim));
             lines.extend(case.output.lines().map(|line| (line.into(), Role::Dim)));
@@ -262,9 +264,9 @@ impl Table {
             area = Rect { y: area.y + 1, height: area.height - 1, ..area };
         }
         let lines = self.case(report).map(|case| self.lines(case)).unwrap_or_default();
-        if self.whole {
+        if self.shows_full_output {
             self.area.set(area);
-            return draw_lines(buf, area, theme, focused, &self.said, &lines);
+            return draw_lines(buf, area, theme, focused, &self.output_scroll, &lines);
         }
         // The table keeps at least half of the height; the details take what they need of the rest.
         let below =
@@ -301,12 +303,12 @@ fn draw_lines(
 fn row(case: &Case) -> Row {
     let (sign, role) = sign(case.verdict);
     let name = if case.verdict == Verdict::Passed { Role::Dim } else { Role::Text };
-    let said = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
+    let message_role = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
     Row::new(vec![
         (sign, role).into(),
         (case.name.clone(), name).into(),
-        (case.within(), Role::Dim).into(),
-        (case.message.clone(), said).into(),
+        (case.scope(), Role::Dim).into(),
+        (case.message.clone(), message_role).into(),
         (case.time.map(seconds).unwrap_or_default(), Role::Dim).into(),
     ])
 }

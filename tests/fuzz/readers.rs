@@ -501,7 +501,7 @@ pub const READERS: &[Reader] = &[
                 Step::Need(range) => return Err(format!("{range:?} of a whole archive")),
             };
             for entry in list.entries.iter().take(20) {
-                match archive::take(&parts, entry, 1 << 16) {
+                match archive::extract(&parts, entry, 1 << 16) {
                     Step::Made(Ok(bytes)) => {
                         must(bytes.len() as u64 == entry.size, || format!("{} bytes", bytes.len()))?
                     }

@@ -75,8 +75,8 @@ pub struct Draft {
     /// The object of the comment.
     pub on: Noteable,
     /// The position in the changes.
-    #[serde(default)]
-    pub spot: Option<DiffPosition>,
+    #[serde(default, rename = "spot")]
+    pub position: Option<DiffPosition>,
     /// The thread of the comment; `None` for a comment outside of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<DraftThread>,
@@ -100,7 +100,7 @@ impl Draft {
     pub fn new(on: Noteable) -> Draft {
         Draft {
             on,
-            spot: None,
+            position: None,
             thread: None,
             draft_note: None,
             edits: None,
@@ -122,23 +122,23 @@ impl Draft {
 
     /// Returns the body to be sent to the server.
     pub fn body(&self) -> String {
-        match (&self.edits, &self.spot, &self.on) {
+        match (&self.edits, &self.position, &self.on) {
             (Some((_, head)), ..) => format!("{head}{}", self.text),
             // The server stores the position.
             _ if self.thread.is_some() => self.text.clone(),
-            (None, Some(spot), Noteable::Commit { .. })
-                if spot.removed.is_none() && spot.lines.is_some_and(|(a, b)| a == b) =>
+            (None, Some(position), Noteable::Commit { .. })
+                if position.removed.is_none() && position.lines.is_some_and(|(a, b)| a == b) =>
             {
                 self.text.clone()
             }
-            (None, Some(spot), _) => format!("{}{}", spot.head().unwrap_or_default(), self.text),
+            (None, Some(position), _) => format!("{}{}", position.head().unwrap_or_default(), self.text),
             (None, None, _) => self.text.clone(),
         }
     }
 
     /// Returns the line of the diff that a comment on a commit is placed on.
     fn line(&self) -> Option<u32> {
-        self.spot.as_ref().and_then(DiffPosition::line)
+        self.position.as_ref().and_then(DiffPosition::line)
     }
 
     /// Returns the write that sends the draft.
@@ -221,8 +221,8 @@ impl Draft {
 
     /// Returns the path, line and side of the diff that a comment on a commit is placed on.
     fn place(&self) -> Option<(&str, u64, &'static str)> {
-        let spot = self.spot.as_ref()?;
-        Some((&spot.path, self.line()?.into(), if spot.old { "old" } else { "new" }))
+        let position = self.position.as_ref()?;
+        Some((&position.path, self.line()?.into(), if position.old { "old" } else { "new" }))
     }
 
     /// Returns the write that sends a comment on a commit, which is not a note.
@@ -296,7 +296,7 @@ mod tests {
     fn a_draft_is_kept_and_read_whole() {
         let mut draft = Draft::new(thing());
         draft.text = "one\n\"two\"".into();
-        draft.spot = Some(DiffPosition { path: "a".into(), lines: Some((1, 2)), ..DiffPosition::default() });
+        draft.position = Some(DiffPosition { path: "a".into(), lines: Some((1, 2)), ..DiffPosition::default() });
         draft.state = State::Unknown { before: 7, why: "cut".into() };
         assert_eq!(Draft::read(&draft.to_json()), Some(draft));
     }
@@ -327,7 +327,7 @@ mod tests {
         let sha = "9f3c2abd00112233445566778899aabbccddeeff";
         let mut draft = Draft::new(Noteable::Commit { project: "a/b".into(), sha: sha.into() });
         draft.text = "Why?".into();
-        draft.spot =
+        draft.position =
             Some(DiffPosition { path: "x.rs".into(), sha: sha.into(), lines: Some((3, 3)), ..DiffPosition::default() });
         let comment = |place: serde_json::Value| {
             let mut comment = serde_json::json!({"note": "Why?", "author": {"id": 1, "username": "ada"}});
@@ -378,12 +378,12 @@ mod tests {
         let sha = "9f3c2abd00112233445566778899aabbccddeeff";
         let mut draft = Draft::new(Noteable::Commit { project: "a/b".into(), sha: sha.into() });
         draft.text = "Why?".into();
-        draft.spot =
+        draft.position =
             Some(DiffPosition { path: "x.rs".into(), sha: sha.into(), lines: Some((3, 3)), ..DiffPosition::default() });
         assert_eq!(draft.body(), "Why?");
         let fields = draft.write().request.fields;
         assert!(fields.contains(&("line".into(), "3".into())) && fields.contains(&("path".into(), "x.rs".into())));
-        draft.spot.as_mut().expect("it has one").lines = Some((1, 3));
+        draft.position.as_mut().expect("it has one").lines = Some((1, 3));
         assert_eq!(DiffPosition::read(&draft.body()).expect("a place").0.lines, Some((1, 3)));
     }
 

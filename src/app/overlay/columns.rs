@@ -16,7 +16,7 @@ use std::cell::Cell;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sorter {
     /// The column is not sortable.
-    Nobody,
+    None,
     /// The server, so that all rows are sorted.
     Server,
     /// labscope, which sorts only the loaded rows.
@@ -105,7 +105,7 @@ impl ColumnsList {
         let sorts = self.choice.order.as_deref() == Some(name);
         let sorted = if sorts { format!("{sign} {words}") } else { String::new() };
         let by = match sorter {
-            Sorter::Nobody => "not sortable",
+            Sorter::None => "not sortable",
             Sorter::Server => "sorted by the server",
             Sorter::Loaded => "sorted locally (loaded rows)",
         };
@@ -154,7 +154,7 @@ impl Overlay for ColumnsList {
                 }
             }
             KeyCode::Char('s') => {
-                if let Some(offer) = self.current().filter(|offer| offer.sorter != Sorter::Nobody) {
+                if let Some(offer) = self.current().filter(|offer| offer.sorter != Sorter::None) {
                     self.choice.turn(offer.name, offer.newest_first);
                     self.keep(cx);
                 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 const BEGIN: &str = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &str = "-----END PGP PUBLIC KEY BLOCK-----";
 /// The maximum number of packets that are read: the key comes first, and its user IDs soon after it.
-const PACKETS: usize = 12;
+const MAX_PACKETS: usize = 12;
 
 const PUBLIC: u8 = 6;
 const SECRET: u8 = 5;
@@ -32,7 +32,7 @@ pub fn read(text: &str) -> Result<PublicKey, String> {
     let mut rest = bytes.as_slice();
     let mut found: Option<(String, String)> = None;
     let mut comment = String::new();
-    for _ in 0..PACKETS {
+    for _ in 0..MAX_PACKETS {
         let Some((tag, packet)) = packet(&mut rest) else { break };
         match tag {
             SECRET => return Err(super::PRIVATE.into()),
@@ -123,7 +123,7 @@ Q+47JAY=
 -----END PGP PUBLIC KEY BLOCK-----";
 
     #[test]
-    fn a_key_tells_its_kind_and_fingerprint() {
+    fn a_key_has_a_kind_and_fingerprint() {
         let key = read(SAMPLE).expect("a key");
         assert_eq!(key.kind, "EdDSA");
         assert_eq!(key.fingerprint, "C959 BDBA FA32 A2F8 9A15 3B67 8CFD E121 9796 5A9A");
@@ -132,7 +132,7 @@ Q+47JAY=
     }
 
     #[test]
-    fn a_damaged_key_says_so_and_never_breaks() {
+    fn damaged_keys_are_reported_without_panic() {
         assert!(read("-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA").expect_err("cut").contains("cut short"));
         let bytes = STANDARD.decode(SAMPLE.lines().skip(2).take(2).collect::<String>()).expect("Base64");
         for length in 0..bytes.len() {

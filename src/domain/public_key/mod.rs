@@ -8,7 +8,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest, Sha256};
 
 /// The maximum size of a text that is parsed, in bytes: no public key is longer.
-pub const LONGEST: u64 = 256 * 1024;
+pub const MAX_KEY_BYTES: u64 = 256 * 1024;
 
 /// The family of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub fn read(family: Family, text: &str) -> Result<PublicKey, String> {
 
 fn read_ssh(text: &str) -> Result<PublicKey, String> {
     if text.contains("---- BEGIN SSH2 PUBLIC KEY ----") {
-        return read_exchanged(text);
+        return read_rfc4716(text);
     }
     if text.contains("-----BEGIN") {
         return Err("Servers take keys in OpenSSH format: ssh-keygen -i -m PKCS8 -f FILE converts it.".into());
@@ -111,7 +111,7 @@ fn read_ssh(text: &str) -> Result<PublicKey, String> {
 }
 
 /// Parses the format of RFC 4716, which some programs other than OpenSSH write.
-fn read_exchanged(text: &str) -> Result<PublicKey, String> {
+fn read_rfc4716(text: &str) -> Result<PublicKey, String> {
     let inside = text.lines().map(str::trim).skip_while(|line| !line.starts_with("---- BEGIN")).skip(1);
     let mut comment = String::new();
     let mut body = String::new();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_key_tells_its_kind_and_the_fingerprint_that_ssh_prints() {
+    fn a_public_key_has_the_kind_and_fingerprint_that_ssh_prints() {
         let key = ssh(ED25519).expect("a key");
         assert_eq!((key.kind.as_str(), key.comment.as_str()), ("ED25519", "test@labscope"));
         assert_eq!(key.fingerprint, "SHA256:9UbhFIurkgwTQIArnScxuyjeQdftI89ndk+DhymeX74");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_other_programs_is_turned_into_that_of_openssh() {
+    fn rfc4716_keys_are_converted_to_openssh() {
         let body = ED25519.split(' ').nth(1).expect("a body");
         let (a, b) = body.split_at(40);
         let text =
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_is_refused_whatever_it_is_called() {
+    fn private_keys_are_rejected() {
         for text in [
             "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----",
             "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_says_what_is_wrong() {
+    fn invalid_keys_are_explained() {
         for (text, why) in [
             ("", "contains no key"),
             ("hello world", "not a public SSH key"),

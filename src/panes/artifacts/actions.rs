@@ -47,7 +47,7 @@ impl Artifacts {
             _ => commit.clone(),
         };
         if !test_report::open_source(case, &self.project, git_ref.as_deref(), cx) {
-            self.report.turn_whole();
+            self.report.toggle_full_output();
         }
     }
 
@@ -69,20 +69,20 @@ impl Artifacts {
     }
 
     pub(super) fn save(&mut self, cx: &mut Cx) {
-        let Some(entry) = self.at_hand(&cx.view) else { return };
+        let Some(entry) = self.selected_entry(&cx.view) else { return };
         if let Some(request) = self.file_request(&cx.view, entry) {
             cx.act(Action::Save(Save::new(request, &entry.path).size(entry.size)));
         }
     }
 
     pub(super) fn save_all(&mut self, cx: &mut Cx) {
-        let name = format!("{}.zip", self.called(&cx.view));
-        let save = self.whole(&name, &cx.view);
+        let name = format!("{}.zip", self.archive_name(&cx.view));
+        let save = self.archive_save(&name, &cx.view);
         cx.act(Action::Save(save));
     }
 
     /// Returns the name of a saved archive without its extension: the job's name, and its ID if known.
-    fn called(&self, view: &View) -> String {
+    fn archive_name(&self, view: &View) -> String {
         let name = match (&self.of, self.job(view)) {
             (_, Some(job)) => format!("{}-{}", job.name, job.id),
             (ArtifactSource::Job(job), None) => format!("artifacts-{job}"),
@@ -91,7 +91,7 @@ impl Artifacts {
         name.replace(['/', '\\'], "-")
     }
 
-    fn whole(&self, name: &str, view: &View) -> Save {
+    fn archive_save(&self, name: &str, view: &View) -> Save {
         let file = self.job(view).and_then(|job| job.artifacts_file.as_ref());
         let save = Save::new(self.request(), name);
         match file.filter(|file| file.size > 0) {
@@ -102,7 +102,7 @@ impl Artifacts {
 
     /// Returns the path of the folder under the cursor, or of the folder that contains the file there. Empty for the
     /// root of the archive.
-    pub(super) fn folder_here(&self, view: &View) -> String {
+    pub(super) fn current_folder(&self, view: &View) -> String {
         let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
         let Some((archive, index)) = self.archive(view).zip(index) else { return String::new() };
         match archive.tree.node(index) {
@@ -116,23 +116,23 @@ impl Artifacts {
     pub(super) fn unpack(&mut self, folder: &str, cx: &mut Cx) {
         let name = match folder.rsplit('/').next() {
             Some(name) if !name.is_empty() => name.to_owned(),
-            _ => self.called(&cx.view),
+            _ => self.archive_name(&cx.view),
         };
-        let save = self.whole(&name, &cx.view).unpacked(folder, unpack::unpack);
+        let save = self.archive_save(&name, &cx.view).unpacked(folder, unpack::unpack);
         cx.act(Action::Save(save));
     }
 
     /// Returns the entry of the file that is shown or, if the tree has the focus, of the file under the cursor.
-    pub(super) fn at_hand<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
+    pub(super) fn selected_entry<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
         let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
         self.entry(view, index?).filter(|entry| !entry.folder)
     }
 
     pub(super) fn can_save(&self, view: &View) -> Result<(), Disabled> {
         self.has_archive(view)?;
-        let Some(entry) = self.at_hand(view) else { return Err("no file is selected".into()) };
-        match (entry.odd, self.job_id(view)) {
-            (Some(odd), _) => Err(format!("{} A saves the archive as it is", odd.message()).into()),
+        let Some(entry) = self.selected_entry(view) else { return Err("no file is selected".into()) };
+        match (entry.anomaly, self.job_id(view)) {
+            (Some(anomaly), _) => Err(format!("{} A saves the archive as it is", anomaly.message()).into()),
             (None, None) => Err("the job is not known; A saves the archive".into()),
             (None, Some(_)) => Ok(()),
         }
@@ -147,9 +147,9 @@ impl Artifacts {
 
     /// Returns whether the content of the shown file is unavailable: refused, or failed to load.
     fn has_failed(&self, view: &View) -> bool {
-        let key = self.sha().map(|sha| archive::taken_key(&sha)).unwrap_or_default();
+        let key = self.sha().map(|sha| archive::content_key(&sha)).unwrap_or_default();
         let refused = self.shown_entry(view).is_some_and(|entry| refused(entry).is_some());
-        refused || self.taken(view).is_some_and(Result::is_err) || view.store.failed(&key).is_some()
+        refused || self.content(view).is_some_and(Result::is_err) || view.store.failed(&key).is_some()
     }
 
     pub(super) fn has_file(&self, view: &View) -> Result<(), Disabled> {
@@ -172,14 +172,14 @@ impl Artifacts {
 
     pub(super) fn can_keep(&self, view: &View) -> Result<(), Disabled> {
         match self.job(view) {
-            Some(job) => JobAction::Keep.can(job),
+            Some(job) => JobAction::KeepArtifacts.check(job),
             None => Err("the job is not known".into()),
         }
     }
 
     pub(super) fn failed(&mut self, forward: bool, cx: &mut Cx) {
         if let Some(report) = self.table(&cx.view)
-            && !self.report.seek_failed(report, forward)
+            && !self.report.next_failed(report, forward)
         {
             cx.say(Tone::Good, "No failed tests.");
         }
@@ -208,9 +208,9 @@ impl Artifacts {
             .open(cx);
     }
 
-    pub(super) fn seek_test(&mut self, forward: bool, from_here: bool, view: &View) -> bool {
+    pub(super) fn search_test(&mut self, forward: bool, from_here: bool, view: &View) -> bool {
         match self.table(view) {
-            Some(report) => self.report.seek(report, &self.test, forward, from_here),
+            Some(report) => self.report.next_match(report, &self.test, forward, from_here),
             None => false,
         }
     }

@@ -12,11 +12,11 @@ use bytes::Bytes;
 use std::sync::Arc;
 
 /// The maximum size in bytes of an archive that is fetched whole because the server does not support range requests.
-const LARGEST_ARCHIVE: u64 = 2 * 1024 * 1024 * 1024;
+const MAX_ARCHIVE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// The maximum size in bytes of a file that is shown.
-pub const LARGEST_FILE: u64 = 64 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// The maximum number of matching names that are listed.
-const NAMED: usize = 5_000;
+const MAX_LISTED: usize = 5_000;
 
 /// An archive whose list of entries was read.
 pub struct Archive {
@@ -41,10 +41,10 @@ impl RangeRead for ReadList {
         self.request.clone()
     }
     fn begin(&self) -> Slice {
-        Slice::Tail(zip::TAIL)
+        Slice::Tail(zip::TAIL_BYTES)
     }
     fn most(&self) -> u64 {
-        LARGEST_ARCHIVE
+        MAX_ARCHIVE_BYTES
     }
     fn too_large(&self, bytes: u64) -> Self::Output {
         Err(Refusal::TooLarge(bytes))
@@ -65,7 +65,7 @@ impl RangeRead for ReadList {
 pub type FileContent = Result<Bytes, Refusal>;
 
 /// Returns the key of the content of a file that was extracted from an archive.
-pub fn taken_key(sha: &str) -> String {
+pub fn content_key(sha: &str) -> String {
     format!("taken {sha}")
 }
 
@@ -78,7 +78,7 @@ pub struct FetchFile {
 impl RangeRead for FetchFile {
     type Output = FileContent;
     fn key(&self) -> String {
-        taken_key(&self.sha)
+        content_key(&self.sha)
     }
     fn request(&self) -> Request {
         self.request.clone()
@@ -87,7 +87,7 @@ impl RangeRead for FetchFile {
         Slice::All
     }
     fn most(&self) -> u64 {
-        LARGEST_FILE
+        MAX_FILE_BYTES
     }
     fn too_large(&self, bytes: u64) -> FileContent {
         Err(Refusal::TooLarge(bytes))
@@ -112,22 +112,22 @@ pub struct FetchPart {
 impl RangeRead for FetchPart {
     type Output = FileContent;
     fn key(&self) -> String {
-        taken_key(&self.sha)
+        content_key(&self.sha)
     }
     fn request(&self) -> Request {
         self.request.clone()
     }
     fn begin(&self) -> Slice {
-        Slice::Span(zip::span(&self.entry, self.total))
+        Slice::Span(zip::entry_range(&self.entry, self.total))
     }
     fn most(&self) -> u64 {
-        LARGEST_ARCHIVE
+        MAX_ARCHIVE_BYTES
     }
     fn too_large(&self, bytes: u64) -> FileContent {
         Err(Refusal::TooLarge(bytes))
     }
     fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<FileContent> {
-        zip::take(parts, &self.entry, LARGEST_FILE)
+        zip::extract(parts, &self.entry, MAX_FILE_BYTES)
     }
 }
 
@@ -141,11 +141,11 @@ pub struct Unpack {
 impl Derive for Unpack {
     type Output = FileContent;
     fn key(&self) -> String {
-        taken_key(&self.sha)
+        content_key(&self.sha)
     }
     fn run(&self, _: Canceled<'_>) -> FileContent {
-        match zip::take(&self.parts, &self.entry, LARGEST_FILE) {
-            Step::Made(taken) => taken,
+        match zip::extract(&self.parts, &self.entry, MAX_FILE_BYTES) {
+            Step::Made(content) => content,
             Step::Need(_) => Err(Refusal::Broken("it ends inside a file")),
         }
     }
@@ -169,7 +169,7 @@ impl Derive for FindNames {
         names_key(&self.of, &self.words)
     }
     fn run(&self, canceled: Canceled<'_>) -> Vec<u32> {
-        self.archive.tree.named(&self.words.to_lowercase(), NAMED, canceled)
+        self.archive.tree.find_files(&self.words.to_lowercase(), MAX_LISTED, canceled)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::api::client::Progress;
 use crate::app::pane::{Breadcrumb, View};
 use crate::domain::zip::Refusal;
 use crate::panes::artifacts::archive;
-use crate::panes::artifacts::archive::{Archive, LARGEST_FILE};
+use crate::panes::artifacts::archive::{Archive, MAX_FILE_BYTES};
 use crate::parts::{list, test_report};
 use crate::ui::panels;
 use crate::ui::table::{self, Column, Size};
@@ -21,11 +21,11 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// The time before expiry, in seconds, from which the expiry is shown as a warning.
-const SOON: i64 = 2 * 24 * 3600;
+const WARNING_SECONDS: i64 = 2 * 24 * 3600;
 
 impl Artifacts {
     /// Returns the breadcrumbs: project, job or ref, filter, and expiry.
-    pub(super) fn way(&self, view: &View) -> Vec<Breadcrumb> {
+    pub(super) fn path_breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs(view, &self.project);
         let job = self.job(view);
         match &self.of {
@@ -83,9 +83,9 @@ impl Artifacts {
                 archive.tree.found_row(node, self.entry(view, node))
             });
         }
-        table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, self.seen.len(), |row| {
-            let Some(seen) = self.seen.get(row).copied() else { return table::Row::default() };
-            archive.tree.row(seen, self.open.contains(&seen.node), self.entry(view, seen.node))
+        table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, self.rows.len(), |row| {
+            let Some(visible) = self.rows.get(row).copied() else { return table::Row::default() };
+            archive.tree.row(visible, self.open.contains(&visible.node), self.entry(view, visible.node))
         });
     }
 
@@ -100,7 +100,7 @@ impl Artifacts {
         let error = view.store.failed(&self.key());
         let gone = self.job(view).is_some_and(|job| !job.has_artifacts());
         match error {
-            Some(error) if !error.is_missing() => list::failure(view, area, buf, error),
+            Some(error) if !error.is_missing() => list::draw_error(view, area, buf, error),
             _ if gone || error.is_some() => {
                 let (why, hint) = self.absent(view);
                 state::empty(buf, area, theme, &why, &hint);
@@ -143,7 +143,7 @@ impl Artifacts {
         let report = self.table(view);
         let facts = report.map_or_else(|| self.blob.facts(view), |report| test_report::summary(report));
         let area = panels::title(buf, area, theme, focused, &entry.path, &facts);
-        let refusal = refused(entry).or_else(|| self.taken(view).and_then(|taken| taken.as_ref().err().cloned()));
+        let refusal = refused(entry).or_else(|| self.content(view).and_then(|content| content.as_ref().err().cloned()));
         if let Some(refusal) = refusal {
             let (why, hint) = refusal_text(&refusal, "This file");
             return state::empty(buf, area, theme, &why, &hint);
@@ -154,9 +154,9 @@ impl Artifacts {
         if self.blob.is_known(view) {
             return self.blob.draw_shown(view, area, buf, focused);
         }
-        let key = self.sha().map(|sha| archive::taken_key(&sha)).unwrap_or_default();
+        let key = self.sha().map(|sha| archive::content_key(&sha)).unwrap_or_default();
         match view.store.failed(&key) {
-            Some(error) => list::failure(view, area, buf, error),
+            Some(error) => list::draw_error(view, area, buf, error),
             None => draw_progress(view, area, buf, view.store.progress(&key), "the file"),
         }
     }
@@ -167,7 +167,7 @@ fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
     let seconds = end.duration_since(now).as_secs();
     match seconds {
         ..=0 => ("expired".into(), Role::Warning),
-        1..SOON => (format!("expires in {}", text::ago(seconds)), Role::Warning),
+        1..WARNING_SECONDS => (format!("expires in {}", text::ago(seconds)), Role::Warning),
         _ => (format!("expires in {}", text::ago(seconds)), Role::Dim),
     }
 }
@@ -203,11 +203,11 @@ fn refusal_text(refusal: &Refusal, what: &str) -> (String, String) {
         Refusal::NotZip => (format!("{what} is not a ZIP archive."), String::new()),
         Refusal::Broken(why) => (format!("{what} is damaged: {why}."), "A saves the archive as it is".into()),
         Refusal::TooLarge(bytes) if what == "This file" => {
-            let most = text::bytes(LARGEST_FILE);
+            let most = text::bytes(MAX_FILE_BYTES);
             (format!("{what} is {}; up to {most} are shown.", text::bytes(*bytes)), "s saves it".into())
         }
         Refusal::TooLarge(bytes) => (format!("{what} is too large to open: {}.", text::bytes(*bytes)), String::new()),
-        Refusal::Odd(odd) => (odd.message(), "A saves the archive as it is".into()),
+        Refusal::Anomaly(anomaly) => (anomaly.message(), "A saves the archive as it is".into()),
         Refusal::Disk(why) => {
             (format!("{what} cannot be stored on this disk: {}.", text::sanitize(why)), String::new())
         }

@@ -23,7 +23,7 @@ use crate::store::{AnyRangeRead, Load, Want, Work};
 use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::text;
-use archive::{Archive, FetchFile, FetchPart, FileContent, FindNames, LARGEST_FILE, ReadList, ReadReport, Unpack};
+use archive::{Archive, FetchFile, FetchPart, FileContent, FindNames, MAX_FILE_BYTES, ReadList, ReadReport, Unpack};
 use ci::JobAction;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -35,9 +35,9 @@ use tree::{Node, VisibleNode};
 
 const TREE: usize = 0;
 const FILE: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 30, weight: 1 }, PanelRequest { min: 60, weight: 2 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 30, weight: 1 }, PanelRequest { min: 60, weight: 2 }];
 /// The delay before the file under a moving cursor is fetched.
-const PATIENCE: Duration = Duration::from_millis(80);
+const FETCH_DELAY: Duration = Duration::from_millis(80);
 
 /// The source of the artifacts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,9 +57,9 @@ pub struct Artifacts {
     of: ArtifactSource,
     list: ListState,
     open: BTreeSet<u32>,
-    seen: Vec<VisibleNode>,
+    rows: Vec<VisibleNode>,
     /// Whether the folders that start open have been opened.
-    begun: bool,
+    is_initialized: bool,
     /// The filter of the tree.
     name: String,
     /// The requested path, until the archive is loaded.
@@ -128,7 +128,7 @@ impl Artifacts {
 
     /// Returns whether there may be artifacts to fetch. If the job cannot be read, the request for the archive itself
     /// decides.
-    fn may_be(&self, view: &View) -> bool {
+    fn may_exist(&self, view: &View) -> bool {
         match (self.get_job(), self.job(view)) {
             (None, _) => true,
             (Some(_), Some(job)) => job.has_artifacts(),
@@ -154,13 +154,13 @@ impl Artifacts {
 
     /// Returns the number of rows of the tree, or of the matching files.
     fn len(&self, view: &View) -> usize {
-        self.found(view).map_or(self.seen.len(), Vec::len)
+        self.found(view).map_or(self.rows.len(), Vec::len)
     }
 
     fn node_at(&self, view: &View, index: usize) -> Option<u32> {
         match self.found(view) {
             Some(found) => found.get(index).copied(),
-            None => self.seen.get(index).map(|seen| seen.node),
+            None => self.rows.get(index).map(|visible| visible.node),
         }
     }
 
@@ -190,8 +190,8 @@ impl Artifacts {
     }
 
     /// Returns the fetched content of the shown file, or why it cannot be shown.
-    fn taken<'a>(&self, view: &View<'a>) -> Option<&'a FileContent> {
-        view.store.result(&archive::taken_key(&self.sha()?))
+    fn content<'a>(&self, view: &View<'a>) -> Option<&'a FileContent> {
+        view.store.result(&archive::content_key(&self.sha()?))
     }
 
     /// Returns the test report, if the shown file is displayed as one.
@@ -205,8 +205,8 @@ impl Artifacts {
     /// Returns whether the shown file may be a test report that is not parsed yet.
     fn is_read_as_report(&self, view: &View) -> bool {
         let (Some(entry), Some(sha)) = (self.shown_entry(view), self.sha()) else { return false };
-        let made = view.store.result::<Option<Arc<Report>>>(&archive::report_key(&sha)).is_some();
-        is_xml(&entry.path) && self.blob.text(view).is_some() && !made
+        let is_parsed = view.store.result::<Option<Arc<Report>>>(&archive::report_key(&sha)).is_some();
+        is_xml(&entry.path) && self.blob.text(view).is_some() && !is_parsed
     }
 
     /// Shows the file under the cursor. On a folder, the previous file stays.
@@ -228,13 +228,13 @@ impl Artifacts {
         } else {
             self.open.remove(&index);
         }
-        self.see(view);
+        self.update_rows(view);
     }
 
     /// Updates the visible rows after folders were opened or closed.
-    fn see(&mut self, view: &View) {
+    fn update_rows(&mut self, view: &View) {
         if let Some(archive) = self.archive(view) {
-            self.seen = archive.tree.seen(&self.open);
+            self.rows = archive.tree.visible_nodes(&self.open);
         }
     }
 
@@ -246,19 +246,19 @@ impl Artifacts {
             self.open.insert(parent);
             at = parent;
         }
-        self.see(view);
-        if let Some(row) = self.seen.iter().position(|seen| seen.node == index) {
-            self.list.select(row, self.seen.len());
+        self.update_rows(view);
+        if let Some(row) = self.rows.iter().position(|visible| visible.node == index) {
+            self.list.select(row, self.rows.len());
         }
     }
 
     /// Goes to the requested path. If it does not exist, goes to its nearest existing parent folder and reports that.
-    fn arrive(&mut self, cx: &mut Cx) {
+    fn open_wanted(&mut self, cx: &mut Cx) {
         let Some(archive) = self.archive(&cx.view) else { return };
-        if !self.begun {
-            self.begun = true;
-            self.open = archive.tree.open_at_first();
-            self.see(&cx.view);
+        if !self.is_initialized {
+            self.is_initialized = true;
+            self.open = archive.tree.initially_open();
+            self.update_rows(&cx.view);
         }
         let Some(path) = self.wanted.take() else { return };
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
@@ -293,7 +293,7 @@ impl Artifacts {
             }
             return wants;
         }
-        match self.taken(view) {
+        match self.content(view) {
             Some(Ok(bytes)) => return vec![Work::new(ReadBytes { sha, bytes: bytes.clone() }).into()],
             Some(Err(_)) => return Vec::new(),
             None => {}
@@ -302,15 +302,15 @@ impl Artifacts {
             let (parts, entry) = (archive.parts.clone(), entry.clone());
             return vec![Work::new(Unpack { sha, parts, entry }).into()];
         }
-        let once = self.node(view, index).is_some_and(|node| !node.twice);
-        let gleaned = match self.file_request(view, entry).filter(|_| once) {
+        let once = self.node(view, index).is_some_and(|node| !node.is_duplicate);
+        let read = match self.file_request(view, entry).filter(|_| once) {
             Some(request) => AnyRangeRead::new(FetchFile { sha, request }),
             None => {
                 let (request, entry, total) = (self.request(), entry.clone(), archive.parts.total());
                 AnyRangeRead::new(FetchPart { sha, request, entry, total })
             }
         };
-        vec![gleaned.after(PATIENCE).into()]
+        vec![read.after(FETCH_DELAY).into()]
     }
 
     /// Returns the request for a single file; `None` while the job is unknown.
@@ -322,9 +322,9 @@ impl Artifacts {
 
 /// Returns why the file of an entry is not shown, if it is not.
 fn refused(entry: &Entry) -> Option<Refusal> {
-    match entry.odd {
-        Some(odd) => Some(Refusal::Odd(odd)),
-        None if entry.size > LARGEST_FILE => Some(Refusal::TooLarge(entry.size)),
+    match entry.anomaly {
+        Some(anomaly) => Some(Refusal::Anomaly(anomaly)),
+        None if entry.size > MAX_FILE_BYTES => Some(Refusal::TooLarge(entry.size)),
         None => None,
     }
 }
@@ -350,7 +350,7 @@ impl Pane for Artifacts {
             } else if pane.as_text && pane.blob.text(&cx.view).is_some() {
                 pane.as_text = false;
             } else {
-                pane.blob.turn_mode(&cx.view);
+                pane.blob.next_mode(&cx.view);
             }
         })
         .footer("view")
@@ -358,7 +358,7 @@ impl Pane for Artifacts {
         Command::new("artifacts.save", &["s"], "Save file…", Self::save).footer("save").when(Self::can_save),
         Command::new("artifacts.save_all", &["A"], "Save archive…", Self::save_all).footer("save all"),
         Command::new("artifacts.unpack", &["u"], "Unpack folder…", |pane: &mut Self, cx| {
-            let folder = pane.folder_here(&cx.view);
+            let folder = pane.current_folder(&cx.view);
             pane.unpack(&folder, cx);
         })
         .footer("unpack")
@@ -369,7 +369,7 @@ impl Pane for Artifacts {
         .when(Self::has_archive),
         Command::new("artifacts.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.job(&cx.view) {
-                JobAction::Keep.to(&pane.project, &[job], cx);
+                JobAction::KeepArtifacts.apply(&pane.project, &[job], cx);
             }
         })
         .writes()
@@ -383,7 +383,7 @@ impl Pane for Artifacts {
         })
         .when(Self::has_report),
         Command::new("artifacts.expand", &["x"], "Toggle full test output", |pane: &mut Self, _| {
-            pane.report.turn_whole();
+            pane.report.toggle_full_output();
             pane.panels.set_focus(FILE);
         })
         .when(Self::has_report),
@@ -393,7 +393,7 @@ impl Pane for Artifacts {
             .when(Self::has_archive),
         Command::new("artifacts.close_all", &["-"], "Close all folders", |pane: &mut Self, cx| {
             pane.open.clear();
-            pane.see(&cx.view);
+            pane.update_rows(&cx.view);
         })
         .when(Self::has_archive),
         Command::new("artifacts.line", &["L"], "Go to line…", |_: &mut Self, cx| {
@@ -401,13 +401,13 @@ impl Pane for Artifacts {
         })
         .when(Self::has_text),
         Command::new("artifacts.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            let words = if pane.blob.turn_wrap() { "Line wrap on." } else { "Line wrap off." };
+            let words = if pane.blob.toggle_wrap() { "Line wrap on." } else { "Line wrap off." };
             cx.say(Tone::Info, words);
         })
         .when(Self::has_text),
         Command::new("artifacts.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
-            if let Some(paper) = pane.blob.paper(&cx.view) {
-                cx.act(Action::Page(paper));
+            if let Some(text) = pane.blob.pager_text(&cx.view) {
+                cx.act(Action::Page(text));
             }
         })
         .when(Self::has_text),
@@ -434,8 +434,8 @@ impl Pane for Artifacts {
             of,
             list: ListState::new(),
             open: BTreeSet::new(),
-            seen: Vec::new(),
-            begun: false,
+            rows: Vec::new(),
+            is_initialized: false,
             name: String::new(),
             wanted: place.path.clone().filter(|path| !path.is_empty()),
             shown: None,
@@ -460,18 +460,18 @@ impl Pane for Artifacts {
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        self.way(view)
+        self.path_breadcrumbs(view)
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.project)];
         wants.push(match self.get_job() {
             // A running job may upload artifacts when it finishes.
-            Some(get) if self.job(view).is_some_and(ci::moves) => Load::one(&get).every(ci::PULSE).into(),
+            Some(get) if self.job(view).is_some_and(ci::may_change) => Load::one(&get).every(ci::POLL_INTERVAL).into(),
             Some(get) => Load::one(&get).into(),
             None => Load::list(&self.jobs(), 1).into(),
         });
-        if self.may_be(view) || self.archive(view).is_some() {
+        if self.may_exist(view) || self.archive(view).is_some() {
             wants.push(AnyRangeRead::new(ReadList { key: self.key(), request: self.request() }).into());
         }
         if let Some(archive) = self.archive(view) {
@@ -490,7 +490,7 @@ impl Pane for Artifacts {
         if self.archive(view).is_none() {
             return self.draw_missing(view, area, buf);
         }
-        let places = self.panels.layout(area, ASKS);
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(area) = places.get(TREE).copied().flatten() {
             self.draw_tree(view, area, buf);
         }
@@ -501,7 +501,7 @@ impl Pane for Artifacts {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.arrive(cx);
+        self.open_wanted(cx);
         let len = self.len(&cx.view);
         self.list.select(self.list.selected(), len);
         self.follow(&cx.view);
@@ -565,7 +565,7 @@ impl Pane for Artifacts {
         }
         let pressed = matches!(pointer, Pointer::Press { .. });
         match self.table(&cx.view) {
-            Some(report) if self.report.holds(column, row) => {
+            Some(report) if self.report.contains(column, row) => {
                 if pressed {
                     self.panels.set_focus(FILE);
                 }
@@ -573,7 +573,7 @@ impl Pane for Artifacts {
                     self.open_case(cx);
                 }
             }
-            None if self.blob.holds(column, row) => {
+            None if self.blob.contains(column, row) => {
                 if pressed {
                     self.panels.set_focus(FILE);
                 }
@@ -607,7 +607,7 @@ impl Pane for Artifacts {
             }
             self.test = text.to_owned();
             if !text.is_empty() {
-                self.seek_test(true, true, &cx.view);
+                self.search_test(true, true, &cx.view);
             }
             return;
         }
@@ -626,8 +626,8 @@ impl Pane for Artifacts {
         let filter_text = Pane::filter_text(self);
         let found = match self.panels.focus() {
             _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: / starts one."),
-            FILE if self.table(&cx.view).is_some() => self.seek_test(forward, false, &cx.view),
-            FILE => self.blob.seek_next(forward, &cx.view),
+            FILE if self.table(&cx.view).is_some() => self.search_test(forward, false, &cx.view),
+            FILE => self.blob.next_match(forward, &cx.view),
             _ => {
                 let len = self.len(&cx.view);
                 self.list.move_by(if forward { 1 } else { -1 }, len);
@@ -655,7 +655,7 @@ impl Pane for Artifacts {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.panels.focus() == FILE && self.report.leave_whole() {
+        if self.panels.focus() == FILE && self.report.leave_full_output() {
             return true;
         }
         if !Pane::filter_text(self).is_empty() {
@@ -671,7 +671,8 @@ impl Pane for Artifacts {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        let path = self.at_hand(view).filter(|entry| entry.odd.is_none()).map(|entry| project::path(&entry.path));
+        let path =
+            self.selected_entry(view).filter(|entry| entry.anomaly.is_none()).map(|entry| project::path(&entry.path));
         let job = self.job_id(view)?;
         let rest = path.map_or_else(|| "browse".to_owned(), |path| format!("file/{path}"));
         Some(project::page(view, &self.project, &format!("/-/jobs/{job}/artifacts/{rest}")))
@@ -685,7 +686,7 @@ impl Pane for Artifacts {
                 None => copies.extend(self.blob.text_here(view).map(|text| ("the line", text))),
             }
         }
-        copies.extend(self.at_hand(view).map(|entry| ("path", entry.path.clone())));
+        copies.extend(self.selected_entry(view).map(|entry| ("path", entry.path.clone())));
         copies.extend(self.url(view).map(|url| ("address", url)));
         copies
     }

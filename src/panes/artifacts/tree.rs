@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 /// The root, which is never shown as a row.
 const ROOT: u32 = 0;
 /// The maximum number of files of an archive whose folders all start open.
-const FEW: u64 = 60;
+const MAX_FILES_OPEN: u64 = 60;
 
 /// A folder or a file.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Node {
     /// Whether the node has children, or the archive marks it as a folder.
     pub folder: bool,
     /// Whether an earlier entry has the same path.
-    pub twice: bool,
+    pub is_duplicate: bool,
     parent: u32,
     children: Vec<u32>,
     /// The unpacked size in bytes; for a folder, the total of its files.
@@ -54,7 +54,7 @@ impl Tree {
             let mut at = ROOT;
             let path = entry.path.trim_end_matches('/');
             let names: Vec<&str> =
-                if entry.odd.is_some_and(Anomaly::is_of_path) { vec![path] } else { path.split('/').collect() };
+                if entry.anomaly.is_some_and(Anomaly::is_of_path) { vec![path] } else { path.split('/').collect() };
             for (depth, name) in names.iter().enumerate() {
                 let last = depth + 1 == names.len();
                 let folder = !last || entry.folder;
@@ -62,9 +62,9 @@ impl Tree {
                     // A file is never merged with another file or with a folder of the same path.
                     folder && tree.nodes.get(*found as usize).is_some_and(|node| node.folder)
                 });
-                let twice = found.is_none() && known.contains_key(&(at, name));
+                let is_duplicate = found.is_none() && known.contains_key(&(at, name));
                 at = found.unwrap_or_else(|| {
-                    let node = tree.add(at, name, folder, twice);
+                    let node = tree.add(at, name, folder, is_duplicate);
                     known.insert((at, name), node);
                     node
                 });
@@ -80,9 +80,9 @@ impl Tree {
         tree
     }
 
-    fn add(&mut self, parent: u32, name: &str, folder: bool, twice: bool) -> u32 {
+    fn add(&mut self, parent: u32, name: &str, folder: bool, is_duplicate: bool) -> u32 {
         let index = self.nodes.len() as u32;
-        self.nodes.push(Node { name: name.to_owned(), folder, twice, parent, ..Node::default() });
+        self.nodes.push(Node { name: name.to_owned(), folder, is_duplicate, parent, ..Node::default() });
         if let Some(parent) = self.nodes.get_mut(parent as usize) {
             parent.children.push(index);
         }
@@ -147,15 +147,15 @@ impl Tree {
     /// Returns the node at `path`, and the folders that lead to it.
     pub fn find(&self, path: &str) -> Option<(u32, Vec<u32>)> {
         let mut at = ROOT;
-        let mut way = Vec::new();
+        let mut ancestors = Vec::new();
         for name in path.trim_matches('/').split('/') {
             let children = &self.node(at)?.children;
             let named = |child: &&u32| self.node(**child).is_some_and(|node| node.name == name);
             at = *children.iter().find(named)?;
-            way.push(at);
+            ancestors.push(at);
         }
-        way.pop();
-        Some((at, way))
+        ancestors.pop();
+        Some((at, ancestors))
     }
 
     /// Returns the folder that contains a node; `None` at the top level.
@@ -165,8 +165,8 @@ impl Tree {
 
     /// Returns the folders that start open: all folders of a small archive, else the chain of folders that are only
     /// children.
-    pub fn open_at_first(&self) -> BTreeSet<u32> {
-        if self.files() <= FEW {
+    pub fn initially_open(&self) -> BTreeSet<u32> {
+        if self.files() <= MAX_FILES_OPEN {
             return (0..self.nodes.len() as u32).filter(|i| self.node(*i).is_some_and(|node| node.folder)).collect();
         }
         let mut open = BTreeSet::new();
@@ -179,8 +179,8 @@ impl Tree {
     }
 
     /// Returns the visible nodes if exactly the folders `open` are open.
-    pub fn seen(&self, open: &BTreeSet<u32>) -> Vec<VisibleNode> {
-        let mut seen = Vec::new();
+    pub fn visible_nodes(&self, open: &BTreeSet<u32>) -> Vec<VisibleNode> {
+        let mut visible = Vec::new();
         let mut waiting: Vec<VisibleNode> = Vec::new();
         let within = |index: u32, depth: u16, waiting: &mut Vec<VisibleNode>| {
             let children = self.node(index).map(|node| node.children.as_slice()).unwrap_or_default();
@@ -188,20 +188,20 @@ impl Tree {
         };
         within(ROOT, 0, &mut waiting);
         while let Some(next) = waiting.pop() {
-            seen.push(next);
+            visible.push(next);
             if open.contains(&next.node) {
                 within(next.node, next.depth.saturating_add(1), &mut waiting);
             }
         }
-        seen
+        visible
     }
 
-    /// Returns up to `most` files whose path contains all of `words` (in lower case).
-    pub fn named(&self, words: &str, most: usize, canceled: &dyn Fn() -> bool) -> Vec<u32> {
+    /// Returns up to `limit` files whose path contains all of `words` (in lower case).
+    pub fn find_files(&self, words: &str, limit: usize, canceled: &dyn Fn() -> bool) -> Vec<u32> {
         let wanted: Vec<&str> = words.split_whitespace().collect();
         let mut found = Vec::new();
         for index in 0..self.nodes.len() as u32 {
-            if found.len() >= most || index % 4096 == 0 && canceled() {
+            if found.len() >= limit || index % 4096 == 0 && canceled() {
                 break;
             }
             if self.node(index).is_some_and(|node| !node.folder) {
@@ -216,16 +216,16 @@ impl Tree {
     }
 
     /// Returns a row of the tree.
-    pub fn row(&self, seen: VisibleNode, open: bool, entry: Option<&Entry>) -> Row {
-        let Some(node) = self.node(seen.node) else { return Row::default() };
-        let indent = "  ".repeat(usize::from(seen.depth.min(40)));
+    pub fn row(&self, visible: VisibleNode, open: bool, entry: Option<&Entry>) -> Row {
+        let Some(node) = self.node(visible.node) else { return Row::default() };
+        let indent = "  ".repeat(usize::from(visible.depth.min(40)));
         if node.folder {
             let mark = if open { glyph::unfolded() } else { glyph::folded() };
             let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(node.name.clone(), Role::Accent);
             let facts = if open { String::new() } else { text::bytes(node.size) };
             return Row::new(vec![name, Cell::from((facts, Role::Dim))]);
         }
-        self.file_row(seen.node, format!("{indent}  "), node.name.clone(), entry)
+        self.file_row(visible.node, format!("{indent}  "), node.name.clone(), entry)
     }
 
     /// Returns a row of the search results: a file with its full path.
@@ -234,17 +234,17 @@ impl Tree {
     }
 
     fn file_row(&self, index: u32, indent: String, name: String, entry: Option<&Entry>) -> Row {
-        let twice = self.node(index).is_some_and(|node| node.twice);
+        let is_duplicate = self.node(index).is_some_and(|node| node.is_duplicate);
         let name = if name.is_empty() { "(no name)".to_owned() } else { name };
-        match entry.and_then(|entry| entry.odd) {
-            Some(odd) => Row::new(vec![
+        match entry.and_then(|entry| entry.anomaly) {
+            Some(anomaly) => Row::new(vec![
                 Cell::from((indent, Role::Dim)).and(name, Role::Warning),
-                Cell::from((format!("{} {}", glyph::warning(), odd.word()), Role::Warning)),
+                Cell::from((format!("{} {}", glyph::warning(), anomaly.word()), Role::Warning)),
             ]),
             None => {
                 let size = text::bytes(entry.map_or(0, |entry| entry.size));
                 let mut facts = Cell::empty();
-                if twice {
+                if is_duplicate {
                     facts = facts.and("again ", Role::Warning);
                 }
                 Row::new(vec![Cell::from((indent, Role::Dim)).and(name, Role::Text), facts.and(size, Role::Dim)])
@@ -264,43 +264,44 @@ mod tests {
     }
 
     fn names(tree: &Tree) -> Vec<String> {
-        let seen = tree.seen(&tree.open_at_first());
-        seen.iter()
-            .map(|seen| format!("{}{}", " ".repeat(seen.depth.into()), tree.node(seen.node).unwrap().name))
+        let visible = tree.visible_nodes(&tree.initially_open());
+        visible
+            .iter()
+            .map(|visible| format!("{}{}", " ".repeat(visible.depth.into()), tree.node(visible.node).unwrap().name))
             .collect()
     }
 
     #[test]
-    fn folders_come_first_and_need_no_entry_of_their_own() {
+    fn folders_come_first_and_need_no_entry() {
         let tree = tree(&["z.txt", "B/2.txt", "a.txt", "B/sub/1.txt", "empty/"]);
         assert_eq!(names(&tree), ["B", " sub", "  1.txt", " 2.txt", "empty", "a.txt", "z.txt"]);
         assert_eq!((tree.files(), tree.size()), (4, 20));
-        let (node, way) = tree.find("B/sub/1.txt").unwrap();
-        assert_eq!((tree.path(node).as_str(), way.len()), ("B/sub/1.txt", 2));
+        let (node, ancestors) = tree.find("B/sub/1.txt").unwrap();
+        assert_eq!((tree.path(node).as_str(), ancestors.len()), ("B/sub/1.txt", 2));
         assert!(tree.find("B/none").is_none());
-        assert_eq!(tree.named("b 1", 9, &|| false), [node]);
+        assert_eq!(tree.find_files("b 1", 9, &|| false), [node]);
     }
 
     #[test]
-    fn names_that_come_twice_both_stand_there_and_odd_paths_stand_alone() {
+    fn duplicates_are_kept_and_unsafe_paths_are_top_level() {
         let tree = tree(&["a", "a", "a/b", "../x", "/etc/passwd"]);
-        let twice = (0..9).filter_map(|i| tree.node(i)).filter(|node| node.twice).count();
-        assert_eq!(twice, 2);
+        let duplicates = (0..9).filter_map(|i| tree.node(i)).filter(|node| node.is_duplicate).count();
+        assert_eq!(duplicates, 2);
         assert!(names(&tree).contains(&"../x".to_owned()) && names(&tree).contains(&"/etc/passwd".to_owned()));
     }
 
     #[test]
-    fn a_large_archive_opens_to_where_there_is_a_choice() {
+    fn large_archives_open_down_to_the_first_branching_folder() {
         let paths: Vec<String> = (0..200).map(|i| format!("target/doc/{}/f{i}", i % 3)).collect();
         let tree = tree(&paths.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(names(&tree), ["target", " doc", "  0", "  1", "  2"]);
     }
 
     #[test]
-    fn a_hundred_thousand_files_are_one_list() {
+    fn large_archives_are_indexed() {
         let paths: Vec<String> = (0..100_000).map(|i| format!("{}/{i}", i % 7)).collect();
         let tree = tree(&paths.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(tree.files(), 100_000);
-        assert_eq!(tree.named("99999", 10, &|| false).len(), 1);
+        assert_eq!(tree.find_files("99999", 10, &|| false).len(), 1);
     }
 }

@@ -11,8 +11,8 @@ use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::facts::Pieces;
 use crate::parts::list::{self, age};
 use crate::parts::review;
-use crate::parts::review::diff_comments::{self, quoting_spot_of, spot_of};
-use crate::parts::review::drafts::CommentPlace;
+use crate::parts::review::diff_comments::{self, position_of, quoted_position_of};
+use crate::parts::review::drafts::CommentTarget;
 use crate::parts::review::thread_layout::{LaidOutDraft, Shown, Source};
 use crate::parts::review::threads::{self, CommitComments};
 use crate::store::{Load, Revision, Rows, Want};
@@ -20,11 +20,11 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
 /// The maximum number of pages of comments that are loaded.
-const PAGES: u32 = 20;
+const MAX_PAGES: u32 = 20;
 
 impl CommitPane {
     /// Returns the commit that comments are added to, by its full SHA even if the pane was opened with another name.
-    pub(super) fn thing(&self, view: &View) -> Noteable {
+    pub(super) fn noteable(&self, view: &View) -> Noteable {
         Noteable::Commit { project: self.shown.project.clone(), sha: self.sha(view) }
     }
 
@@ -41,10 +41,10 @@ impl CommitPane {
         let Some(list) = self.comments_of(view) else { return Vec::new() };
         let rows: Rows<CommitComment> = view.store.list(&list);
         let pages = if rows.more || !rows.known { rows.pages() + 1 } else { rows.pages() };
-        let mut wants: Vec<Want> = vec![Load::list(&list, pages.min(PAGES)).into()];
+        let mut wants: Vec<Want> = vec![Load::list(&list, pages.min(MAX_PAGES)).into()];
         if self.tab == CHANGES && !self.shown.changes.files().is_empty() {
-            let drafted = self.desk.drafted(view);
-            wants.extend(self.with_source(view, &drafted, &self.margin.shown, |source| source.wants(view)));
+            let drafted = self.drafts.drafted(view);
+            wants.extend(self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view)));
         }
         wants
     }
@@ -63,13 +63,13 @@ impl CommitPane {
             let pages = rows.iter().flat_map(|rows| (0..rows.pages() as usize).filter_map(|page| rows.page(page)));
             vec![(sha.clone(), pages.collect())]
         };
-        let said = self.comments_of(view).map(|list| list.request().line()).unwrap_or_default();
+        let comment = self.comments_of(view).map(|list| list.request().line()).unwrap_or_default();
         run(&Source {
-            said: format!("{said} {}", rows.as_ref().map_or_else(Revision::default, |rows| rows.revision)),
+            comments_key: format!("{comment} {}", rows.as_ref().map_or_else(Revision::default, |rows| rows.revision)),
             notes: &Vec::new,
             comments: &comments,
             drafts: drafted,
-            changes: self.shown.changes.whole_name(),
+            changes: self.shown.changes.all_files_name(),
             files: self.shown.changes.files(),
             head: &sha,
             whole: true,
@@ -82,16 +82,17 @@ impl CommitPane {
 
     pub(super) fn sync_comments(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        let on = self.thing(&view);
-        self.desk.sync(&on, cx);
+        let on = self.noteable(&view);
+        self.drafts.sync(&on, cx);
         if self.tab != CHANGES || self.shown.changes.files().is_empty() {
             return;
         }
-        let drafted = self.desk.drafted(&view);
-        let (mut margin, mut desk) = (std::mem::take(&mut self.margin), std::mem::take(&mut self.desk));
-        let shown = margin.shown.clone();
-        let insets = self.with_source(&view, &drafted, &shown, |source| margin.sync(source, &mut desk, cx));
-        (self.margin, self.desk) = (margin, desk);
+        let drafted = self.drafts.drafted(&view);
+        let (mut diff_comments, mut drafts) =
+            (std::mem::take(&mut self.diff_comments), std::mem::take(&mut self.drafts));
+        let shown = diff_comments.shown.clone();
+        let insets = self.with_source(&view, &drafted, &shown, |source| diff_comments.sync(source, &mut drafts, cx));
+        (self.diff_comments, self.drafts) = (diff_comments, drafts);
         if let Some((revision, rows)) = insets {
             self.shown.changes.set_insets(revision, || rows);
         }
@@ -105,26 +106,26 @@ impl CommitPane {
         comments.sort_by_key(|comment| comment.created_at.as_ref().and_then(Time::instant));
         let wrap = |words: &str| text::wrap(words, width.clamp(20, 100), 200);
         for comment in comments {
-            let (spot, body) = threads::comment_place(&sha, comment);
+            let (position, body) = threads::comment_place(&sha, comment);
             let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
-            let when = list::beside(age(view, comment.created_at.as_ref()));
+            let when = list::compact_age(age(view, comment.created_at.as_ref()));
             let mut heading: Pieces =
                 vec![(author.to_owned(), Role::User), (format!("{}{when}", glyph::separator()), Role::Dim)];
-            heading.extend(spot.map(|spot| (format!("  {}", spot.label()), Role::Link)));
+            heading.extend(position.map(|position| (format!("  {}", position.label()), Role::Link)));
             lines.extend([Vec::new(), heading]);
             lines.extend(body.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));
         }
-        for (key, draft) in self.desk.drafts() {
+        for (key, draft) in self.drafts.drafts() {
             let (words, role) = review::state_of(view, key, draft);
             let mut heading: Pieces = vec![(format!("{} {words}", glyph::draft()), role)];
-            heading.extend(draft.spot.as_ref().map(|spot| (format!("  {}", spot.label()), Role::Link)));
+            heading.extend(draft.position.as_ref().map(|position| (format!("  {}", position.label()), Role::Link)));
             lines.extend([Vec::new(), heading]);
             lines.extend(draft.text.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));
         }
         lines
     }
 
-    pub(super) fn can_speak(&self, view: &View) -> Result<(), Disabled> {
+    pub(super) fn can_comment(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
         }
@@ -134,27 +135,27 @@ impl CommitPane {
         self.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
     }
 
-    pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+    pub(super) fn can_comment_here(&self, view: &View) -> Result<(), Disabled> {
+        self.can_comment(view)?;
         self.on_changes(view)?;
         let changes = &self.shown.changes;
         let anchor = changes.need(changes.anchor(), "there is nothing under the cursor")?;
-        let writable = spot_of(&anchor, &self.sha(view)).head().is_some();
+        let writable = position_of(&anchor, &self.sha(view)).head().is_some();
         if writable { Ok(()) } else { Err("the name of the file cannot be written in a comment".into()) }
     }
 
     pub(super) fn has_comment(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
-        let said = self.tab == CHANGES && self.margin.said(&self.shown.changes).is_some();
-        if said { Ok(()) } else { Err("there is no comment under the cursor".into()) }
+        self.can_comment(view)?;
+        let comment = self.tab == CHANGES && self.diff_comments.comment(&self.shown.changes).is_some();
+        if comment { Ok(()) } else { Err("there is no comment under the cursor".into()) }
     }
 
     pub(super) fn has_draft(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+        self.can_comment(view)?;
         if self.tab == DETAILS {
             return Err("K shows the drafts".into());
         }
-        let draft = self.margin.draft(&self.shown.changes).is_some();
+        let draft = self.diff_comments.draft(&self.shown.changes).is_some();
         if draft {
             Ok(())
         } else {
@@ -163,36 +164,36 @@ impl CommitPane {
     }
 
     pub(super) fn comment(&mut self, cx: &mut Cx) {
-        let on = self.thing(&cx.view);
-        self.desk.comment(on, CommentPlace::default(), "", cx);
+        let on = self.noteable(&cx.view);
+        self.drafts.comment(on, CommentTarget::default(), "", cx);
     }
 
     pub(super) fn comment_here(&mut self, cx: &mut Cx) {
         let Some(anchor) = self.shown.changes.anchor() else { return };
-        let on = self.thing(&cx.view);
-        let spot = quoting_spot_of(&self.shown.changes, &anchor, &self.sha(&cx.view));
-        self.shown.changes.end_mark();
-        self.shown.changes.leave_below(rows_on_lines(cx.view.size.1));
-        self.desk.comment(on, Some(spot).into(), "", cx);
+        let on = self.noteable(&cx.view);
+        let position = quoted_position_of(&self.shown.changes, &anchor, &self.sha(&cx.view));
+        self.shown.changes.clear_selection();
+        self.shown.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));
+        self.drafts.comment(on, Some(position).into(), "", cx);
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
-        let Some((thread, said)) = self.margin.said(&self.shown.changes) else { return };
-        let begin = review::answer_to(&said.body, said.author.as_ref());
-        let spot = DiffPosition { quote: Vec::new(), ..thread.spot.clone() };
-        let on = self.thing(&cx.view);
-        self.desk.comment(on, Some(spot).into(), &begin, cx);
+        let Some((thread, comment)) = self.diff_comments.comment(&self.shown.changes) else { return };
+        let begin = review::quoted_reply(&comment.body, comment.author.as_ref());
+        let position = DiffPosition { quote: Vec::new(), ..thread.position.clone() };
+        let on = self.noteable(&cx.view);
+        self.drafts.comment(on, Some(position).into(), &begin, cx);
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.margin.draft(&self.shown.changes).map(str::to_owned) {
-            self.desk.open(&key, cx);
+        if let Some(key) = self.diff_comments.draft(&self.shown.changes).map(str::to_owned) {
+            self.drafts.open(&key, cx);
         }
     }
 
     pub(super) fn drop_draft(&mut self, cx: &mut Cx) {
-        if let Some(key) = self.margin.draft(&self.shown.changes).map(str::to_owned) {
-            self.desk.ask_drop(&key, cx);
+        if let Some(key) = self.diff_comments.draft(&self.shown.changes).map(str::to_owned) {
+            self.drafts.confirm_delete_by_key(&key, cx);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::parts::list;
 use crate::parts::list_detail::FactsDetail;
-use crate::parts::list_source::{Beside, Detail};
+use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Revision, Rows, Want};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
@@ -78,13 +78,19 @@ impl DeploymentDetail {
         self.state.select(at.map_or(0, |at| at + 1), self.environments.len() + 1);
     }
 
-    fn draw_environments(&self, at: &Beside<'_, DeploymentSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        let (rows, count) = (&at.rows, self.environments.len());
+    fn draw_environments(
+        &self,
+        context: &DetailContext<'_, DeploymentSource>,
+        view: &View,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let (rows, count) = (&context.rows, self.environments.len());
         let facts = if rows.known { count.to_string() } else { String::new() };
-        let area = panels::title(buf, area, view.theme, at.focused, "Environments", &facts);
+        let area = panels::title(buf, area, view.theme, context.focused, "Environments", &facts);
         self.area.set(area);
         if rows.is_empty() {
-            return list::without_rows(view, area, buf, rows, ("Nothing was deployed yet.", ""));
+            return list::draw_placeholder(view, area, buf, rows, ("Nothing was deployed yet.", ""));
         }
         let columns = [
             Column::new("", Size::Fixed(1)),
@@ -92,7 +98,7 @@ impl DeploymentDetail {
             Column::new("", Size::Fit { min: 4, max: 16 }).middle().priority(2),
             Column::new("", Size::Fixed(4)).right().priority(1),
         ];
-        table::draw(buf, area, view.theme, at.focused, &self.state, &columns, count + 1, |index| {
+        table::draw(buf, area, view.theme, context.focused, &self.state, &columns, count + 1, |index| {
             let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {
                 let all = Cell::from((list::at_least(rows.len(), rows.more), Role::Dim));
                 return Row::new(vec![Cell::empty(), Cell::from(("all", Role::Text)), Cell::empty(), all]);
@@ -123,17 +129,17 @@ impl Detail<DeploymentSource> for DeploymentDetail {
         }
     }
 
-    fn wants(&self, _: &Beside<'_, DeploymentSource>, _: &View) -> Vec<Want> {
+    fn wants(&self, _: &DetailContext<'_, DeploymentSource>, _: &View) -> Vec<Want> {
         Vec::new()
     }
 
-    fn changed(&mut self, at: &Beside<'_, DeploymentSource>, cx: &mut Cx) {
-        self.facts.changed(at, cx);
+    fn changed(&mut self, context: &DetailContext<'_, DeploymentSource>, cx: &mut Cx) {
+        self.facts.changed(context, cx);
     }
 
-    fn motion(&mut self, at: &Beside<'_, DeploymentSource>, motion: Motion, view: &View) -> bool {
-        if at.panel != ENVIRONMENTS {
-            return self.facts.motion(at, motion, view);
+    fn motion(&mut self, context: &DetailContext<'_, DeploymentSource>, motion: Motion, view: &View) -> bool {
+        if context.panel != ENVIRONMENTS {
+            return self.facts.motion(context, motion, view);
         }
         let len = self.environments.len() + 1;
         match motion {
@@ -144,10 +150,10 @@ impl Detail<DeploymentSource> for DeploymentDetail {
         false
     }
 
-    fn pointer(&mut self, at: &Beside<'_, DeploymentSource>, pointer: Pointer, cx: &mut Cx) {
+    fn pointer(&mut self, context: &DetailContext<'_, DeploymentSource>, pointer: Pointer, cx: &mut Cx) {
         match pointer {
-            _ if at.panel != ENVIRONMENTS => self.facts.pointer(at, pointer, cx),
-            Pointer::Wheel { rows, .. } => _ = self.motion(at, Motion::Wheel(rows), &cx.view),
+            _ if context.panel != ENVIRONMENTS => self.facts.pointer(context, pointer, cx),
+            Pointer::Wheel { rows, .. } => _ = self.motion(context, Motion::Wheel(rows), &cx.view),
             Pointer::Press { row, .. } => {
                 if let Some(index) = row.checked_sub(self.area.get().y).and_then(|y| self.state.row_at(y)) {
                     self.state.select(index, self.environments.len() + 1);
@@ -157,18 +163,18 @@ impl Detail<DeploymentSource> for DeploymentDetail {
         }
     }
 
-    fn enter(&mut self, at: &Beside<'_, DeploymentSource>, cx: &mut Cx) -> bool {
-        at.panel != ENVIRONMENTS && self.facts.enter(at, cx)
+    fn enter(&mut self, context: &DetailContext<'_, DeploymentSource>, cx: &mut Cx) -> bool {
+        context.panel != ENVIRONMENTS && self.facts.enter(context, cx)
     }
 
-    fn draw(&self, at: &Beside<'_, DeploymentSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        if at.panel == ENVIRONMENTS {
-            return self.draw_environments(at, view, area, buf);
+    fn draw(&self, context: &DetailContext<'_, DeploymentSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        if context.panel == ENVIRONMENTS {
+            return self.draw_environments(context, view, area, buf);
         }
-        self.facts.draw(at, view, area, buf);
+        self.facts.draw(context, view, area, buf);
     }
 
-    fn ticks(&self, at: &Beside<'_, DeploymentSource>, _view: &View) -> bool {
-        at.row.is_some_and(is_running)
+    fn ticks(&self, context: &DetailContext<'_, DeploymentSource>, _view: &View) -> bool {
+        context.row.is_some_and(is_running)
     }
 }

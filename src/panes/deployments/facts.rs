@@ -17,7 +17,7 @@ pub fn link(deployment: &Deployment) -> Option<String> {
 }
 
 /// Writes the details of a deployment.
-pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view: &View) {
+pub fn fill_facts(details: &mut Details, deployment: &Deployment, project: &Id, view: &View) {
     let place = |pane: &str| Place::new(pane).project(project.clone());
     let one = |words: String, role: Role| -> Pieces { vec![(words, role)] };
     let word = status(deployment);
@@ -27,8 +27,8 @@ pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view:
     }
     details.field("environment", one(environment(deployment).to_owned(), Role::Text), None);
     if let Some(url) = deployment.environment.as_ref().and_then(|environment| environment.external_url.clone()) {
-        let lead = link(deployment).map(LinkTarget::Page);
-        details.field("address", one(url, Role::Link), lead);
+        let link = link(deployment).map(LinkTarget::Page);
+        details.field("address", one(url, Role::Link), link);
     }
     let when = |time: Option<&crate::api::Time>| {
         let ago = list::ago(&list::age(view, time));
@@ -59,19 +59,19 @@ pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view:
     let (sign, role) = ci::sign(job);
     let named = vec![(format!("{sign} "), role), (format!("#{} {}", job.id, job.name), Role::Text)];
     details.field("job", named, Some(LinkTarget::Place(place("job").item(job.id))));
-    let took = ci::took(job, view.now);
-    if !took.is_empty() {
-        details.field("duration", one(took, Role::Text), None);
+    let duration = ci::duration(job, view.now);
+    if !duration.is_empty() {
+        details.field("duration", one(duration, Role::Text), None);
     }
     if let Some(pipeline) = &job.pipeline {
-        let lead = LinkTarget::Place(place("jobs").item(pipeline.id));
-        details.field("pipeline", one(format!("#{}", pipeline.id), Role::Text), Some(lead));
+        let link = LinkTarget::Place(place("jobs").item(pipeline.id));
+        details.field("pipeline", one(format!("#{}", pipeline.id), Role::Text), Some(link));
     }
     if let Some(runner) = &job.runner {
         details.field("runner", one(runner.label(), Role::Text), Some(LinkTarget::Place(place("runners"))));
     }
     if job.has_artifacts() {
-        let lead = LinkTarget::Place(place("artifacts").item(job.id));
-        details.field("artifacts", one("browse".into(), Role::Text), Some(lead));
+        let link = LinkTarget::Place(place("artifacts").item(job.id));
+        details.field("artifacts", one("browse".into(), Role::Text), Some(link));
     }
 }

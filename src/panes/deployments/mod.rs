@@ -75,7 +75,7 @@ fn is_running(deployment: &Deployment) -> bool {
 }
 
 fn is_live(deployment: &Deployment) -> bool {
-    let job = deployment.deployable.as_ref().is_some_and(|job| ci::moves(job));
+    let job = deployment.deployable.as_ref().is_some_and(|job| ci::may_change(job));
     job || matches!(status(deployment), "created" | "running")
 }
 
@@ -211,9 +211,9 @@ impl ListSource for DeploymentSource {
         // Newest first; the server's default is oldest first.
         let given =
             query_list::given([("id", json!(self.project)), ("order_by", json!("id")), ("sort", json!("desc"))]);
-        let asked: QueryResult<ListDeployments> =
+        let result: QueryResult<ListDeployments> =
             self.grammar().ask(&query::keyed_and_plain(input.filter).0, given, view);
-        Some(ListQuery::new(&asked.ready()?))
+        Some(ListQuery::new(&result.ready()?))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Deployment> {
@@ -222,7 +222,7 @@ impl ListSource for DeploymentSource {
 
     fn pulse(pane: &Deployments, view: &View) -> Option<Duration> {
         let in_sight = (pane.list.state.top() + pane.list.state.height()).max(50);
-        pane.rows(view).iter().take(in_sight).any(is_live).then_some(ci::PULSE * 2)
+        pane.rows(view).iter().take(in_sight).any(is_live).then_some(ci::POLL_INTERVAL * 2)
     }
 
     /// Filters the loaded rows by the selected environment and by the plain words of the query.
@@ -264,7 +264,7 @@ impl ListSource for DeploymentSource {
         ])
     }
 
-    fn named<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Deployment>> {
+    fn requested_row<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Deployment>> {
         Some(view.store.get(&self.one(key)?))
     }
 
@@ -286,7 +286,7 @@ impl ListSource for DeploymentSource {
     }
 
     fn wants(pane: &Deployments, _view: &View) -> Vec<Want> {
-        let named = pane.named().and_then(|key| pane.source.one(key)).map(|get| Load::one(&get).into());
+        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::one(&get).into());
         [project::want(&pane.source.project)].into_iter().chain(named).collect()
     }
 
@@ -319,6 +319,6 @@ impl FactsSource for DeploymentSource {
     }
 
     fn facts(&self, facts: &mut Details, view: &View, deployment: &Deployment) {
-        facts::write(facts, deployment, &self.project, view);
+        facts::fill_facts(facts, deployment, &self.project, view);
     }
 }

@@ -22,15 +22,15 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// The maximum number of tree entries that are loaded. The count line says when there are more.
-const MOST: usize = 1_000_000;
+const MAX_ENTRIES: usize = 1_000_000;
 /// The number of pages requested concurrently. A large tree has a thousand of them.
-const ABREAST: u32 = 6;
+const CONCURRENT_PAGES: u32 = 6;
 /// The maximum number of matches that are shown.
-const SHOWN: usize = 500;
+const MAX_MATCHES: usize = 500;
 /// The score bonus of a recently opened file.
-const RECENT: u32 = 60;
+const RECENT_BONUS: u32 = 60;
 /// The number of paths between two checks whether the ranking was canceled.
-const PATIENCE: usize = 4096;
+const CANCEL_CHECK_INTERVAL: usize = 4096;
 
 /// The chosen file, as sent to the pane.
 pub struct FoundFile {
@@ -90,7 +90,7 @@ impl Derive for Rank {
             let mut first: Vec<&TreeEntry> = entries().filter(|e| recent(&e.path).is_some()).collect();
             first.sort_by_key(|e| recent(&e.path));
             let rest = entries().filter(|e| recent(&e.path).is_none());
-            let best = first.into_iter().chain(rest).take(SHOWN).map(|e| hit(e, Vec::new())).collect();
+            let best = first.into_iter().chain(rest).take(MAX_MATCHES).map(|e| hit(e, Vec::new())).collect();
             return Ranked { best, matched: files, files };
         }
         let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
@@ -100,7 +100,7 @@ impl Derive for Rank {
         let mut files = 0;
         for entry in entries() {
             files += 1;
-            if files % PATIENCE == 0 && canceled() {
+            if files % CANCEL_CHECK_INTERVAL == 0 && canceled() {
                 return Ranked::default();
             }
             if let Some(score) = pattern.score(Utf32Str::new(&entry.path, &mut buffer), &mut matcher) {
@@ -109,16 +109,16 @@ impl Derive for Rank {
         }
         for (score, _, entry) in &mut scored {
             if recent(&entry.path).is_some() {
-                score.0 += RECENT;
+                score.0 += RECENT_BONUS;
             }
         }
         let matched = scored.len();
         let order = |a: &(Reverse<u32>, usize, &TreeEntry), b: &(Reverse<u32>, usize, &TreeEntry)| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| a.2.path.cmp(&b.2.path))
         };
-        if matched > SHOWN {
-            scored.select_nth_unstable_by(SHOWN, order);
-            scored.truncate(SHOWN);
+        if matched > MAX_MATCHES {
+            scored.select_nth_unstable_by(MAX_MATCHES, order);
+            scored.truncate(MAX_MATCHES);
         }
         scored.sort_unstable_by(order);
         let best = scored.into_iter().map(|(_, _, entry)| {
@@ -145,12 +145,12 @@ pub struct Finder {
     pages: u32,
     /// The ranking in progress: the key of its tree, and the query. It is not restarted when a page arrives, because
     /// pages arrive faster than a ranking finishes.
-    asked: Option<(String, String)>,
+    pending: Option<(String, String)>,
     /// The shown ranking, and the query that it belongs to.
     shown: Ranked,
     shown_for: String,
     /// Whether Enter was pressed before the typed text was ranked: the best match is opened as soon as it is known.
-    hurried: bool,
+    opens_best: bool,
     done: bool,
     list: table::ListState,
     /// Whether the selection was moved since the last typed character.
@@ -166,16 +166,16 @@ impl Finder {
             recent: Arc::new(recent),
             input: Input::default(),
             pages: 1,
-            asked: None,
+            pending: None,
             shown: Ranked::default(),
             shown_for: String::new(),
-            hurried: false,
+            opens_best: false,
             done: false,
             list: table::ListState::default(),
             moved: false,
             area: Cell::default(),
         };
-        finder.look(view);
+        finder.update(view);
         finder
     }
 
@@ -188,8 +188,8 @@ impl Finder {
     }
 
     fn choose(&mut self, cx: &mut Cx) -> AfterKey {
-        self.hurried = !self.moved && self.shown_for != self.input.text();
-        if self.hurried {
+        self.opens_best = !self.moved && self.shown_for != self.input.text();
+        if self.opens_best {
             return AfterKey::Open;
         }
         match self.shown.best.get(self.list.selected()) {
@@ -202,30 +202,30 @@ impl Finder {
     }
 
     fn typed(&mut self, cx: &mut Cx) {
-        (self.moved, self.hurried) = (false, false);
-        self.asked = None;
+        (self.moved, self.opens_best) = (false, false);
+        self.pending = None;
         self.list.select(0, self.shown.best.len());
-        self.look(&cx.view);
+        self.update(&cx.view);
     }
 
     /// Takes finished rankings, starts the next one, and requests more pages of the tree.
-    fn look(&mut self, view: &View) {
+    fn update(&mut self, view: &View) {
         let rows = self.rows(view);
-        if rows.more && rows.len() < MOST {
-            self.pages = self.pages.max(rows.pages() + ABREAST);
+        if rows.more && rows.len() < MAX_ENTRIES {
+            self.pages = self.pages.max(rows.pages() + CONCURRENT_PAGES);
         }
-        if let Some((within, query)) = &self.asked
+        if let Some((within, query)) = &self.pending
             && let Some(ranked) = view.store.result::<Ranked>(&rank_key(within, query))
         {
             self.shown = ranked.clone();
             self.shown_for.clone_from(query);
         }
-        let ready = self.asked.as_ref().is_none_or(|(w, q)| view.store.result::<Ranked>(&rank_key(w, q)).is_some());
+        let ready = self.pending.as_ref().is_none_or(|(w, q)| view.store.result::<Ranked>(&rank_key(w, q)).is_some());
         if ready && rows.known {
             let recent = self.recent.first().map(String::as_str).unwrap_or_default();
             let Source { project, git_ref } = &self.source;
             let within = format!("{project:?} {git_ref:?} {} after {recent}", rows.revision);
-            self.asked = Some((within, self.input.text().to_owned()));
+            self.pending = Some((within, self.input.text().to_owned()));
         }
         if self.moved {
             let best = &self.shown.best;
@@ -240,8 +240,8 @@ impl Finder {
         let rows = self.rows(view);
         let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));
         let mut words = if self.input.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
-        if rows.more && rows.len() >= MOST {
-            words.push_str(&format!(", the first {} entries only", text::count(MOST as u64)));
+        if rows.more && rows.len() >= MAX_ENTRIES {
+            words.push_str(&format!(", the first {} entries only", text::count(MAX_ENTRIES as u64)));
         } else if rows.error.is_none() && (rows.more || !rows.known) {
             words.push_str(&format!("{}the tree is still loading", glyph::separator()));
         }
@@ -251,8 +251,8 @@ impl Finder {
 
 impl Overlay for Finder {
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = vec![Load::list(&self.listing(), self.pages).concurrency(ABREAST).into()];
-        if let Some((within, query)) = &self.asked {
+        let mut wants: Vec<Want> = vec![Load::list(&self.listing(), self.pages).concurrency(CONCURRENT_PAGES).into()];
+        if let Some((within, query)) = &self.pending {
             let (within, query) = (within.clone(), query.clone());
             let pages = self.rows(view).shared();
             wants.push(Work::new(Rank { within, pages, recent: self.recent.clone(), query }).into());
@@ -261,8 +261,8 @@ impl Overlay for Finder {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.look(&cx.view);
-        if self.hurried {
+        self.update(&cx.view);
+        if self.opens_best {
             self.done = self.choose(cx) == AfterKey::Close;
         }
     }
@@ -287,7 +287,7 @@ impl Overlay for Finder {
         let rows = self.rows(view);
         if self.shown.best.is_empty() {
             match rows.error {
-                Some(error) if !rows.known => crate::parts::list::failure(view, body, buf, error),
+                Some(error) if !rows.known => crate::parts::list::draw_error(view, body, buf, error),
                 _ if rows.known && self.shown.files > 0 => state::empty(buf, body, theme, "No matching path.", ""),
                 _ => state::skeleton(buf, body, theme),
             }
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_comes_first_and_folders_are_no_files() {
+    fn the_best_match_comes_first_and_folders_are_skipped() {
         let all = ["docs/server.md", "src/main.rs", "src/render/frame.rs", "src/ui/frame_rate.rs"];
         let ranked = rank(&all, &[], "frame");
         assert_eq!(paths(&ranked), ["src/render/frame.rs", "src/ui/frame_rate.rs"]);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_opened_lately_comes_first() {
+    fn recent_files_rank_first() {
         let all = ["a/mod.rs", "b/mod.rs", "c/mod.rs"];
         assert_eq!(paths(&rank(&all, &["c/mod.rs", "b/mod.rs"], "")), ["c/mod.rs", "b/mod.rs", "a/mod.rs"]);
         assert_eq!(paths(&rank(&all, &["c/mod.rs"], "mod"))[0], "c/mod.rs");

@@ -29,7 +29,7 @@ use tree::{Node, Tree};
 
 const TREE: usize = 0;
 const BLOB: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
 const COLUMNS: &[Column] = &[
     Column::new("", Size::Fill { min: 12, weight: 1 }),
     Column::new("", Size::Fit { min: 0, max: 10 }).right().priority(1),
@@ -100,7 +100,7 @@ impl Files {
     }
 
     /// Returns the file that edit, move and delete act on: the shown file, or the one under the cursor of the tree.
-    fn spot(&self) -> FileContext {
+    fn context(&self) -> FileContext {
         let shown = self.blob.file();
         let path = self.path().or(shown.map(|file| file.path.as_str()));
         let in_tree = self.tree.current().filter(|node| node.is_file() && Some(node.path.as_str()) == path);
@@ -114,20 +114,20 @@ impl Files {
     }
 
     fn can_change(&self, view: &View) -> Result<(), Disabled> {
-        self.spot().can_change(view)
+        self.context().can_change(view)
     }
 
     fn can_change_file(&self, view: &View) -> Result<(), Disabled> {
-        let spot = self.spot();
-        spot.can_change(view)?;
-        list::need(spot.blob.as_ref(), &view.store.list(&self.root()), "no file is selected").map(|_| ())
+        let context = self.context();
+        context.can_change(view)?;
+        list::need(context.blob.as_ref(), &view.store.list(&self.root()), "no file is selected").map(|_| ())
     }
 
     /// Shows the file under the cursor of the tree, or the README while the cursor was not moved.
     fn follow(&mut self) {
         let node = match self.tree.current() {
             // While a requested path is searched or missing, no other file is shown.
-            _ if self.tree.missing().is_some() || self.tree.filter_text().is_some() => return,
+            _ if self.tree.missing().is_some() || self.tree.target().is_some() => return,
             Some(node) if self.chosen => node.is_file().then_some(node),
             _ => self.tree.readme(),
         };
@@ -218,8 +218,8 @@ impl Files {
         }
     }
 
-    fn seek_word(&mut self, forward: bool, cx: &mut Cx) {
-        match self.blob.seek_word(forward, &cx.view) {
+    fn search_word(&mut self, forward: bool, cx: &mut Cx) {
+        match self.blob.search_word(forward, &cx.view) {
             Some(word) => cx.say(Tone::Info, format!("Every \"{}\" as a whole word.", sanitize(&word))),
             None => cx.say(Tone::Info, "There is no word on this line."),
         }
@@ -247,7 +247,7 @@ impl Files {
                         "Push a first commit, then r refreshes",
                     );
                 }
-                Some(error) => list::failure(view, area, buf, error),
+                Some(error) => list::draw_error(view, area, buf, error),
                 None if rows.known => {
                     state::empty(buf, area, view.theme, "There are no files at this ref.", "R chooses another ref")
                 }
@@ -275,7 +275,7 @@ impl Files {
                     .map_or_else(String::new, |url| format!("git remote add origin {url}"));
                 return state::empty(buf, area, view.theme, "There is nothing to show yet.", &sanitize(&url));
             }
-            let coming = self.tree.nodes().is_empty() || self.tree.filter_text().is_some();
+            let coming = self.tree.nodes().is_empty() || self.tree.target().is_some();
             if coming && view.store.list(&self.root()).error.is_none() {
                 return state::skeleton(buf, area, view.theme);
             }
@@ -312,33 +312,33 @@ impl Pane for Files {
         })
         .when(Self::has_file),
         Command::new("files.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
-            pane.blob.turn_mode(&cx.view);
+            pane.blob.next_mode(&cx.view);
         })
         .footer("view")
         .when(Self::has_content),
         Command::new("files.save", &["s"], "Save file…", Self::save).when(Self::has_file),
         Command::new("files.archive", &["A"], "Save tree as archive…", Self::archive).when(Self::has_tree),
         Command::new("files.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
-            if let Some(paper) = pane.blob.paper(&cx.view) {
-                cx.act(Action::Page(paper));
+            if let Some(text) = pane.blob.pager_text(&cx.view) {
+                cx.act(Action::Page(text));
             }
         })
         .when(Self::has_text),
         Command::new("files.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            let words = if pane.blob.turn_wrap() { "Line wrap on." } else { "Line wrap off." };
+            let words = if pane.blob.toggle_wrap() { "Line wrap on." } else { "Line wrap off." };
             cx.say(Tone::Info, words);
         })
         .when(Self::has_file),
         Command::new("files.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
-            pane.blob.turn_mark(&cx.view);
+            pane.blob.toggle_mark(&cx.view);
         })
         .when(Self::in_source),
         Command::new("files.word", &["*"], "Find word under cursor", |pane: &mut Self, cx| {
-            pane.seek_word(true, cx);
+            pane.search_word(true, cx);
         })
         .when(Self::in_source),
         Command::new("files.word_back", &["#"], "Find word backward", |pane: &mut Self, cx| {
-            pane.seek_word(false, cx);
+            pane.search_word(false, cx);
         })
         .when(Self::in_source),
         Command::new("files.next", &["]"], "Next file", |pane: &mut Self, cx| pane.sibling(true, cx))
@@ -350,23 +350,23 @@ impl Pane for Files {
             pane.keep_folders(cx);
         })
         .when(Self::has_tree),
-        Command::new("files.edit", &["e"], "Edit file", |pane: &mut Self, cx| pane.spot().edit(false, cx))
+        Command::new("files.edit", &["e"], "Edit file", |pane: &mut Self, cx| pane.context().edit(false, cx))
             .footer("edit")
             .writes()
             .when(Self::can_change_file),
         Command::new("files.edit_outside", &["E"], "Edit file in $EDITOR", |pane: &mut Self, cx| {
-            pane.spot().edit(true, cx);
+            pane.context().edit(true, cx);
         })
         .writes()
         .when(Self::can_change_file),
-        Command::new("files.add", &["+"], "Add file…", |pane: &mut Self, cx| pane.spot().add(cx))
+        Command::new("files.add", &["+"], "Add file…", |pane: &mut Self, cx| pane.context().add(cx))
             .writes()
             .when(Self::can_change),
-        Command::new("files.rename", &["M"], "Move or rename file…", |pane: &mut Self, cx| pane.spot().rename(cx))
+        Command::new("files.rename", &["M"], "Move or rename file…", |pane: &mut Self, cx| pane.context().rename(cx))
             .writes()
             .when(Self::can_change_file),
         Command::new("files.delete", &["D"], "Delete file", |pane: &mut Self, cx| {
-            pane.spot().delete(cx);
+            pane.context().delete(cx);
         })
         .writes()
         .when(Self::can_change_file),
@@ -376,11 +376,11 @@ impl Pane for Files {
         .writes()
         .when(Self::can_change),
         Command::new("files.staged", &["i"], "Go to staged changes", |pane: &mut Self, cx| {
-            cx.go(file_actions::place(&pane.spot()));
+            cx.go(file_actions::place(&pane.context()));
         }),
         Command::new("files.blame", &["B"], "Toggle blame", |pane: &mut Self, cx| {
             pane.panels.set_focus(BLOB);
-            pane.blob.turn_blame(&pane.source, &cx.view);
+            pane.blob.toggle_blame(&pane.source, &cx.view);
         })
         .footer("blame")
         .when(Self::has_lines),
@@ -411,14 +411,14 @@ impl Pane for Files {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.source.project.clone());
         place.git_ref = self.source.git_ref.clone();
-        place.path = self.tree.filter_text().or_else(|| self.path()).map(str::to_owned);
+        place.path = self.tree.target().or_else(|| self.path()).map(str::to_owned);
         place.line = self.line;
         place
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs_at(view, &self.source.project, self.source.git_ref.as_deref());
-        breadcrumbs.extend(self.staging.breadcrumb(&self.spot(), view));
+        breadcrumbs.extend(self.staging.breadcrumb(&self.context(), view));
         breadcrumbs
     }
 
@@ -453,7 +453,7 @@ impl Pane for Files {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         // Panels that are not drawn must not react to clicks.
         self.tree_area.set(Rect::default());
-        let places = self.panels.layout(area, ASKS);
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(area) = places.get(TREE).copied().flatten() {
             self.draw_tree(view, area, buf);
         }
@@ -465,7 +465,7 @@ impl Pane for Files {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
-        let was_sought = self.tree.filter_text().is_some();
+        let had_target = self.tree.target().is_some();
         let recent = self.recent(view).filter(|recent| !self.reopened && !recent.open_folders.is_empty());
         if let Some(recent) = recent {
             self.reopened = true;
@@ -474,7 +474,7 @@ impl Pane for Files {
         self.part(view);
         self.tree.changed(view, &self.source);
         self.follow();
-        if was_sought && self.tree.filter_text().is_none() && self.tree.missing().is_none() {
+        if had_target && self.tree.target().is_none() && self.tree.missing().is_none() {
             // The requested path was found: a file gets the focus, at its line.
             if self.tree.current().is_some_and(Node::is_file) {
                 if let Some(line) = self.line {
@@ -489,10 +489,10 @@ impl Pane for Files {
         let at = |id| Source { git_ref: Some(id), ..self.source.clone() };
         self.blob.set_commit(commit.map(at));
         self.blob.changed(view);
-        let spot = self.spot();
-        self.staging.changed(&spot, cx);
+        let context = self.context();
+        self.staging.changed(&context, cx);
         let view = &cx.view;
-        self.line = self.blob.line(view).filter(|_| self.panels.focus() == BLOB).or(self.line.filter(|_| was_sought));
+        self.line = self.blob.line(view).filter(|_| self.panels.focus() == BLOB).or(self.line.filter(|_| had_target));
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -524,7 +524,7 @@ impl Pane for Files {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let pressed = matches!(pointer, Pointer::Press { .. });
-        if self.blob.holds(column, row) && !self.tree_area.get().contains((column, row).into()) {
+        if self.blob.contains(column, row) && !self.tree_area.get().contains((column, row).into()) {
             if pressed {
                 self.panels.set_focus(BLOB);
             }
@@ -579,7 +579,7 @@ impl Pane for Files {
         let filter_text = Pane::filter_text(self);
         let found = match blob {
             _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: / starts one."),
-            true => self.blob.seek_next(forward, &cx.view),
+            true => self.blob.next_match(forward, &cx.view),
             false => self.tree.select_named(&filter_text, forward, false),
         };
         match (found, blob) {
@@ -590,14 +590,14 @@ impl Pane for Files {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let spot = self.spot();
+        let context = self.context();
         let answer = match answer.take::<FileAnswer>() {
-            Ok(answer) => return self.staging.answer(answer, &spot, cx),
+            Ok(answer) => return self.staging.answer(answer, &context, cx),
             Err(answer) => answer,
         };
         let answer = match answer.take() {
             Ok(find::FoundFile { sha, path }) => {
-                self.tree.seek(&path);
+                self.tree.reveal(&path);
                 self.chosen = true;
                 self.blob.show(Some(File { path, sha }));
                 self.panels.set_focus(BLOB);
@@ -624,7 +624,7 @@ impl Pane for Files {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.panels.focus() == BLOB && (self.blob.unmark() || self.blob.end_blame()) {
+        if self.panels.focus() == BLOB && (self.blob.clear_mark() || self.blob.hide_blame()) {
             return true;
         }
         if !Pane::filter_text(self).is_empty() {

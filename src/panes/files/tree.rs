@@ -89,13 +89,13 @@ pub struct Tree {
     /// The indices of the [`Kind::More`] rows.
     mores: Vec<usize>,
     /// The listings that the rows were built from, by visible open folder. Empty if all rows must be rebuilt.
-    seen: BTreeMap<String, Listed>,
+    listed: BTreeMap<String, Listed>,
     /// The folders that were opened or closed since the last update.
     turned: Vec<String>,
     /// The README in the root, with its rank; lower is better.
     readme: Option<(usize, Node)>,
     /// The requested path, until it is found.
-    filter_text: Option<String>,
+    target: Option<String>,
     missing: Option<String>,
     pub list: ListState,
 }
@@ -105,13 +105,13 @@ impl Tree {
     pub fn at(path: Option<&str>) -> Tree {
         let mut tree = Tree::default();
         if let Some(path) = path {
-            tree.seek(path);
+            tree.reveal(path);
         }
         tree
     }
 
     /// Opens the folders down to `path`, and selects it as soon as it is listed.
-    pub fn seek(&mut self, path: &str) {
+    pub fn reveal(&mut self, path: &str) {
         let path = path.trim_matches('/');
         if path.is_empty() {
             return;
@@ -120,9 +120,9 @@ impl Tree {
             self.open.insert(path.get(..at).unwrap_or_default().to_owned());
         }
         // The last component may be a file, which has no listing. The listing of its parent tells.
-        self.filter_text = Some(path.to_owned());
+        self.target = Some(path.to_owned());
         self.missing = None;
-        self.seen.clear();
+        self.listed.clear();
     }
 
     /// Returns the requested path, if it does not exist.
@@ -136,8 +136,8 @@ impl Tree {
     }
 
     /// Returns the requested path while it is searched.
-    pub fn filter_text(&self) -> Option<&str> {
-        self.filter_text.as_deref()
+    pub fn target(&self) -> Option<&str> {
+        self.target.as_deref()
     }
 
     /// Returns the rows.
@@ -184,19 +184,19 @@ impl Tree {
                 (folder.to_owned(), seen)
             })
             .collect();
-        if now != self.seen || !self.turned.is_empty() {
+        if now != self.listed || !self.turned.is_empty() {
             self.bring(view, source, &now);
-            self.seen = now;
-            self.look(view.store.list(&source.listing("")).known);
+            self.listed = now;
+            self.select_target(view.store.list(&source.listing("")).known);
         }
         self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
-        self.turn_pages(view, source);
+        self.request_pages(view, source);
     }
 
     /// Updates the rows. A folder may have hundreds of thousands of entries, so only what changed is rebuilt.
     fn bring(&mut self, view: &View, source: &Source, now: &BTreeMap<String, Listed>) {
         let turned = std::mem::take(&mut self.turned);
-        let before = std::mem::take(&mut self.seen);
+        let before = std::mem::take(&mut self.listed);
         if before.is_empty() {
             return self.build_all(view, source);
         }
@@ -288,7 +288,7 @@ impl Tree {
         let before = self.open.len();
         self.open.retain(|folder| !project::is_missing(view, &source.listing(folder)));
         if self.open.len() < before {
-            self.seen.clear();
+            self.listed.clear();
         }
     }
 
@@ -332,8 +332,8 @@ impl Tree {
 
     /// Selects the requested path if it is listed. If a fully listed folder lacks the next component, the path is
     /// missing and its nearest existing parent is selected.
-    fn look(&mut self, known: bool) {
-        let Some(path) = self.filter_text.clone().filter(|_| known) else { return };
+    fn select_target(&mut self, known: bool) {
+        let Some(path) = self.target.clone().filter(|_| known) else { return };
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let (mut folder, mut nearest) = ("", None);
         for name in ends.filter_map(|end| path.get(..end)) {
@@ -353,20 +353,20 @@ impl Tree {
         if self.missing.is_none() && self.nodes.iter().any(|n| n.path == path && n.is_folder()) {
             self.set_open(&path, true);
         }
-        self.filter_text = None;
+        self.target = None;
     }
 
     /// Requests the next page of folders that end near the viewport or that lead to the requested path.
-    fn turn_pages(&mut self, view: &View, source: &Source) {
+    fn request_pages(&mut self, view: &View, source: &Source) {
         let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
         let window = self.list.top()..self.list.top() + ahead;
         // The cursor may be outside of the viewport of the last draw.
         let around = self.list.selected()..self.list.selected() + ahead;
-        let filter_text = self.filter_text.clone();
+        let target = self.target.clone();
         for index in &self.mores {
             let Some(node) = self.nodes.get(*index) else { continue };
             let on_the_way =
-                filter_text.as_ref().is_some_and(|p| node.path.is_empty() || p.starts_with(&format!("{}/", node.path)));
+                target.as_ref().is_some_and(|p| node.path.is_empty() || p.starts_with(&format!("{}/", node.path)));
             if !(window.contains(index) || around.contains(index) || on_the_way) {
                 continue;
             }
@@ -393,13 +393,13 @@ impl Tree {
     /// Reopens the folders that were open in an earlier session.
     pub fn reopen<'a>(&mut self, folders: impl Iterator<Item = &'a str>) {
         self.open.extend(folders.map(str::to_owned));
-        self.seen.clear();
+        self.listed.clear();
     }
 
     /// Closes all folders.
     pub fn close_all(&mut self) {
         self.open.clear();
-        self.seen.clear();
+        self.listed.clear();
     }
 
     /// Resets the tree for another ref and requests the path `keep`. Open folders stay open if they exist there.
@@ -407,10 +407,10 @@ impl Tree {
         self.pages.clear();
         self.readme = None;
         self.missing = None;
-        self.filter_text = None;
-        self.seen.clear();
+        self.target = None;
+        self.listed.clear();
         if let Some(path) = keep {
-            self.seek(path);
+            self.reveal(path);
         }
     }
 

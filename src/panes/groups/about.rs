@@ -12,10 +12,10 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
 /// The maximum number of projects listed; the tree shows all of them.
-const NAMED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// The panes of a group with their titles.
-const PAGES: &[(&str, &str)] = &[
+const GROUP_PANES: &[(&str, &str)] = &[
     ("issues", "Issues"),
     ("mrs", "Merge requests"),
     ("labels", "Labels"),
@@ -40,9 +40,9 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     for (index, line) in about.into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
     }
-    let made = ago(&age(view, group.created_at.as_ref()));
-    if !made.is_empty() {
-        facts.field("created", vec![(made, Role::Text)], None);
+    let created = ago(&age(view, group.created_at.as_ref()));
+    if !created.is_empty() {
+        facts.field("created", vec![(created, Role::Text)], None);
     }
     let yes = |on: bool| if on { "yes" } else { "no" };
     let may = format!("LFS {}, access by request {}", yes(group.lfs_enabled), yes(group.request_access_enabled));
@@ -73,13 +73,13 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
         facts.field(if index == 0 { "attributes" } else { "" }, pieces, None);
     }
     facts.line(Vec::new());
-    for (name, words) in PAGES {
+    for (name, words) in GROUP_PANES {
         let place = Place::new(name).group(super::tree::path_of(group));
         facts.field("", vec![((*words).to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }
     for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {
         let all = projects.known().map(Vec::as_slice).unwrap_or_default();
-        for (index, project) in all.iter().take(NAMED).enumerate() {
+        for (index, project) in all.iter().take(MAX_LISTED).enumerate() {
             if index == 0 {
                 facts.line(Vec::new());
             }
@@ -87,8 +87,8 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
             let pieces = vec![(project.path_with_namespace.clone(), Role::Link)];
             facts.field(if index == 0 { name } else { "" }, pieces, Some(LinkTarget::Place(place)));
         }
-        if all.len() > NAMED {
-            let more = format!("{} more", text::count((all.len() - NAMED) as u64));
+        if all.len() > MAX_LISTED {
+            let more = format!("{} more", text::count((all.len() - MAX_LISTED) as u64));
             facts.field("", vec![(more, Role::Dim)], None);
         }
     }

@@ -11,8 +11,8 @@ use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
-use crate::parts::facts::{Details, NAMES_WIDE};
-use crate::parts::list::{self, failure, trouble};
+use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
+use crate::parts::list::{self, draw_error, draw_error_line};
 use crate::parts::{forms, query_list};
 use crate::store::{Load, Want, Write};
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -28,9 +28,9 @@ use tree::{GroupQuery, Kind, Node, Tree};
 
 const TREE: usize = 0;
 const FACTS: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
 /// The delay after the cursor moved before the details of a group are fetched.
-const PAUSE: Duration = Duration::from_millis(150);
+const FETCH_DELAY: Duration = Duration::from_millis(150);
 
 /// The tree of groups, and the details of the selected row.
 pub struct Groups {
@@ -52,7 +52,7 @@ impl Groups {
         Grammar::new(query::GROUPS, Some("search"), None)
     }
 
-    fn asked(&self, text: &str, view: &View) -> GroupQuery {
+    fn query_of(&self, text: &str, view: &View) -> GroupQuery {
         let statistics = if self.sizes { serde_json::json!(true) } else { serde_json::Value::Null };
         let given = query_list::given([("statistics", statistics)]);
         let list = match Self::grammar().ask(text, given, view) {
@@ -65,7 +65,7 @@ impl Groups {
     }
 
     fn now(&self, view: &View) -> GroupQuery {
-        self.asked(&self.shown, view)
+        self.query_of(&self.shown, view)
     }
 
     fn query(path: &str) -> GetGroup {
@@ -86,18 +86,18 @@ impl Groups {
         list::need(self.group(), &Tree::groups(view, &self.now(view)), "no group is selected").map(|_| ())
     }
 
-    fn may_change(&self, view: &View) -> Result<(), Disabled> {
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
         self.has_group(view)
     }
 
-    fn may_rule(&self, view: &View) -> Result<(), Disabled> {
+    fn can_administer(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         self.has_group(view)
     }
 
     /// Returns the full details of the group that [`Self::group`] returns.
-    fn whole<'a>(&self, view: &View<'a>) -> Option<&'a Group> {
+    fn group_details<'a>(&self, view: &View<'a>) -> Option<&'a Group> {
         view.store.get(&Self::query(&self.group()?.path)).value
     }
 
@@ -150,7 +150,7 @@ impl Groups {
 
     fn unlink(&mut self, cx: &mut Cx) {
         let Some(path) = self.group().map(|group| group.path.clone()) else { return };
-        let links = self.whole(&cx.view).and_then(|group| group.ldap_group_links.clone()).unwrap_or_default();
+        let links = self.group_details(&cx.view).and_then(|group| group.ldap_group_links.clone()).unwrap_or_default();
         match forms::group::unlink(&path, &links) {
             Ok(action) => cx.act(action),
             Err(form) => form.open(cx),
@@ -189,7 +189,7 @@ impl Groups {
         }
         let Some(group) = cx.view.store.get(&Self::query(&path)).value else { return };
         // The place may name the group by its ID; the tree is searched by path.
-        self.tree.seek(tree::path_of(group));
+        self.tree.reveal(tree::path_of(group));
         self.named = None;
     }
 
@@ -198,19 +198,19 @@ impl Groups {
         let focused = self.panels.focus() == TREE;
         let sizes = if self.sizes { "with sizes" } else { "" };
         let body = panels::title(buf, area, theme, focused, "Groups", sizes);
-        let asked = self.now(view);
-        let all = Tree::groups(view, &asked);
+        let query = self.now(view);
+        let all = Tree::groups(view, &query);
         if all.is_empty() {
             return match (all.error, all.known) {
-                (Some(error), _) => failure(view, body, buf, error),
-                (None, true) if asked.narrowed => {
+                (Some(error), _) => draw_error(view, body, buf, error),
+                (None, true) if query.narrowed => {
                     state::empty(buf, body, theme, "No group matches the filter.", "/ changes it, Esc clears it");
                 }
                 (None, true) => state::empty(buf, body, theme, "There are no groups here.", "+ creates one"),
                 (None, false) => state::skeleton(buf, body, theme),
             };
         }
-        let body = trouble(view, body, buf, all.error);
+        let body = draw_error_line(view, body, buf, all.error);
         self.area.set(body);
         let columns = [
             Column::new("", Size::Fit { min: 20, max: 46 }),
@@ -232,7 +232,7 @@ impl Groups {
         let group = self.tree.current().filter(|node| node.is_group());
         let error = group.and_then(|node| view.store.get(&Self::query(&node.path)).error);
         match error {
-            Some(error) if self.facts.is_empty() => failure(view, body, buf, error),
+            Some(error) if self.facts.is_empty() => draw_error(view, body, buf, error),
             _ => self.facts.draw(view, body, buf, focused),
         }
     }
@@ -281,7 +281,7 @@ impl Pane for Groups {
         Command::new("groups.edit", &["e"], "Edit settings…", Self::edit)
             .footer("edit")
             .writes()
-            .when(Self::may_change),
+            .when(Self::can_change),
         Command::new("groups.delete", &["D", "Delete"], "Delete group…", Self::delete).writes().when(|pane, view| {
             forms::signed_in(view)?;
             pane.has_group(view)?;
@@ -290,11 +290,11 @@ impl Pane for Groups {
         }),
         Command::new("groups.take_in", &["m"], "Move project into group…", |pane: &mut Self, cx| {
             if let Some(group) = pane.group() {
-                forms::group::take_in(&group.path).open(cx);
+                forms::group::transfer_project(&group.path).open(cx);
             }
         })
         .writes()
-        .when(Self::may_rule),
+        .when(Self::can_administer),
         Command::new("groups.projects", &["p"], "List projects", |pane: &mut Self, cx| {
             pane.go("projects", cx);
         })
@@ -317,9 +317,9 @@ impl Pane for Groups {
             }
         })
         .writes()
-        .when(Self::may_change),
-        Command::new("groups.unlink", &["U"], "Remove LDAP link…", Self::unlink).writes().when(Self::may_change),
-        Command::new("groups.sync", &["Y"], "Sync LDAP members", Self::sync).writes().when(Self::may_change),
+        .when(Self::can_change),
+        Command::new("groups.unlink", &["U"], "Remove LDAP link…", Self::unlink).writes().when(Self::can_change),
+        Command::new("groups.sync", &["Y"], "Sync LDAP members", Self::sync).writes().when(Self::can_change),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -327,7 +327,7 @@ impl Pane for Groups {
         Groups {
             tree: Tree::default(),
             panels: Panels::new(2),
-            facts: Details::default().names(NAMES_WIDE),
+            facts: Details::default().names(WIDE_NAME_WIDTH),
             shown: filter_text.clone(),
             filter_text,
             sizes: false,
@@ -343,9 +343,9 @@ impl Pane for Groups {
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = vec![Breadcrumb::new("groups", Role::Title)];
-        let asked = self.now(view);
-        let all = Tree::groups(view, &asked);
-        let count = match asked.narrowed {
+        let query = self.now(view);
+        let all = Tree::groups(view, &query);
+        let count = match query.narrowed {
             true => list::count(&all, self.tree.at_the_top(), None),
             // The server's total includes subgroups, which are not top-level rows.
             false => all.known.then(|| list::at_least(self.tree.at_the_top(), all.more)),
@@ -357,7 +357,7 @@ impl Pane for Groups {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.tree.wants(&self.now(view));
         if self.filter_text != self.shown {
-            let list = self.asked(&self.filter_text, view).list;
+            let list = self.query_of(&self.filter_text, view).list;
             wants.extend(list.map(|list| Want::from(Load::list(&list, 1).after(Duration::from_millis(120)))));
         }
         match (self.as_user(view), &self.named) {
@@ -367,7 +367,7 @@ impl Pane for Groups {
         }
         let beside = view.size.0 >= panels::TWO_PANELS_WIDTH || self.panels.focus() == FACTS;
         if let Some(node) = self.tree.current().filter(|node| node.is_group() && beside && self.named.is_none()) {
-            wants.push(Load::one(&Self::query(&node.path)).after(PAUSE).into());
+            wants.push(Load::one(&Self::query(&node.path)).after(FETCH_DELAY).into());
         }
         wants
     }
@@ -375,7 +375,7 @@ impl Pane for Groups {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         self.area.set(Rect::default());
         self.facts.hide();
-        let places = self.panels.layout(area, ASKS);
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(place) = places.get(TREE).copied().flatten() {
             self.draw_tree(view, place, buf);
         }
@@ -389,15 +389,15 @@ impl Pane for Groups {
         self.find_named(cx);
         let view = cx.view;
         if self.filter_text != self.shown {
-            let asked = self.asked(&self.filter_text, &view);
-            let rows = Tree::groups(&view, &asked);
+            let query = self.query_of(&self.filter_text, &view);
+            let rows = Tree::groups(&view, &query);
             if rows.known || rows.error.is_some() {
                 self.shown = self.filter_text.clone();
                 self.tree.restart();
             }
         }
-        let asked = self.now(&view);
-        self.tree.changed(&view, &asked);
+        let query = self.now(&view);
+        self.tree.changed(&view, &query);
         self.facts.clear();
         match self.tree.current() {
             Some(node) if node.is_group() => {
@@ -438,7 +438,7 @@ impl Pane for Groups {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let len = self.tree.nodes().len();
-        if self.facts.holds(column, row) {
+        if self.facts.contains(column, row) {
             if matches!(pointer, Pointer::Press { .. }) {
                 self.panels.set_focus(FACTS);
             }
@@ -495,8 +495,8 @@ impl Pane for Groups {
 
     fn url(&self, view: &View) -> Option<String> {
         let node = self.tree.current().filter(|node| node.is_thing())?;
-        let made = || format!("{}/{}", view.session.web_url, crate::parts::project::path(&node.path));
-        Some(Some(node.url.clone()).filter(|url| !url.is_empty()).unwrap_or_else(made))
+        let default_url = || format!("{}/{}", view.session.web_url, crate::parts::project::path(&node.path));
+        Some(Some(node.url.clone()).filter(|url| !url.is_empty()).unwrap_or_else(default_url))
     }
 
     fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {

@@ -11,9 +11,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
 /// The maximum number of pages loaded of each list of the tree.
-const PAGES: u32 = 50;
+const MAX_PAGES: u32 = 50;
 /// The maximum depth of nested groups that is followed.
-const DEEPEST: usize = 24;
+const MAX_DEPTH: usize = 24;
 
 /// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,21 +130,21 @@ pub struct Tree {
     pages: HashMap<String, u32>,
     nodes: Vec<Node>,
     /// A hash of the data that the rows were built from; 0 forces a rebuild.
-    seen: u64,
+    input_hash: u64,
     /// The requested path, until it is found.
-    filter_text: Option<String>,
+    target: Option<String>,
     pub list: ListState,
 }
 
 impl Tree {
     /// Opens the groups down to `path`, and selects it as soon as it is listed.
-    pub fn seek(&mut self, path: &str) {
+    pub fn reveal(&mut self, path: &str) {
         for (at, _) in path.match_indices('/') {
             self.open.insert(path.get(..at).unwrap_or_default().to_owned());
         }
         self.open.insert(path.to_owned());
-        self.filter_text = Some(path.to_owned());
-        self.seen = 0;
+        self.target = Some(path.to_owned());
+        self.input_hash = 0;
     }
 
     /// Returns the rows.
@@ -165,7 +165,7 @@ impl Tree {
     /// Resets the tree for another query. Open groups stay open.
     pub fn restart(&mut self) {
         self.pages.clear();
-        self.seen = 0;
+        self.input_hash = 0;
         self.list = ListState::default();
     }
 
@@ -176,62 +176,62 @@ impl Tree {
     /// Iterates over the open groups that are visible or lead to the requested path.
     fn listed(&self) -> impl Iterator<Item = &str> {
         let reached: HashSet<&str> = self.nodes.iter().filter(|n| n.is_group()).map(|n| n.path.as_str()).collect();
-        let filter_text = self.filter_text.as_deref();
+        let target = self.target.as_deref();
         self.open.iter().map(String::as_str).filter(move |path| {
             // The groups that lead to the requested path are loaded concurrently, without waiting for each level.
-            reached.contains(path) || filter_text.is_some_and(|s| s == *path || s.starts_with(&format!("{path}/")))
+            reached.contains(path) || target.is_some_and(|s| s == *path || s.starts_with(&format!("{path}/")))
         })
     }
 
     /// Returns the lists to load.
-    pub fn wants(&self, asked: &GroupQuery) -> Vec<Want> {
-        let mut wants: Vec<Want> = asked.list.iter().map(|list| Load::list(list, self.pages_of("")).into()).collect();
+    pub fn wants(&self, query: &GroupQuery) -> Vec<Want> {
+        let mut wants: Vec<Want> = query.list.iter().map(|list| Load::list(list, self.pages_of("")).into()).collect();
         for path in self.listed() {
-            wants.push(Load::list(&asked.subgroups(path), self.pages_of(path)).into());
+            wants.push(Load::list(&query.subgroups(path), self.pages_of(path)).into());
             wants.push(Load::list(&projects(path), self.pages_of(path)).into());
         }
         wants
     }
 
     /// Returns the groups of the query that are loaded.
-    pub fn groups<'a>(view: &View<'a>, asked: &GroupQuery) -> Rows<'a, Group> {
-        asked.list.as_ref().map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(list))
+    pub fn groups<'a>(view: &View<'a>, query: &GroupQuery) -> Rows<'a, Group> {
+        query.list.as_ref().map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(list))
     }
 
     /// Rebuilds the rows if the data changed, and requests more pages where needed.
-    pub fn changed(&mut self, view: &View, asked: &GroupQuery) {
-        let all = Tree::groups(view, asked);
-        let seen = self.sight(view, asked, &all);
-        if seen != self.seen {
-            self.seen = seen;
-            self.build_all(view, asked, &all);
-            self.look(&all);
+    pub fn changed(&mut self, view: &View, query: &GroupQuery) {
+        let all = Tree::groups(view, query);
+        let input_hash = self.input_hash(view, query, &all);
+        if input_hash != self.input_hash {
+            self.input_hash = input_hash;
+            self.build_all(view, query, &all);
+            self.select_target(&all);
         }
         self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
-        self.turn_pages(view, asked, &all);
+        self.request_pages(view, query, &all);
     }
 
     /// Hashes the state of everything that the rows are built from.
-    fn sight(&self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) -> u64 {
+    fn input_hash(&self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (all.revision, all.known, all.more, asked.narrowed, &self.open).hash(&mut hasher);
+        (all.revision, all.known, all.more, query.narrowed, &self.open).hash(&mut hasher);
         for path in &self.open {
-            let (groups, projects) = (view.store.list(&asked.subgroups(path)), view.store.list(&projects(path)));
+            let (groups, projects) = (view.store.list(&query.subgroups(path)), view.store.list(&projects(path)));
             (groups.revision, groups.known, groups.error.is_some()).hash(&mut hasher);
             (projects.revision, projects.known, projects.error.is_some()).hash(&mut hasher);
         }
         hasher.finish().max(1)
     }
 
-    fn build_all(&mut self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) {
+    fn build_all(&mut self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) {
         let mut nodes = Vec::new();
         let ids: HashSet<u64> = all.iter().map(|group| group.id).collect();
         for group in all.iter() {
             // A group whose parent is hidden becomes a top-level row, once all pages are loaded and the parent is not
             // among them.
             let top = group.parent_id.is_none_or(|parent| !all.more && !ids.contains(&parent));
-            if asked.narrowed || top {
-                self.add(view, asked, group, 0, &mut nodes);
+            if query.narrowed || top {
+                self.add(view, query, group, 0, &mut nodes);
             }
         }
         if all.more {
@@ -240,9 +240,9 @@ impl Tree {
         self.nodes = nodes;
     }
 
-    fn add(&self, view: &View, asked: &GroupQuery, group: &Group, depth: usize, nodes: &mut Vec<Node>) {
+    fn add(&self, view: &View, query: &GroupQuery, group: &Group, depth: usize, nodes: &mut Vec<Node>) {
         let path = path_of(group);
-        let open = self.open.contains(path) && depth < DEEPEST;
+        let open = self.open.contains(path) && depth < MAX_DEPTH;
         nodes.push(Node {
             depth,
             kind: Kind::Group { open },
@@ -257,17 +257,17 @@ impl Tree {
             archived: group.archived == Some(true),
         });
         if open {
-            self.add_inside(view, asked, path, depth + 1, nodes);
+            self.add_inside(view, query, path, depth + 1, nodes);
         }
     }
 
-    fn add_inside(&self, view: &View, asked: &GroupQuery, path: &str, depth: usize, nodes: &mut Vec<Node>) {
-        let (groups, projects) = (view.store.list(&asked.subgroups(path)), view.store.list(&projects(path)));
+    fn add_inside(&self, view: &View, query: &GroupQuery, path: &str, depth: usize, nodes: &mut Vec<Node>) {
+        let (groups, projects) = (view.store.list(&query.subgroups(path)), view.store.list(&projects(path)));
         let before = nodes.len();
         for group in groups.iter() {
             // A server that lists a group within itself must not cause endless recursion.
             if path_of(group).starts_with(&format!("{path}/")) {
-                self.add(view, asked, group, depth, nodes);
+                self.add(view, query, group, depth, nodes);
             }
         }
         nodes.extend(projects.iter().map(|project| project_node(project, depth)));
@@ -284,11 +284,11 @@ impl Tree {
 
     /// Selects the requested group if it is listed. Otherwise, once everything on its path is loaded, selects its
     /// nearest parent.
-    fn look(&mut self, all: &Rows<'_, Group>) {
-        let Some(path) = self.filter_text.clone() else { return };
+    fn select_target(&mut self, all: &Rows<'_, Group>) {
+        let Some(path) = self.target.clone() else { return };
         if let Some(at) = self.nodes.iter().position(|node| node.is_thing() && node.path == path) {
             self.list.select_key(self.nodes.get(at).map(Node::key).unwrap_or_default());
-            self.filter_text = None;
+            self.target = None;
             return;
         }
         let waits = |node: &Node| node.kind == Kind::Loading && path.starts_with(&node.path);
@@ -299,31 +299,31 @@ impl Tree {
         if let Some(node) = self.nodes.iter().filter(on_the_way).max_by_key(|node| node.path.len()) {
             self.list.select_key(node.key());
         }
-        self.filter_text = None;
+        self.target = None;
     }
 
     /// Requests the next page of lists that end near the viewport, or of all lists while a path is searched.
-    fn turn_pages(&mut self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) {
+    fn request_pages(&mut self, view: &View, query: &GroupQuery, all: &Rows<'_, Group>) {
         let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
         let near = self.list.top().max(self.list.selected()) + ahead;
-        let filter_text = self.filter_text.is_some();
+        let has_target = self.target.is_some();
         let short: Vec<String> = self
             .nodes
             .iter()
             .enumerate()
-            .filter(|(index, node)| node.kind == Kind::More && (*index < near || filter_text))
+            .filter(|(index, node)| node.kind == Kind::More && (*index < near || has_target))
             .map(|(_, node)| node.path.clone())
             .collect();
         for path in short {
             let known = match path.as_str() {
                 "" => all.pages(),
                 path => {
-                    let groups = view.store.list(&asked.subgroups(path)).pages();
+                    let groups = view.store.list(&query.subgroups(path)).pages();
                     groups.max(view.store.list(&projects(path)).pages())
                 }
             };
             let pages = self.pages.entry(path).or_insert(1);
-            *pages = (*pages).max(known + 1).min(PAGES);
+            *pages = (*pages).max(known + 1).min(MAX_PAGES);
         }
     }
 

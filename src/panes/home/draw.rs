@@ -28,7 +28,8 @@ impl Home {
             return;
         }
         // The first column needs more room if it also shows the server.
-        let several = self.lines.iter().any(|line| matches!(line, Line::Request(_, Some(_), _) | Line::Silent(..)));
+        let several =
+            self.lines.iter().any(|line| matches!(line, Line::Request(_, Some(_), _) | Line::Unreachable(..)));
         let max = match (view.size.0 < 100, several) {
             (true, false) => 16,
             (true, true) => 25,
@@ -57,34 +58,34 @@ impl Home {
         match line {
             Line::Heading(section, count) => {
                 let mut cell = Cell::from((section.title(view).to_owned(), Role::TitleDim));
-                if count > 0 && !matches!(section, Section::Recent | Section::Lately) {
+                if count > 0 && !matches!(section, Section::Recent | Section::Visited) {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
                 Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
             }
             Line::Nothing(section) => {
                 let error = match section {
-                    Section::Review | Section::Assigned | Section::Mine | Section::Own(_) => {
-                        self.own.requests(view, section, None).error
+                    Section::Review | Section::Assigned | Section::Mine | Section::Custom(_) => {
+                        self.custom_queries.requests(view, section, None).error
                     }
                     Section::Todos => todos::waiting(view).error,
-                    Section::Running | Section::Lately | Section::Recent => queries::projects(view).error,
+                    Section::Running | Section::Visited | Section::Recent => queries::projects(view).error,
                 };
                 let words = match error {
                     Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
-                    None => (section.empty(&self.lately).to_owned(), Role::Dim),
+                    None => (section.empty(&self.recents).to_owned(), Role::Dim),
                 };
                 Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
             }
             Line::Todo(row) => todo(view, row),
-            Line::Request(section, at, row) => match self.own.requests(view, section, at).get(row) {
+            Line::Request(section, at, row) => match self.custom_queries.requests(view, section, at).get(row) {
                 Some(merge_request) => request(view, at, merge_request, self.area.get().width),
                 None => Row::default(),
             },
-            Line::Silent(section, at) => {
+            Line::Unreachable(section, at) => {
                 let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
-                let said = self.silence(view, section, at);
-                Row::new(vec![Cell::from((name.to_owned(), said.1)), Cell::empty(), Cell::from(said)])
+                let message = self.error_message(view, section, at);
+                Row::new(vec![Cell::from((name.to_owned(), message.1)), Cell::empty(), Cell::from(message)])
             }
             Line::Job(project, row) => {
                 let path = self.watched(project).to_owned();
@@ -99,19 +100,19 @@ impl Home {
                         Cell::from((by, Role::User)),
                     ],
                     [
-                        Cell::from((ci::took(job, view.now), role)),
+                        Cell::from((ci::duration(job, view.now), role)),
                         Cell::from((sign, role)),
                         Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
                     ],
                 )
             }
-            Line::Lost(project) => Row::new(vec![
+            Line::NotFound(project) => Row::new(vec![
                 Cell::from((self.watched(project).to_owned(), Role::Dim)),
                 Cell::from((glyph::pin(), Role::Accent)),
                 Cell::from(("not found: renamed or deleted?", Role::Warning)),
             ]),
             Line::Place(index) => {
-                let Some(visit) = self.lately.visits.get(index) else { return Row::default() };
+                let Some(visit) = self.recents.visits.get(index) else { return Row::default() };
                 let within = visit.place.project.as_ref().or(visit.place.group.as_ref());
                 Row::new(vec![
                     Cell::from((within.map(Id::to_string).unwrap_or_default(), Role::Dim)),
@@ -128,7 +129,7 @@ impl Home {
         let archived = project.is_archived();
         let about = project.description().lines().next().unwrap_or_default().to_owned();
         let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
-        let pinned = self.lately.pinned && self.lately.watched.contains(&project.path_with_namespace);
+        let pinned = self.recents.pinned && self.recents.watched.contains(&project.path_with_namespace);
         without_details(
             [
                 Cell::from((project.path_with_namespace.clone(), Role::Text)),
@@ -146,8 +147,10 @@ impl Home {
     }
 
     /// Returns the message for a server that failed to answer. Errors that the user can fix are warnings.
-    fn silence(&self, view: &View, section: Section, at: OtherServer) -> (String, Role) {
-        let Some(error) = self.own.requests(view, section, at).error else { return (String::new(), Role::Dim) };
+    fn error_message(&self, view: &View, section: Section, at: OtherServer) -> (String, Role) {
+        let Some(error) = self.custom_queries.requests(view, section, at).error else {
+            return (String::new(), Role::Dim);
+        };
         let (what, role) = match &error.fault {
             Fault::Unauthorized(_) => ("rejects the token", Role::Warning),
             Fault::Denied(_) => ("refuses", Role::Warning),
@@ -191,7 +194,7 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
         None => Cell::from((path, Role::Dim)),
     };
     // The last-seen state is saved for the current server only.
-    let news = at.is_none().then(|| last_seen::news(view, request)).flatten();
+    let changes_since = at.is_none().then(|| last_seen::changes_since_seen(view, request)).flatten();
     let shown = if at.is_none() { Shown::in_width(width) } else { Shown::default() };
     let details = Details::new(view, &project, request, shown);
     let mut title = Cell::empty();
@@ -211,8 +214,8 @@ fn request(view: &View, at: OtherServer, request: &MergeRequest, width: u16) -> 
         details.size(),
         details.approvals(),
         details.threads(),
-        match news {
-            Some(news) => Cell::from((format!("{} {}", glyph::alive(), news.words()), Role::Accent)),
+        match changes_since {
+            Some(changes_since) => Cell::from((format!("{} {}", glyph::alive(), changes_since.words()), Role::Accent)),
             None => Cell::from((notes.map(|n| text::count_noun(n, "note")).unwrap_or_default(), Role::Dim)),
         },
         details.pipeline(),

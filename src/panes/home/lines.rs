@@ -13,11 +13,11 @@ use crate::panes::home::recents::Recents;
 use crate::parts::todos;
 
 /// The maximum number of to-dos listed; the to-dos pane lists all.
-const TODOS: usize = 8;
+const MAX_TODOS: usize = 8;
 /// The maximum number of recently visited places listed.
-const LATELY: usize = 8;
+const MAX_VISITED: usize = 8;
 /// The maximum number of projects listed.
-const RECENT: usize = 15;
+const MAX_PROJECTS: usize = 15;
 
 /// A section of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,20 +28,20 @@ pub enum Section {
     Assigned,
     Mine,
     /// A custom section, by its index.
-    Own(usize),
+    Custom(usize),
     Running,
     /// Recently visited places.
-    Lately,
+    Visited,
     Recent,
 }
 
 impl Section {
     /// Returns all sections in order.
     pub fn all(view: &View) -> impl Iterator<Item = Section> + use<> {
-        let own = (0..view.session.sections.len()).map(Section::Own);
+        let own = (0..view.session.sections.len()).map(Section::Custom);
         [Section::Todos, Section::Review, Section::Assigned, Section::Mine].into_iter().chain(own).chain([
             Section::Running,
-            Section::Lately,
+            Section::Visited,
             Section::Recent,
         ])
     }
@@ -53,24 +53,24 @@ impl Section {
             Section::Review => "Review requested",
             Section::Assigned => "Assigned to me",
             Section::Mine => "Mine",
-            Section::Own(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
+            Section::Custom(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
             Section::Running => "Running",
-            Section::Lately => "Recently visited",
+            Section::Visited => "Recently visited",
             Section::Recent => "Recent projects",
         }
     }
 
     /// Returns the text shown if the section is empty.
-    pub fn empty(self, lately: &Recents) -> &'static str {
+    pub fn empty(self, recents: &Recents) -> &'static str {
         match self {
             Section::Todos => "There is nothing to do.",
-            Section::Own(_) => "No merge request fits its query.",
+            Section::Custom(_) => "No merge request fits its query.",
             Section::Review => "Nobody waits for your review.",
             Section::Assigned => "No open merge requests need you.",
             Section::Mine => "You have no open merge requests.",
-            Section::Running if lately.pinned => "No jobs run in your pinned projects.",
+            Section::Running if recents.pinned => "No jobs run in your pinned projects.",
             Section::Running => "No jobs run in your latest projects.",
-            Section::Lately => "Places you open appear here.",
+            Section::Visited => "Places you open appear here.",
             Section::Recent => "You are not a member of any project; g p shows all.",
         }
     }
@@ -87,11 +87,11 @@ pub enum Line {
     /// A merge request, by its server and its row in that server's list.
     Request(Section, OtherServer, usize),
     /// A server that failed to answer the query of a section.
-    Silent(Section, OtherServer),
+    Unreachable(Section, OtherServer),
     /// A running job, by the index of its watched project and its row there.
     Job(usize, usize),
     /// A pinned project that was not found, by its index among the watched projects.
-    Lost(usize),
+    NotFound(usize),
     /// A recently visited place, by its index.
     Place(usize),
     Project(usize),
@@ -105,7 +105,7 @@ impl Home {
 
     /// Returns the merge requests of a section on a server that match the filter.
     fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
-        let assigned = self.own.requests(view, Section::Assigned, at);
+        let assigned = self.custom_queries.requests(view, Section::Assigned, at);
         let me = view.me().map(|me| me.id);
         // Servers without reviewers ignore the filter `reviewer_username`.
         let is_to_review = |r: &MergeRequest| r.reviewers.iter().flatten().any(|reviewer| Some(reviewer.id) == me);
@@ -116,7 +116,7 @@ impl Home {
             _ => true,
         };
         let host = queries::host(view, at).map_or("", |host| host.name());
-        let all = self.own.requests(view, section, at);
+        let all = self.custom_queries.requests(view, section, at);
         let fitting = all.iter().enumerate().filter(|(_, r)| {
             let author = r.author().map_or("", |a| a.username.as_str());
             let fits = || self.fits(&[&r.title, queries::path_of(view, at, r).as_str(), author, host]);
@@ -127,13 +127,13 @@ impl Home {
 
     /// Returns the servers that failed to answer the query of a section. Empty if there is only the current server:
     /// then the section itself shows the error.
-    fn silent(&self, view: &View, section: Section) -> Vec<Line> {
-        let everywhere = queries::everywhere(view);
-        if everywhere == [None] || !matches!(section, Section::Assigned | Section::Mine) {
+    fn unreachable_servers(&self, view: &View, section: Section) -> Vec<Line> {
+        let servers = queries::servers(view);
+        if servers == [None] || !matches!(section, Section::Assigned | Section::Mine) {
             return Vec::new();
         }
-        let failed = everywhere.into_iter().filter(|at| self.own.requests(view, section, *at).error.is_some());
-        failed.map(|at| Line::Silent(section, at)).collect()
+        let failed = servers.into_iter().filter(|at| self.custom_queries.requests(view, section, *at).error.is_some());
+        failed.map(|at| Line::Unreachable(section, at)).collect()
     }
 
     /// Returns the lines of a section; `None` if it is not loaded yet or not shown.
@@ -152,20 +152,20 @@ impl Home {
                     self.fits(&[todo.title(), todo.within(), &todo.reference(), &todos::reason(todo), author])
                 };
                 let fitting = rows.iter().enumerate().filter(|(_, todo)| words(todo));
-                let most = if self.filter.is_empty() { TODOS } else { usize::MAX };
+                let most = if self.filter.is_empty() { MAX_TODOS } else { usize::MAX };
                 let lines = fitting.map(|(row, _)| Line::Todo(row)).take(most).collect();
                 (rows.known || rows.error.is_some()).then_some(lines)
             }
             Section::Assigned | Section::Mine => {
-                let everywhere = queries::everywhere(view);
+                let servers = queries::servers(view);
                 let mut all: Vec<(&MergeRequest, Line)> = Vec::new();
                 let mut known = false;
-                for at in &everywhere {
-                    let rows = self.own.requests(view, section, *at);
+                for at in &servers {
+                    let rows = self.custom_queries.requests(view, section, *at);
                     known |= rows.known || rows.error.is_some();
                     all.extend(self.requests(view, section, *at));
                 }
-                if everywhere.len() > 1 {
+                if servers.len() > 1 {
                     let last = |request: &MergeRequest| request.updated_at.as_ref().and_then(|at| at.instant());
                     all.sort_by_cached_key(|(request, _)| std::cmp::Reverse(last(request)));
                 }
@@ -174,37 +174,37 @@ impl Home {
             Section::Review => Some(self.requests(view, section, None))
                 .filter(|all| !all.is_empty())
                 .map(|all| all.into_iter().map(|(_, line)| line).collect()),
-            Section::Own(_) => {
-                let rows = self.own.requests(view, section, None);
+            Section::Custom(_) => {
+                let rows = self.custom_queries.requests(view, section, None);
                 let all = self.requests(view, section, None);
                 (rows.known || rows.error.is_some()).then(|| all.into_iter().map(|(_, line)| line).collect())
             }
             Section::Running => {
                 let projects = queries::projects(view);
                 let mut lines = Vec::new();
-                for (index, project) in self.lately.watched.iter().enumerate() {
+                for (index, project) in self.recents.watched.iter().enumerate() {
                     let jobs = queries::running(view, project);
                     let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, project]);
                     // Whether the jobs of a project that is gone still run is unknown.
                     let known = jobs.iter().enumerate().filter(|_| jobs.refused().is_none());
                     let fitting = known.filter(|(_, j)| fits(j));
                     lines.extend(fitting.map(|(row, _)| Line::Job(index, row)));
-                    let lost = self.lately.pinned && jobs.error.is_some_and(crate::api::Error::is_missing);
-                    lines.extend((lost && self.fits(&[project])).then_some(Line::Lost(index)));
+                    let lost = self.recents.pinned && jobs.error.is_some_and(crate::api::Error::is_missing);
+                    lines.extend((lost && self.fits(&[project])).then_some(Line::NotFound(index)));
                 }
                 (projects.known || projects.error.is_some()).then_some(lines)
             }
-            Section::Lately => {
-                let visits = self.lately.visits.iter().enumerate();
+            Section::Visited => {
+                let visits = self.recents.visits.iter().enumerate();
                 let fitting =
                     visits.filter(|(_, visit)| self.fits(&[&registry::label(view.panes, &visit.place), &visit.words]));
-                Some(fitting.map(|(index, _)| Line::Place(index)).take(LATELY).collect())
+                Some(fitting.map(|(index, _)| Line::Place(index)).take(MAX_VISITED).collect())
             }
             Section::Recent => {
                 let rows = queries::projects(view);
                 let fitting = rows.iter().enumerate().filter(|(_, p)| self.fits(&[&p.path_with_namespace]));
                 (rows.known || rows.error.is_some()).then(|| {
-                    let most = if self.filter.is_empty() { RECENT } else { usize::MAX };
+                    let most = if self.filter.is_empty() { MAX_PROJECTS } else { usize::MAX };
                     fitting.map(|(row, _)| Line::Project(row)).take(most).collect()
                 })
             }
@@ -212,39 +212,39 @@ impl Home {
     }
 
     /// Rebuilds the lines if their inputs changed.
-    pub(super) fn arrange(&mut self, view: &View) {
-        let is_new = self.lately.refresh(view) | self.own.refresh(view);
-        let made_of = (self.filter.clone(), view.session.signed_in, view.session.others.clone());
-        if !is_new && self.made_of.as_ref() == Some(&made_of) {
+    pub(super) fn rebuild_lines(&mut self, view: &View) {
+        let is_new = self.recents.refresh(view) | self.custom_queries.refresh(view);
+        let inputs = (self.filter.clone(), view.session.signed_in, view.session.others.clone());
+        if !is_new && self.inputs.as_ref() == Some(&inputs) {
             return;
         }
-        self.made_of = Some(made_of);
+        self.inputs = Some(inputs);
         let mut lines = Vec::new();
         for section in Section::all(view) {
             let Some(rows) = self.section(view, section) else { continue };
-            let silent = self.silent(view, section);
+            let unreachable = self.unreachable_servers(view, section);
             // If the current server failed to answer, the section may not be empty.
-            let nothing = rows.is_empty() && !silent.contains(&Line::Silent(section, None));
+            let nothing = rows.is_empty() && !unreachable.contains(&Line::Unreachable(section, None));
             // Each failed server is listed only once.
             let named =
-                |at: &OtherServer| lines.iter().any(|line| matches!(line, Line::Silent(_, other) if other == at));
-            let silent: Vec<Line> =
-                silent.into_iter().filter(|line| !matches!(line, Line::Silent(_, at) if named(at))).collect();
+                |at: &OtherServer| lines.iter().any(|line| matches!(line, Line::Unreachable(_, other) if other == at));
+            let unreachable: Vec<Line> =
+                unreachable.into_iter().filter(|line| !matches!(line, Line::Unreachable(_, at) if named(at))).collect();
             // Sections without lines are hidden while a filter is typed, and if there is no message to show.
-            let quiet = !self.filter.is_empty() || section == Section::Lately || !nothing && silent.is_empty();
+            let quiet = !self.filter.is_empty() || section == Section::Visited || !nothing && unreachable.is_empty();
             if rows.is_empty() && quiet {
                 continue;
             }
             let count = match section {
                 Section::Todos if self.filter.is_empty() => todos::waiting(view).len(),
-                _ => rows.iter().filter(|line| !matches!(line, Line::Lost(_))).count(),
+                _ => rows.iter().filter(|line| !matches!(line, Line::NotFound(_))).count(),
             };
             lines.push(Line::Heading(section, count));
             if nothing {
                 lines.push(Line::Nothing(section));
             }
             lines.extend(rows);
-            lines.extend(silent);
+            lines.extend(unreachable);
         }
         self.lines = lines;
     }
@@ -253,18 +253,21 @@ impl Home {
     pub(super) fn key(&self, view: &View, index: usize) -> String {
         match self.lines.get(index) {
             Some(Line::Request(section, at, row)) => {
-                format!("{section:?}{at:?}{}", self.own.requests(view, *section, *at).get(*row).map_or(0, |r| r.id))
+                format!(
+                    "{section:?}{at:?}{}",
+                    self.custom_queries.requests(view, *section, *at).get(*row).map_or(0, |r| r.id)
+                )
             }
             Some(Line::Todo(row)) => format!("todo{}", todos::waiting(view).get(*row).map_or(0, |todo| todo.id)),
-            Some(Line::Silent(_, at)) => format!("silent{at:?}"),
+            Some(Line::Unreachable(_, at)) => format!("silent{at:?}"),
             Some(Line::Job(project, row)) => {
                 format!("job{}", queries::running(view, self.watched(*project)).get(*row).map_or(0, |j| j.id))
             }
-            Some(Line::Lost(project)) => format!("lost{}", self.watched(*project)),
+            Some(Line::NotFound(project)) => format!("lost{}", self.watched(*project)),
             Some(Line::Place(index)) => {
                 format!(
                     "place{}",
-                    self.lately
+                    self.recents
                         .visits
                         .get(*index)
                         .map(|visit| registry::label(view.panes, &visit.place))
@@ -279,6 +282,6 @@ impl Home {
 
     /// Returns the full path of the watched project `index`.
     pub(super) fn watched(&self, index: usize) -> &str {
-        self.lately.watched.get(index).map_or("", String::as_str)
+        self.recents.watched.get(index).map_or("", String::as_str)
     }
 }

@@ -35,10 +35,10 @@ use recents::Recents;
 pub struct Home {
     list: ListState,
     lines: Vec<Line>,
-    lately: Recents,
-    own: OwnQueries,
+    recents: Recents,
+    custom_queries: OwnQueries,
     /// The inputs that the lines were built from: the filter, whether the user is signed in, and the other servers.
-    made_of: Option<(String, bool, Vec<OtherServer>)>,
+    inputs: Option<(String, bool, Vec<OtherServer>)>,
     filter: String,
     /// Whether the user has moved the selection. Until then the first line is selected, regardless of the order in
     /// which replies arrive.
@@ -48,13 +48,13 @@ pub struct Home {
     /// The identity of the previewed text, its scroll state, and where it was drawn; empty on a narrow screen.
     previewed: Option<String>,
     window: DocState,
-    beside: std::cell::Cell<Rect>,
+    drawn_preview: std::cell::Cell<Rect>,
 }
 
 /// The minimum screen width in columns for a preview panel beside the list.
 const WIDE: u16 = 176;
 /// The list, and the preview of the selected line.
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 126, weight: 5 }, PanelRequest { min: 50, weight: 3 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 126, weight: 5 }, PanelRequest { min: 50, weight: 3 }];
 
 impl Home {
     fn current(&self) -> Option<Line> {
@@ -66,18 +66,23 @@ impl Home {
     fn is_stop(&self, index: usize) -> bool {
         match self.lines.get(index) {
             Some(_) if glyph::is_accessible() => true,
-            None | Some(Line::Heading(..) | Line::Silent(..)) => false,
+            None | Some(Line::Heading(..) | Line::Unreachable(..)) => false,
             // A custom section can be opened and removed even if it is empty.
-            Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
+            Some(Line::Nothing(section)) => matches!(section, Section::Custom(_)),
             Some(
-                Line::Todo(_) | Line::Request(..) | Line::Job(..) | Line::Lost(_) | Line::Place(_) | Line::Project(_),
+                Line::Todo(_)
+                | Line::Request(..)
+                | Line::Job(..)
+                | Line::NotFound(_)
+                | Line::Place(_)
+                | Line::Project(_),
             ) => true,
         }
     }
 
     fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
         match line? {
-            Line::Request(section, at, row) => self.own.requests(view, section, at).get(row),
+            Line::Request(section, at, row) => self.custom_queries.requests(view, section, at).get(row),
             _ => None,
         }
     }
@@ -87,7 +92,7 @@ impl Home {
         match self.current()? {
             Line::Todo(_) => todos::place(self.todo(view)?, view),
             Line::Request(section, at, row) => {
-                let request = self.own.requests(view, section, at).get(row)?;
+                let request = self.custom_queries.requests(view, section, at).get(row)?;
                 Some(Place::new("mr").project(queries::path_of(view, at, request)).item(request.iid))
             }
             Line::Job(..) => {
@@ -97,8 +102,8 @@ impl Home {
             Line::Project(row) => {
                 Some(Place::new("files").project(queries::projects(view).get(row)?.path_with_namespace.as_str()))
             }
-            Line::Place(index) => self.lately.visits.get(index).map(|visit| visit.place.clone()),
-            Line::Lost(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
+            Line::Place(index) => self.recents.visits.get(index).map(|visit| visit.place.clone()),
+            Line::NotFound(_) | Line::Heading(..) | Line::Nothing(_) | Line::Unreachable(..) => None,
         }
     }
 
@@ -147,7 +152,7 @@ impl Home {
     }
 
     fn has_thing(&self, view: &View) -> Result<(), Disabled> {
-        if let Some(Line::Lost(_)) = self.current() {
+        if let Some(Line::NotFound(_)) = self.current() {
             return Err("it no longer exists; p unpins it".into());
         }
         self.target(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing is selected"))
@@ -156,7 +161,7 @@ impl Home {
     /// Returns the full path of the project of the selected line, which is what a pin stores.
     fn project(&self, view: &View) -> Option<String> {
         match self.current()? {
-            Line::Lost(index) => Some(self.watched(index).to_owned()),
+            Line::NotFound(index) => Some(self.watched(index).to_owned()),
             _ if self.host(view).is_some() => None,
             _ => self.target(view)?.project.filter(|id| id.number().is_none()).map(|id| id.to_string()),
         }
@@ -169,9 +174,9 @@ impl Home {
     /// Returns the custom section under the cursor.
     fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
         match self.current()? {
-            Line::Request(Section::Own(index), ..)
-            | Line::Heading(Section::Own(index), _)
-            | Line::Nothing(Section::Own(index)) => view.session.sections.get(index),
+            Line::Request(Section::Custom(index), ..)
+            | Line::Heading(Section::Custom(index), _)
+            | Line::Nothing(Section::Custom(index)) => view.session.sections.get(index),
             _ => None,
         }
     }
@@ -238,18 +243,18 @@ impl Pane for Home {
         let mut home = Home {
             list: ListState::default(),
             lines: Vec::new(),
-            lately: Recents::default(),
-            own: OwnQueries::default(),
-            made_of: None,
+            recents: Recents::default(),
+            custom_queries: OwnQueries::default(),
+            inputs: None,
             filter: String::new(),
             chosen: false,
             area: Default::default(),
             panels: Panels::new(2),
             previewed: None,
             window: DocState { cursor_line: false, ..DocState::new() },
-            beside: Default::default(),
+            drawn_preview: Default::default(),
         };
-        home.arrange(view);
+        home.rebuild_lines(view);
         home
     }
 
@@ -266,12 +271,12 @@ impl Pane for Home {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = queries::wants(view, &self.own, &self.lately.watched);
+        let mut wants = queries::wants(view, &self.custom_queries, &self.recents.watched);
         let (top, shown) = (self.list.top(), Shown::in_width(self.area.get().width));
         let seen = self.lines.iter().skip(top).take(self.list.rows_on(view.size.1));
         let seen: Vec<_> = seen
             .filter_map(|line| match line {
-                Line::Request(section, None, row) => self.own.requests(view, *section, None).get(*row),
+                Line::Request(section, None, row) => self.custom_queries.requests(view, *section, None).get(*row),
                 _ => None,
             })
             .map(|request| (queries::path_of(view, None, request), request))
@@ -283,16 +288,16 @@ impl Pane for Home {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.beside.set(Rect::default());
-        let Some(beside) = self.place_beside(area) else { return self.draw(view, area, buf) };
-        let places = self.panels.layout(area, ASKS);
+        self.drawn_preview.set(Rect::default());
+        let Some(preview) = self.preview_area(area) else { return self.draw(view, area, buf) };
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         self.draw(view, places.first().copied().flatten().unwrap_or(area), buf);
-        self.draw_preview(view, beside, buf);
+        self.draw_preview(view, preview, buf);
         self.panels.draw_dividers(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.arrange(&cx.view);
+        self.rebuild_lines(&cx.view);
         let len = self.lines.len();
         let mut list = std::mem::take(&mut self.list);
         if self.chosen {
@@ -321,7 +326,7 @@ impl Pane for Home {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let area = self.area.get();
         match pointer {
-            Pointer::Wheel { rows, column, row, .. } if self.beside.get().contains((column, row).into()) => {
+            Pointer::Wheel { rows, column, row, .. } if self.drawn_preview.get().contains((column, row).into()) => {
                 let len = self.preview_len(&cx.view);
                 Motion::Wheel(rows).window(&mut self.window, len);
             }
@@ -367,7 +372,7 @@ impl Pane for Home {
             }
             Line::Project(row) => queries::projects(view).get(row).map(|p| p.web_url.clone()),
             Line::Todo(_) => self.todo(view).and_then(|todo| todo.target_url.clone()),
-            Line::Lost(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
+            Line::NotFound(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) | Line::Unreachable(..) => None,
         }
     }
 

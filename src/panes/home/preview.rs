@@ -1,7 +1,7 @@
 //! The preview of the selected line of home, shown beside the list on wide screens.
 
 use super::lines::Line;
-use super::{ASKS, Home, WIDE};
+use super::{Home, PANEL_WIDTHS, WIDE};
 use crate::app::pane::View;
 use crate::panes::home::queries;
 use crate::parts::{rendered_markdown, review, todos};
@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The maximum size in bytes of a text that is rendered.
-const LONGEST: usize = 64 * 1024;
+const MAX_RENDERED_BYTES: usize = 64 * 1024;
 
 /// The preview of a line.
 pub(super) struct Preview {
@@ -32,7 +32,7 @@ impl Home {
         let name = |user: Option<&crate::api::users::User>| user.map(|user| user.username.clone()).unwrap_or_default();
         Some(match self.current()? {
             Line::Request(section, at, row) => {
-                let request = self.own.requests(view, section, at).get(row)?;
+                let request = self.custom_queries.requests(view, section, at).get(row)?;
                 let changed = request.updated_at.as_ref().map_or("", |at| at.as_str());
                 let server = queries::host(view, at).map_or("", |host| host.name());
                 Preview {
@@ -71,30 +71,32 @@ impl Home {
                     text: project.description().to_owned(),
                 }
             }
-            Line::Heading(..) | Line::Nothing(_) | Line::Lost(_) | Line::Silent(..) | Line::Place(_) => return None,
+            Line::Heading(..) | Line::Nothing(_) | Line::NotFound(_) | Line::Unreachable(..) | Line::Place(_) => {
+                return None;
+            }
         })
     }
 
     /// Returns the area of the preview; `None` if the screen is too narrow.
-    pub(super) fn place_beside(&self, area: Rect) -> Option<Rect> {
-        let places = self.panels.areas(area, ASKS);
+    pub(super) fn preview_area(&self, area: Rect) -> Option<Rect> {
+        let places = self.panels.areas(area, PANEL_WIDTHS);
         places.get(1).copied().flatten().filter(|_| area.width >= WIDE)
     }
 
     /// Returns the width of the text in columns; 0 if the screen is too narrow.
     fn preview_width(&self, view: &View) -> usize {
-        let width = self.place_beside(Rect::new(0, 0, view.size.0, view.size.1)).map_or(0, |place| place.width);
-        usize::from(width).saturating_sub(3).min(rendered_markdown::MEASURE)
+        let width = self.preview_area(Rect::new(0, 0, view.size.0, view.size.1)).map_or(0, |place| place.width);
+        usize::from(width).saturating_sub(3).min(rendered_markdown::MAX_PROSE_WIDTH)
     }
 
     /// Returns the work that renders the text of the selected line, unless it is done.
     pub(super) fn preview_want(&self, view: &View) -> Option<Want> {
         let width = self.preview_width(view);
         let preview = self.preview(view).filter(|preview| width > 0 && !preview.text.trim().is_empty())?;
-        if rendered_markdown::made(view, &preview.identity, width).is_some() {
+        if rendered_markdown::rendered(view, &preview.identity, width).is_some() {
             return None;
         }
-        let text = crate::ui::text::head_bytes(&preview.text, LONGEST);
+        let text = crate::ui::text::head_bytes(&preview.text, MAX_RENDERED_BYTES);
         rendered_markdown::work(view, &preview.identity, text, width).map(Want::from)
     }
 
@@ -111,23 +113,24 @@ impl Home {
     /// Returns the number of lines of the rendered preview.
     pub(super) fn preview_len(&self, view: &View) -> usize {
         let identity = self.previewed.as_ref();
-        let made = identity.and_then(|identity| rendered_markdown::made(view, identity, self.preview_width(view)));
-        made.map_or(0, |made| made.lines.len())
+        let rendered =
+            identity.and_then(|identity| rendered_markdown::rendered(view, identity, self.preview_width(view)));
+        rendered.map_or(0, |rendered| rendered.lines.len())
     }
 
     pub(super) fn draw_preview(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.beside.set(area);
+        self.drawn_preview.set(area);
         let Some(preview) = self.preview(view) else { return };
         let body = panels::title(buf, area, view.theme, false, &preview.title, &preview.author);
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
         if preview.text.trim().is_empty() {
             return state::empty(buf, body, view.theme, "No description.", "Enter opens it");
         }
-        let Some(made) = rendered_markdown::made(view, &preview.identity, self.preview_width(view)) else {
+        let Some(rendered) = rendered_markdown::rendered(view, &preview.identity, self.preview_width(view)) else {
             return state::skeleton(buf, body, view.theme);
         };
-        doc::draw(buf, body, view.theme, false, &self.window, made.lines.len(), 0, |index| {
-            made.lines.get(index).map(DocLine::borrowed).unwrap_or_default()
+        doc::draw(buf, body, view.theme, false, &self.window, rendered.lines.len(), 0, |index| {
+            rendered.lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }
 }

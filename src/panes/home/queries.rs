@@ -7,7 +7,7 @@ use crate::api::projects::{ListProjects, Project};
 use crate::api::{Host, Id};
 use crate::app::pane::{Section as Own, View};
 use crate::app::target;
-use crate::parts::ci::PULSE;
+use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::merge_request_query::QueryScope;
 use crate::parts::todos;
 use crate::store::{ListQuery, Load, Rows, Want};
@@ -54,7 +54,7 @@ pub struct OwnQueries {
     all: Vec<OwnQuery>,
     /// The inputs that this was built from: the store's generation, the day (relative dates depend on it), and the
     /// sections.
-    made_of: Option<(u64, i64, Vec<Own>)>,
+    inputs: Option<(u64, i64, Vec<Own>)>,
 }
 
 impl OwnQueries {
@@ -62,17 +62,17 @@ impl OwnQueries {
     pub fn refresh(&mut self, view: &View) -> bool {
         let (news, day) = (view.store.generation(), view.now.as_second().div_euclid(DAY));
         let sections = &view.session.sections;
-        if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, made_of.1, &made_of.2) == (news, day, sections)) {
+        if self.inputs.as_ref().is_some_and(|inputs| (inputs.0, inputs.1, &inputs.2) == (news, day, sections)) {
             return false;
         }
         self.all = sections.iter().map(|section| OwnQuery::new(section, view)).collect();
-        self.made_of = Some((news, day, sections.clone()));
+        self.inputs = Some((news, day, sections.clone()));
         true
     }
 
     /// Returns the merge requests of a section on a server. Custom sections query the current server only.
     pub fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
-        if let Section::Own(index) = section {
+        if let Section::Custom(index) = section {
             return match self.all.get(index) {
                 Some(own) => own.scope.rows(own.query.as_ref(), view),
                 None => Rows::chain(Vec::new()),
@@ -104,7 +104,7 @@ impl OwnQuery {
 pub type OtherServer = Option<usize>;
 
 /// Returns the servers to query: those with a token that are shown at home. If there is none, only the current server.
-pub fn everywhere(view: &View) -> Vec<OtherServer> {
+pub fn servers(view: &View) -> Vec<OtherServer> {
     let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in && other.at_home);
     let mut all: Vec<OtherServer> = others.map(|(at, _)| Some(at)).collect();
     if view.session.signed_in || all.is_empty() {
@@ -135,7 +135,7 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
         wants.push(Load::list(&todos::pending(), 1).into());
     }
     // Two requests per server: other servers are only asked for the merge requests that concern the user.
-    for at in everywhere(view) {
+    for at in servers(view) {
         let queries =
             [Section::Assigned, Section::Mine].into_iter().filter_map(|section| requests_query(view, section));
         wants.extend(queries.map(|query| Load::list(&query, 1).at(host(view, at)).into()));
@@ -145,7 +145,7 @@ pub fn wants(view: &View, own: &OwnQueries, watched: &[String]) -> Vec<Want> {
     for project in watched {
         let load = Load::list(&running_query(project), 1);
         let live = !running(view, project).is_empty();
-        wants.push(if live { load.every(PULSE * 2).into() } else { load.into() });
+        wants.push(if live { load.every(POLL_INTERVAL * 2).into() } else { load.into() });
     }
     wants
 }

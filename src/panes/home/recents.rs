@@ -12,9 +12,9 @@ use crate::parts::project::short_ref;
 use std::collections::HashMap;
 
 /// The maximum number of watched projects if none is pinned.
-const WATCHED: usize = 5;
+const MAX_WATCHED: usize = 5;
 /// The maximum number of watched pinned projects.
-const PINNED: usize = 20;
+const MAX_PINNED: usize = 20;
 
 /// A recently visited place.
 pub struct Visit {
@@ -35,27 +35,27 @@ pub struct Recents {
     /// Whether the watched projects are the pinned ones.
     pub pinned: bool,
     /// The inputs that this was built from: the store's generation, the places, and the pins.
-    made_of: Option<(u64, Vec<Place>, Vec<String>)>,
+    inputs: Option<(u64, Vec<Place>, Vec<String>)>,
 }
 
 impl Recents {
     /// Rebuilds the data if the inputs changed, and returns whether they did.
     pub fn refresh(&mut self, view: &View) -> bool {
         let (news, places, pinned) = (view.store.generation(), &view.recents.places, &view.settings.pinned_projects);
-        if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, &made_of.1, &made_of.2) == (news, places, pinned)) {
+        if self.inputs.as_ref().is_some_and(|inputs| (inputs.0, &inputs.1, &inputs.2) == (news, places, pinned)) {
             return false;
         }
-        let made_of = (news, places.clone(), pinned.clone());
+        let inputs = (news, places.clone(), pinned.clone());
         let titles = titles(view, places);
         self.visits = places.iter().map(|place| visit(place.clone(), &titles)).collect();
         self.watched.clone_from(pinned);
-        self.watched.truncate(PINNED);
+        self.watched.truncate(MAX_PINNED);
         self.pinned = !self.watched.is_empty();
         if !self.pinned {
             let latest = queries::projects(view);
-            self.watched = latest.iter().take(WATCHED).map(|project| project.path_with_namespace.clone()).collect();
+            self.watched = latest.iter().take(MAX_WATCHED).map(|project| project.path_with_namespace.clone()).collect();
         }
-        self.made_of = Some(made_of);
+        self.inputs = Some(inputs);
         true
     }
 }

@@ -62,14 +62,14 @@ fn facts_of(test: &HookTest) -> TestFacts {
         .url
         .is_some()
         .then(|| ("", "This server returns the hook itself: it does not deliver tests.".to_owned(), Role::Warning));
-    let told = facts.into_iter().filter_map(|(name, words)| Some((name, words?.replace('\n', " "), Role::Text)));
-    undelivered.into_iter().chain(told).collect()
+    let rows = facts.into_iter().filter_map(|(name, words)| Some((name, words?.replace('\n', " "), Role::Text)));
+    undelivered.into_iter().chain(rows).collect()
 }
 
 impl Hooks {
-    fn may_change(&self, view: &View) -> Result<(), Disabled> {
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
-        if !forms::asks_as_administrator(view) {
+        if !forms::can_load_admin_data(view) {
             return Err("your account has not loaded yet".into());
         }
         self.has_row(view)
@@ -91,10 +91,10 @@ impl Hooks {
     }
 
     fn delete(&mut self, cx: &mut Cx) {
-        let meant = self.chosen(&cx.view);
-        let names: Vec<String> = meant.iter().map(|hook| hook.url.clone()).collect();
+        let targets = self.marked_or_selected(&cx.view);
+        let names: Vec<String> = targets.iter().map(|hook| hook.url.clone()).collect();
         let write = |hook: &&Hook| Write::new(&DeleteHook { id: hook.id }, format!("remove the hook {}", hook.url));
-        let writes: Vec<Write> = meant.iter().map(write).collect();
+        let writes: Vec<Write> = targets.iter().map(write).collect();
         let (question, action) = match writes.as_slice() {
             [] => return,
             [one] => ("Remove this hook? It receives no more events.".to_owned(), Action::Send(one.clone())),
@@ -145,13 +145,13 @@ impl ListSource for HookSource {
             .footer("new")
             .writes()
             .when(|_, view| forms::administrator(view)),
-        Command::new("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::may_change),
-        Hooks::mark_command("hooks.mark").when(Hooks::may_change),
+        Command::new("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::can_change),
+        Hooks::mark_command("hooks.mark").when(Hooks::can_change),
         Hooks::columns_command("hooks.columns"),
         Command::new("hooks.delete", &["D", "Delete"], "Remove hooks…", Hooks::delete)
             .footer("remove")
             .writes()
-            .when(Hooks::may_change),
+            .when(Hooks::can_change),
     ];
 
     fn open(_place: &Place, _view: &View) -> HookSource {
@@ -167,7 +167,7 @@ impl ListSource for HookSource {
     }
 
     fn query(&self, _: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Hook>> {
-        forms::asks_as_administrator(view).then(|| ListQuery::new(&ListHooks {}))
+        forms::can_load_admin_data(view).then(|| ListQuery::new(&ListHooks {}))
     }
 
     fn filter(&self, _: &Input<'_>) -> Filter<Hook> {
@@ -234,12 +234,12 @@ impl FactsSource for HookSource {
                 facts.field(name, vec![(words.clone(), Role::Text)], None);
             }
         }
-        let told = [
+        let rows = [
             ("pushes", hook.push_events),
             ("tags", hook.tag_push_events),
             ("merge requests", hook.merge_requests_events),
         ];
-        for (index, (what, on)) in told.into_iter().enumerate() {
+        for (index, (what, on)) in rows.into_iter().enumerate() {
             let (sign, role) = if on {
                 (glyph::or_word(glyph::done(), "on:"), Role::Success)
             } else {

@@ -7,7 +7,7 @@ use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::parts::breadcrumbs;
-use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
+use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
 use crate::parts::job_details;
 use crate::parts::trace::{OnlyLines, Viewer};
 use crate::parts::{forms, project};
@@ -25,7 +25,7 @@ const WIDE: u16 = 140;
 const TRACE: usize = 0;
 const DETAILS: usize = 1;
 /// An upper bound of the number of facts; drawing stops at the last one.
-const FACTS: usize = 200;
+const MAX_FACTS: usize = 200;
 
 /// The line number to go to, as typed.
 struct LineNumber(String);
@@ -46,26 +46,26 @@ impl JobTrace {
     }
 
     fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        job_action.can(self.trace.job(view).ok_or("the job has not loaded yet")?)
+        job_action.check(self.trace.job(view).ok_or("the job has not loaded yet")?)
     }
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         if let Some(job) = self.trace.job(&cx.view) {
-            job_action.to(&self.trace.project, &[job], cx);
+            job_action.apply(&self.trace.project, &[job], cx);
             match job_action {
-                JobAction::Retry => self.trace.asked_again(&cx.view),
+                JobAction::Retry => self.trace.retry_requested(&cx.view),
                 // An action other than retry keeps the pane on this run.
-                _ => self.trace.stay(),
+                _ => self.trace.cancel_retry_switch(),
             }
         }
     }
 
     fn written(&self, view: &View) -> Result<(), Disabled> {
-        self.trace.written(view)
+        self.trace.need_text(view)
     }
 
     fn sections(&self, view: &View) -> Result<(), Disabled> {
-        self.trace.sections(view)
+        self.trace.need_sections(view)
     }
 
     fn job_place(&self, id: u64) -> Place {
@@ -88,7 +88,7 @@ impl JobTrace {
 
     /// Returns this job and the other jobs of its pipeline to watch with it: the running ones, else those that have
     /// run.
-    fn together(&self, view: &View) -> Vec<u64> {
+    fn jobs_to_watch(&self, view: &View) -> Vec<u64> {
         let mut ids = vec![self.trace.id];
         let Some(rows) = self.trace.siblings(view) else { return ids };
         let runs = |job: &&Job| job.status.is_running();
@@ -100,7 +100,7 @@ impl JobTrace {
         if ids.len() == 1 {
             ids.extend(others(&ids, &ran));
         }
-        ids.truncate(ci::TOGETHER);
+        ids.truncate(ci::MAX_TRACES);
         ids
     }
 
@@ -131,29 +131,29 @@ impl Pane for JobTrace {
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("job.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| pane.trace.follow(cx))
             .footer("follow")
-            .when(|pane, view| pane.trace.live(view)),
+            .when(|pane, view| pane.trace.need_live(view)),
         Command::new("job.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
-            pane.trace.trouble(true, false, &cx.view)
+            pane.trace.step_error(true, false, &cx.view)
         })
         .footer("error")
         .when(JobTrace::written),
         Command::new("job.previous_error", &["E"], "Previous error", |pane: &mut Self, cx| {
-            pane.trace.trouble(false, false, &cx.view);
+            pane.trace.step_error(false, false, &cx.view);
         })
         .when(JobTrace::written),
         Command::new("job.next_warning", &[")"], "Next warning", |pane: &mut Self, cx| {
-            pane.trace.trouble(true, true, &cx.view)
+            pane.trace.step_error(true, true, &cx.view)
         })
         .when(JobTrace::written),
         Command::new("job.previous_warning", &["("], "Previous warning", |pane: &mut Self, cx| {
-            pane.trace.trouble(false, true, &cx.view);
+            pane.trace.step_error(false, true, &cx.view);
         })
         .when(JobTrace::written),
         Command::new("job.open", &["Enter"], "Open or fold selection", |pane: &mut Self, cx| pane.trace.enter(cx))
             .footer("open")
             .when(|pane, view| pane.trace.can_enter(view)),
         Command::new("job.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            pane.trace.turn_only(cx);
+            pane.trace.toggle_only(cx);
         })
         .when(JobTrace::written),
         Command::new("job.fold", &["Z"], "Toggle all sections", |pane: &mut Self, cx| pane.trace.fold(cx))
@@ -165,11 +165,11 @@ impl Pane for JobTrace {
         })
         .when(JobTrace::sections),
         Command::new("job.times", &["T"], "Toggle timestamps", |pane: &mut Self, _| {
-            pane.trace.turn_times();
+            pane.trace.toggle_times();
         })
-        .when(|pane, view| pane.trace.timed(view)),
+        .when(|pane, view| pane.trace.need_times(view)),
         Command::new("job.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            pane.trace.turn_wrap(cx);
+            pane.trace.toggle_wrap(cx);
         })
         .when(JobTrace::written),
         Command::new("job.line", &["L"], "Go to line…", |_: &mut Self, cx| {
@@ -177,7 +177,7 @@ impl Pane for JobTrace {
         })
         .when(JobTrace::written),
         Command::new("job.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
-            pane.trace.turn_mark(&cx.view);
+            pane.trace.toggle_mark(&cx.view);
         })
         .when(JobTrace::written),
         Command::new("job.save", &["s"], "Save trace…", |pane: &mut Self, cx| pane.trace.save(cx))
@@ -186,10 +186,10 @@ impl Pane for JobTrace {
         Command::new("job.page", &["V"], "Open in $PAGER", |pane: &mut Self, cx| pane.trace.page(&cx.view))
             .when(JobTrace::written),
         Command::new("job.traces", &["|"], "Watch running jobs side by side", |pane: &mut Self, cx| {
-            let ids = pane.together(&cx.view);
+            let ids = pane.jobs_to_watch(&cx.view);
             cx.go(ci::traces(&pane.trace.project, ids.into_iter()));
         })
-        .when(|pane, view| match pane.together(view).len() {
+        .when(|pane, view| match pane.jobs_to_watch(view).len() {
             0 | 1 if pane.trace.job(view).is_none() => Err("the job has not loaded yet".into()),
             0 | 1 => Err("no other job of this pipeline has a trace".into()),
             _ => Ok(()),
@@ -215,7 +215,7 @@ impl Pane for JobTrace {
                 cx.act(Action::Replace(pane.job_place(id)));
             }
         })
-        .when(|pane, view| pane.trace.outdated(view)),
+        .when(|pane, view| pane.trace.need_newer_run(view)),
         Command::new("job.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
             .writes()
@@ -238,10 +238,10 @@ impl Pane for JobTrace {
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("job.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
-            pane.job_action(JobAction::Keep, cx);
+            pane.job_action(JobAction::KeepArtifacts, cx);
         })
         .writes()
-        .when(|pane, view| pane.can(view, JobAction::Keep)),
+        .when(|pane, view| pane.can(view, JobAction::KeepArtifacts)),
         Command::new("job.artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
                 cx.go(Place::new("artifacts").project(pane.trace.project.clone()).item(job.id));
@@ -299,12 +299,12 @@ impl Pane for JobTrace {
         };
         breadcrumbs.push(Breadcrumb::new(format!("#{} {}", job.id, job.name), Role::Title));
         let (sign, role) = ci::sign(job);
-        let took = ci::took(job, view.now);
-        breadcrumbs.push(match self.trace.lost(view) {
+        let duration = ci::duration(job, view.now);
+        breadcrumbs.push(match self.trace.lost_reason(view) {
             Some(word) => Breadcrumb::new(format!("{} {word}", glyph::status_glyph("failed").0), Role::Failed),
             None => {
                 let (sign, word) = (glyph::or_word(sign, ""), ci::status_word(&job.status));
-                Breadcrumb::new(format!("{sign} {word} {took}").trim_end(), role)
+                Breadcrumb::new(format!("{sign} {word} {duration}").trim_end(), role)
             }
         });
         if let Some(runner) = &job.runner {
@@ -326,13 +326,13 @@ impl Pane for JobTrace {
         let Some(job) = self.trace.job(view) else { return wants };
         if let Some(query) = self.trace.siblings_query(job) {
             let facts = self.panels.focus() == DETAILS || view.size.0 >= WIDE && !self.panels.zoomed();
-            let live = view.store.list(&query).iter().any(ci::moves);
+            let live = view.store.list(&query).iter().any(ci::may_change);
             let load = Load::list(&query, 1);
             wants.extend(ci::want_path(&self.trace.project));
             if facts {
                 wants.push(Load::list(&self.history(), 1).into());
             }
-            wants.push(if facts && live { load.every(PULSE * 2).into() } else { load.into() });
+            wants.push(if facts && live { load.every(POLL_INTERVAL * 2).into() } else { load.into() });
         }
         wants
     }
@@ -367,7 +367,7 @@ impl Pane for JobTrace {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        if let Some(id) = self.trace.came_again(&view) {
+        if let Some(id) = self.trace.take_retried_run(&view) {
             return cx.act(Action::Replace(self.job_place(id)));
         }
         self.trace.changed(cx);
@@ -376,7 +376,7 @@ impl Pane for JobTrace {
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         if self.panels.focus() == DETAILS {
             let by = motion.rows(self.facts.height.get()).unwrap_or_default();
-            return self.facts.scroll_by(by, FACTS);
+            return self.facts.scroll_by(by, MAX_FACTS);
         }
         self.trace.motion(motion, &cx.view);
     }
@@ -386,9 +386,9 @@ impl Pane for JobTrace {
         match pointer {
             // The wheel scrolls what is under the pointer without changing the focus.
             Pointer::Wheel { column, row, rows } if is_on_details(column, row) => {
-                self.facts.scroll_by(rows.into(), FACTS);
+                self.facts.scroll_by(rows.into(), MAX_FACTS);
             }
-            Pointer::Wheel { column, row, rows } if self.trace.holds(column, row) => {
+            Pointer::Wheel { column, row, rows } if self.trace.contains(column, row) => {
                 self.trace.motion(Motion::Wheel(rows), &cx.view);
             }
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
@@ -414,11 +414,11 @@ impl Pane for JobTrace {
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        self.trace.seek(text, cx);
+        self.trace.set_query(text, cx);
     }
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        self.trace.seek_next(forward, cx);
+        self.trace.next_match(forward, cx);
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {

@@ -26,26 +26,26 @@ impl JobQuery {
     /// Parses a query, for example `scope:failed ref:main words`. Invalid states are left out; the header shows the
     /// error.
     pub fn read(text: &str, project: &Id, view: &View) -> JobQuery {
-        let mut looked = JobQuery::default();
+        let mut parsed = JobQuery::default();
         let mut asked = Vec::new();
         for (word, keyed) in query::parts(text) {
             let plain = word.replace('"', "");
             match plain.split_once(':').filter(|_| keyed) {
                 Some(("scope", _)) => asked.push(word),
                 Some((key, value)) if query::JOBS_LOOKED.iter().any(|term| term.name == key) => {
-                    looked.keys.push((key.to_owned(), value.to_lowercase()));
+                    parsed.keys.push((key.to_owned(), value.to_lowercase()));
                 }
-                _ => looked.words.push(plain.to_lowercase()),
+                _ => parsed.words.push(plain.to_lowercase()),
             }
         }
         let given = Map::from_iter([("id".to_owned(), json!(project))]);
         let states = Grammar::new(query::JOBS, None, None).ask::<ListJobs>(&asked.join(" "), given, view);
         if let QueryResult::Ready(list) = states {
-            looked.scope = list.scope.unwrap_or_default();
+            parsed.scope = list.scope.unwrap_or_default();
         }
-        looked.keys.retain(|(_, value)| !value.is_empty());
-        looked.words.retain(|word| !word.is_empty());
-        looked
+        parsed.keys.retain(|(_, value)| !value.is_empty());
+        parsed.words.retain(|word| !word.is_empty());
+        parsed
     }
 
     /// Returns whether the query matches all jobs of the reply.
@@ -54,8 +54,8 @@ impl JobQuery {
     }
 
     /// Returns whether a job matches the query.
-    pub fn fits(&self, job: &Job) -> bool {
-        let holds = |text: &str, part: &str| text.to_lowercase().contains(part);
+    pub fn matches(&self, job: &Job) -> bool {
+        let contains = |text: &str, part: &str| text.to_lowercase().contains(part);
         let runner =
             || job.runner.as_ref().map(|runner| format!("{} #{}", runner.label(), runner.id)).unwrap_or_default();
         let sha = || match (&job.commit, &job.pipeline) {
@@ -64,16 +64,19 @@ impl JobQuery {
             (None, None) => "",
         };
         let key = |(key, value): &(String, String)| match key.as_str() {
-            "name" => holds(&job.name, value),
-            "stage" => holds(&job.stage, value),
+            "name" => contains(&job.name, value),
+            "stage" => contains(&job.stage, value),
             "ref" => job.r#ref.to_lowercase() == *value,
-            "runner" => holds(&runner(), value),
-            "by" => job.user.as_ref().is_some_and(|user| holds(&user.username, value.trim_start_matches('@'))),
+            "runner" => contains(&runner(), value),
+            "by" => job.user.as_ref().is_some_and(|user| contains(&user.username, value.trim_start_matches('@'))),
             "commit" => sha().to_lowercase().starts_with(value.as_str()),
             _ => true,
         };
         let word = |word: &String| {
-            holds(&job.name, word) || holds(&job.stage, word) || holds(&job.r#ref, word) || job.id.to_string() == *word
+            contains(&job.name, word)
+                || contains(&job.stage, word)
+                || contains(&job.r#ref, word)
+                || job.id.to_string() == *word
         };
         self.keys.iter().all(key) && self.words.iter().all(word)
     }
@@ -85,7 +88,7 @@ mod tests {
     use crate::api::commits::Commit;
 
     #[test]
-    fn each_key_narrows_what_is_shown() {
+    fn each_key_filters() {
         let commit = Commit { id: "9f3c2ab0d1e2".into(), ..Commit::default() };
         let job = Job {
             id: 7,
@@ -98,7 +101,7 @@ mod tests {
         let fits = |keys: &[(&str, &str)], words: &[&str]| {
             let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
             JobQuery { scope: Vec::new(), keys, words: words.iter().map(|word| (*word).to_owned()).collect() }
-                .fits(&job)
+                .matches(&job)
         };
         assert!(fits(&[("name", "unit"), ("ref", "main"), ("commit", "9f3c")], &["test"]));
         assert!(fits(&[], &["7"]));

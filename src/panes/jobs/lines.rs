@@ -39,14 +39,14 @@ pub struct Lines {
     pub last_live: Option<usize>,
     /// Whether one of the jobs is running.
     pub running: bool,
-    made_of: Option<(Revision, usize, JobQuery)>,
+    inputs: Option<(Revision, usize, JobQuery)>,
 }
 
 impl Lines {
     /// Rebuilds the lines if the rows or the query changed.
-    pub fn refresh(&mut self, rows: &Rows<'_, Job>, looked: &JobQuery) {
-        let now = (rows.revision, rows.len(), looked.clone());
-        if self.made_of.as_ref() == Some(&now) {
+    pub fn refresh(&mut self, rows: &Rows<'_, Job>, query: &JobQuery) {
+        let now = (rows.revision, rows.len(), query.clone());
+        if self.inputs.as_ref() == Some(&now) {
             return;
         }
         let mut all: BTreeMap<std::cmp::Reverse<Option<u64>>, Vec<(usize, &Job)>> = BTreeMap::new();
@@ -56,11 +56,11 @@ impl Lines {
             if ids.insert(job.id, row).is_some() {
                 continue;
             }
-            if ci::moves(job) {
+            if ci::may_change(job) {
                 last_live = Some(row);
             }
             running |= job.status.is_running();
-            if looked.fits(job) {
+            if query.matches(job) {
                 let pipeline = job.pipeline.as_ref().map(|p| p.id);
                 all.entry(std::cmp::Reverse(pipeline)).or_default().push((row, job));
             }
@@ -87,7 +87,7 @@ impl Lines {
         self.rows = ids;
         self.last_live = last_live;
         self.running = running;
-        self.made_of = Some(now);
+        self.inputs = Some(now);
     }
 
     /// Returns the line `index`.
@@ -129,7 +129,7 @@ impl Lines {
 
 impl Pipeline {
     /// Formats the duration of the pipeline; of a live one, the time until `now`.
-    pub fn took(&self, live: bool, now: Timestamp) -> String {
+    pub fn duration(&self, live: bool, now: Timestamp) -> String {
         let until = if live { Some(now) } else { self.finished };
         match (self.started, until) {
             (Some(from), Some(until)) => text::duration(until.duration_since(from).as_secs_f64().max(0.0)),

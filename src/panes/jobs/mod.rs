@@ -16,8 +16,8 @@ use crate::app::query::Grammar;
 use crate::app::watch::Watched;
 use crate::parts::board::Board;
 use crate::parts::breadcrumbs;
-use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
-use crate::parts::list::{self, age, trouble, without_rows};
+use crate::parts::ci::{self, Confirmed, JobAction, POLL_INTERVAL};
+use crate::parts::list::{self, age, draw_error_line, draw_placeholder};
 use crate::parts::pipeline_variables::PipelineVariables;
 use crate::parts::pipelines::{self, PipelineAction};
 use crate::parts::{forms, project, query_list};
@@ -35,7 +35,7 @@ use std::time::Duration;
 /// The minimum screen width in columns to show the board beside the list.
 const WIDE: u16 = 120;
 /// The maximum number of pages that are searched with a filter.
-const FILTERED_PAGES: u32 = 10;
+const MAX_FILTERED_PAGES: u32 = 10;
 const LIST: usize = 0;
 const BOARD: usize = 1;
 
@@ -59,7 +59,7 @@ pub struct Jobs {
     pipeline: Option<u64>,
     tab: usize,
     filter: String,
-    looked: JobQuery,
+    query: JobQuery,
     list: ListState,
     lines: Lines,
     pages: u32,
@@ -67,14 +67,14 @@ pub struct Jobs {
     board: Board,
     panels: Panels,
     /// The job that list and board were last synchronized to.
-    led: Option<u64>,
+    synced_job: Option<u64>,
 }
 
 impl Jobs {
     fn scope(&self) -> Option<Vec<String>> {
         let words: Vec<String> = statuses(self.tab).iter().map(|s| s.as_str().to_owned()).collect();
         // A scope in the query overrides that of the tab.
-        let words = if self.looked.scope.is_empty() { words } else { self.looked.scope.clone() };
+        let words = if self.query.scope.is_empty() { words } else { self.query.scope.clone() };
         (!words.is_empty()).then_some(words)
     }
 
@@ -115,7 +115,7 @@ impl Jobs {
         self.list = ListState::new();
         self.lines = Lines::default();
         self.pages = 1;
-        self.led = None;
+        self.synced_job = None;
     }
 
     fn board_focused(&self) -> bool {
@@ -155,7 +155,7 @@ impl Jobs {
         }
         let mut why = Disabled::default();
         for job in targets {
-            match job_action.can(job) {
+            match job_action.check(job) {
                 Ok(()) => return Ok(()),
                 Err(reason) => why = reason,
             }
@@ -165,9 +165,9 @@ impl Jobs {
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         let targets = self.targets(&cx.view);
-        job_action.to(&self.project, &targets, cx);
+        job_action.apply(&self.project, &targets, cx);
         // If the action needs confirmation, the marks stay until it is confirmed.
-        if !job_action.asks() {
+        if !job_action.needs_confirmation() {
             self.list.clear_marks();
         }
     }
@@ -184,16 +184,16 @@ impl Jobs {
     }
 
     /// Returns the jobs whose traces to show side by side: the marked ones, else the running ones.
-    fn together(&self, view: &View) -> Vec<u64> {
+    fn jobs_to_watch(&self, view: &View) -> Vec<u64> {
         if !self.list.marked().is_empty() {
             let jobs = self.targets(view).into_iter().filter(|job| !job.is_trigger());
-            return jobs.map(|job| job.id).take(ci::TOGETHER).collect();
+            return jobs.map(|job| job.id).take(ci::MAX_TRACES).collect();
         }
         let rows = self.rows(view);
         rows.iter()
             .filter(|job| job.status.is_running() && !job.is_trigger())
             .map(|job| job.id)
-            .take(ci::TOGETHER)
+            .take(ci::MAX_TRACES)
             .collect()
     }
 
@@ -214,12 +214,12 @@ impl Jobs {
     fn can_pipeline(&self, view: &View, action: PipelineAction) -> Result<(), Disabled> {
         let facts = self.pipeline_facts(view);
         let (id, _, status) = list::need(facts, &self.rows(view), "no job of a pipeline is selected")?;
-        action.can(id, &status)
+        action.check(id, &status)
     }
 
     fn act_on_pipeline(&mut self, action: PipelineAction, cx: &mut Cx) {
         if let Some((id, ref_name, _)) = self.pipeline_facts(&cx.view) {
-            action.to(&self.project, id, &ref_name, cx);
+            action.apply(&self.project, id, &ref_name, cx);
         }
     }
 
@@ -243,19 +243,19 @@ impl Jobs {
     }
 
     /// Moves the cursor of the panel without focus to the job selected in the focused one.
-    fn lead(&mut self, view: &View) {
+    fn sync_panels(&mut self, view: &View) {
         if self.board_focused() {
-            if let Some(id) = self.board.cursor().filter(|id| self.led != Some(*id)) {
-                self.led = Some(id);
+            if let Some(id) = self.board.cursor().filter(|id| self.synced_job != Some(*id)) {
+                self.synced_job = Some(id);
                 if self.lines.row_of(id).is_some() {
                     self.list.select_key(id.to_string());
                 }
             }
         } else if let Some(job) = self.current(view)
-            && self.led != Some(job.id)
+            && self.synced_job != Some(job.id)
         {
-            self.led = Some(job.id);
-            self.board.look_at(job.pipeline.as_ref().map(|p| p.id).or(self.pipeline), Some(job.id));
+            self.synced_job = Some(job.id);
+            self.board.show_job(job.pipeline.as_ref().map(|p| p.id).or(self.pipeline), Some(job.id));
         }
     }
 
@@ -280,9 +280,9 @@ impl Jobs {
                 .and(sha, Role::Dim)
                 .and(format!("  {status}"), role);
             if self.tab == 0 {
-                let took = pipeline.took(brief.status.is_live(), view.now);
-                if !took.is_empty() {
-                    cell = cell.and(format!("  {took}"), Role::Dim);
+                let duration = pipeline.duration(brief.status.is_live(), view.now);
+                if !duration.is_empty() {
+                    cell = cell.and(format!("  {duration}"), Role::Dim);
                 }
             }
         }
@@ -314,9 +314,9 @@ impl Jobs {
                     },
                     Cell::from((note, Role::Dim)),
                     Cell::from((format!("#{}", job.id), Role::Dim)),
-                    Cell::from((ci::took(job, view.now), Role::Text)),
+                    Cell::from((ci::duration(job, view.now), Role::Text)),
                     Cell::from((runner, Role::Dim)),
-                    Cell::from((age(view, ci::last(job)), Role::Dim)),
+                    Cell::from((age(view, ci::last_event(job)), Role::Dim)),
                 ])
                 .dim(slot.older)
                 .marked(self.list.is_marked(&slot.id.to_string()))
@@ -336,7 +336,7 @@ impl Jobs {
                 (true, _) => ("No job is in that state.", "1 shows all of them"),
             };
             if rows.is_empty() {
-                without_rows(view, area, buf, &rows, empty);
+                draw_placeholder(view, area, buf, &rows, empty);
             } else {
                 crate::ui::state::empty(buf, area, view.theme, empty.0, empty.1);
             }
@@ -352,7 +352,7 @@ impl Jobs {
             Column::new("", Size::Fit { min: 6, max: 22 }).priority(3),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];
-        let body = trouble(view, area, buf, rows.error);
+        let body = draw_error_line(view, area, buf, rows.error);
         table::draw(buf, body, view.theme, !self.board_focused(), &self.list, &columns, self.lines.lines.len(), |i| {
             self.line(view, &rows, i)
         });
@@ -390,14 +390,14 @@ impl Pane for Jobs {
         })
         .writes()
         .when(|pane, view| match pane.current(view) {
-            Some(job) => JobAction::Play.can(job),
+            Some(job) => JobAction::Play.check(job),
             None => pane.has_job(view),
         }),
         Command::new("jobs.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
-            pane.job_action(JobAction::Keep, cx);
+            pane.job_action(JobAction::KeepArtifacts, cx);
         })
         .writes()
-        .when(|pane, view| pane.can(view, JobAction::Keep)),
+        .when(|pane, view| pane.can(view, JobAction::KeepArtifacts)),
         Command::new("jobs.artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.current(&cx.view) {
                 cx.go(Place::new("artifacts").project(pane.project.clone()).item(job.id));
@@ -417,11 +417,11 @@ impl Pane for Jobs {
             .footer("mark")
             .when(Jobs::has_job),
         Command::new("jobs.traces", &["|"], "Watch traces side by side", |pane: &mut Self, cx| {
-            let place = ci::traces(&pane.project, pane.together(&cx.view).into_iter());
+            let place = ci::traces(&pane.project, pane.jobs_to_watch(&cx.view).into_iter());
             cx.go(place);
         })
         .when(|pane, view| {
-            let some = Some(()).filter(|()| !pane.together(view).is_empty());
+            let some = Some(()).filter(|()| !pane.jobs_to_watch(view).is_empty());
             list::need(some, &pane.rows(view), "no job is marked, and none runs")
         }),
         Command::new("jobs.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
@@ -503,7 +503,7 @@ impl Pane for Jobs {
         let filter = place.query.clone().unwrap_or_default();
         let tab = place.tab.as_deref().and_then(|tab| TITLES.iter().position(|t| t.eq_ignore_ascii_case(tab)));
         Jobs {
-            looked: JobQuery::read(&filter, &project, view),
+            query: JobQuery::read(&filter, &project, view),
             project,
             pipeline: place.item.as_deref().and_then(|id| id.parse().ok()),
             tab: tab.unwrap_or(0),
@@ -514,7 +514,7 @@ impl Pane for Jobs {
             area: std::cell::Cell::default(),
             board: Board::default(),
             panels: Panels::new(2),
-            led: None,
+            synced_job: None,
         }
     }
 
@@ -540,7 +540,7 @@ impl Pane for Jobs {
             }
             None => breadcrumbs.push(Breadcrumb::new("jobs", Role::Title)),
         }
-        let searched = (!self.looked.is_whole()).then_some(self.lines.known());
+        let searched = (!self.query.is_whole()).then_some(self.lines.known());
         let count = list::count(&rows, self.lines.jobs(), searched);
         let grammar = job_query::grammar(&self.project);
         breadcrumbs.extend(query_list::breadcrumbs(&self.filter, count, &grammar, view));
@@ -563,13 +563,13 @@ impl Pane for Jobs {
             // All pages but the last are of the same size, so this is the page of the row or the one after it.
             let rows = self.rows(view);
             let before = row * rows.pages() as usize / rows.len().max(1);
-            wants.push(self.load(before as u32 + 1).every(PULSE).into());
+            wants.push(self.load(before as u32 + 1).every(POLL_INTERVAL).into());
         }
         if self.shows_board(view)
             && let Some(query) = self.board.query(&self.project)
         {
             let load = Load::list(&query, 1).after(Duration::from_millis(120));
-            wants.push(if self.board.live { load.every(PULSE).into() } else { load.into() });
+            wants.push(if self.board.live { load.every(POLL_INTERVAL).into() } else { load.into() });
             let triggers = self.board.triggers(&self.project);
             wants.extend(triggers.and_then(|list| pipelines::want_triggers(view, &list, self.board.live)));
             wants
@@ -609,21 +609,21 @@ impl Pane for Jobs {
 
     fn changed(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
-        self.lines.refresh(&rows, &self.looked);
+        self.lines.refresh(&rows, &self.query);
         if self.board_focused() {
-            self.lead(&cx.view);
+            self.sync_panels(&cx.view);
         }
         let len = self.lines.lines.len();
         let lines = &self.lines;
         self.list.sync(len, |index| lines.key(index));
         self.list.settle(len, true, |index| lines.is_stop(index));
         let near = self.list.selected().max(self.list.top()) + self.list.height() * 2;
-        let most = if self.looked.is_whole() { u32::MAX } else { FILTERED_PAGES };
+        let most = if self.query.is_whole() { u32::MAX } else { MAX_FILTERED_PAGES };
         if rows.more && near >= len {
             self.pages = self.pages.max(rows.pages() + 1).min(most.max(self.pages));
         }
         if !self.board_focused() {
-            self.lead(&cx.view);
+            self.sync_panels(&cx.view);
         }
         self.board.refresh(&cx.view, &self.project);
         let rows = self.history().map_or_else(|| self.rows(&cx.view), |history| cx.view.store.list(&history));
@@ -698,17 +698,17 @@ impl Pane for Jobs {
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if self.filter != text {
             self.filter = text.to_owned();
-            let looked = JobQuery::read(text, &self.project, &cx.view);
-            if looked.scope != self.looked.scope {
+            let query = JobQuery::read(text, &self.project, &cx.view);
+            if query.scope != self.query.scope {
                 self.restart();
             }
             // Each typed character changes the matching jobs, so the first one is selected. When the filter is cleared,
             // the cursor stays.
             if !text.is_empty() {
                 self.list.reset_to_top();
-                self.led = None;
+                self.synced_job = None;
             }
-            self.looked = looked;
+            self.query = query;
         }
     }
 

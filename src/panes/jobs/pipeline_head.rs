@@ -4,7 +4,7 @@ use crate::api::pipelines::{GetPipeline, Pipeline};
 use crate::api::test_reports::GetTestReportSummary;
 use crate::api::{Fault, Id};
 use crate::app::pane::View;
-use crate::parts::ci::PULSE;
+use crate::parts::ci::POLL_INTERVAL;
 use crate::parts::{pipelines, test_report};
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
@@ -13,9 +13,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The minimum height of the area in rows to draw the header.
-const LEAST: u16 = 10;
+const MIN_HEIGHT: u16 = 10;
 /// The maximum number of rows of an error.
-const ERROR_ROWS: usize = 2;
+const MAX_ERROR_ROWS: usize = 2;
 
 /// Returns the requests for the header. Endpoints that the server does not support are left out.
 pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Want> {
@@ -23,8 +23,8 @@ pub fn wants(view: &View, project: &Id, pipeline: u64, is_live: bool) -> Vec<Wan
     let known = pipelines::known(view, project, pipeline).value;
     let is_live = is_live || known.is_some_and(|known| known.status.is_live());
     if !view.store.is_unsupported::<GetPipeline>() {
-        let load = Load::one(&pipelines::whole(project, pipeline));
-        wants.push(if is_live { load.every(PULSE).into() } else { load.into() });
+        let load = Load::one(&pipelines::query(project, pipeline));
+        wants.push(if is_live { load.every(POLL_INTERVAL).into() } else { load.into() });
     }
     // The test summary is requested when the pipeline has finished.
     if !is_live && known.is_some() && !view.store.is_unsupported::<GetTestReportSummary>() {
@@ -78,7 +78,7 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Vec<(String, Role)> 
     fact(pipelines::ref_name(pipeline), Role::Ref);
     fact(pipelines::source(pipeline), Role::Text);
     fact(pipeline.user.as_ref().map(|user| format!("by {}", user.username)).unwrap_or_default(), Role::User);
-    fact(pipelines::took(pipeline, view.now), Role::Text);
+    fact(pipelines::duration(pipeline, view.now), Role::Text);
     if let Some(parent) = pipelines::upstream(view, project, pipeline) {
         let (sign, role) = glyph::status(parent.status.as_str());
         fact(format!("started by pipeline {} {sign}", parent.id), role);
@@ -92,7 +92,7 @@ fn facts(view: &View, project: &Id, pipeline: &Pipeline) -> Vec<(String, Role)> 
 
 /// Draws the header at the top of `area`. Returns the remaining area.
 pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u64) -> Rect {
-    let Some(known) = pipelines::known(view, project, pipeline).value.filter(|_| area.height >= LEAST) else {
+    let Some(known) = pipelines::known(view, project, pipeline).value.filter(|_| area.height >= MIN_HEIGHT) else {
         return area;
     };
     let theme = view.theme;
@@ -112,7 +112,7 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, project: &Id, pipeline: u
     }
     let errors = known.yaml_errors.as_deref().unwrap_or_default();
     let width = usize::from(area.width.saturating_sub(2));
-    let errors = if errors.is_empty() { Vec::new() } else { text::wrap(errors, width, ERROR_ROWS) };
+    let errors = if errors.is_empty() { Vec::new() } else { text::wrap(errors, width, MAX_ERROR_ROWS) };
     for words in &errors {
         let at = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..row };
         line::draw(buf, at, &[(words.as_str(), theme.style(Role::Failed))]);

@@ -8,8 +8,8 @@ use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
 use crate::app::place::Place;
 use crate::domain::public_key::{self, Family};
-use crate::parts::facts::{Details, LinkTarget, NAMES_WIDE};
-use crate::parts::list::{age, ago, failure};
+use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
+use crate::parts::list::{age, ago, draw_error};
 use crate::parts::{forms, profile};
 use crate::store::{Load, Want};
 use crate::ui::panels;
@@ -23,14 +23,14 @@ use ratatui::layout::Rect;
 struct KeyId(String);
 
 /// The pane that looks up a key.
-pub struct LookUp {
+pub struct KeyLookup {
     number: Option<u64>,
     facts: Details,
     /// Whether the prompt for an ID was opened, or an ID was given.
-    asked: bool,
+    was_prompted: bool,
 }
 
-impl LookUp {
+impl KeyLookup {
     fn query(&self) -> Option<LookUpKey> {
         self.number.map(|id| LookUpKey { id })
     }
@@ -40,18 +40,18 @@ impl LookUp {
     }
 
     fn ask(&mut self, cx: &mut Cx) {
-        self.asked = true;
+        self.was_prompted = true;
         cx.act(Action::Open(Box::new(Prompt::ask("ID of the SSH key", "", KeyId))));
     }
 
-    fn write(&mut self, view: &View, key: &SshKey) {
+    fn fill_facts(&mut self, view: &View, key: &SshKey) {
         let facts = &mut self.facts;
         facts.field("title", vec![(key.title.clone(), Role::Title)], None);
         match public_key::read(Family::Ssh, &key.key) {
             Ok(read) => {
                 facts.field("kind", vec![(read.kind, Role::Text)], None);
-                let lead = Some(LinkTarget::Copy("fingerprint", read.fingerprint.clone()));
-                facts.field("fingerprint", vec![(read.fingerprint, Role::Ref)], lead);
+                let link = Some(LinkTarget::Copy("fingerprint", read.fingerprint.clone()));
+                facts.field("fingerprint", vec![(read.fingerprint, Role::Ref)], link);
             }
             Err(why) => facts.field("kind", vec![(why, Role::Warning)], None),
         }
@@ -60,8 +60,8 @@ impl LookUp {
             facts.field("last used", vec![(ago(&age(view, key.last_used_at.as_ref())), Role::Text)], None);
         }
         for (index, line) in wrap(&key.key, 64, 12).into_iter().enumerate() {
-            let lead = Some(LinkTarget::Copy("key", key.key.clone()));
-            facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], lead);
+            let link = Some(LinkTarget::Copy("key", key.key.clone()));
+            facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], link);
         }
         facts.line(Vec::new());
         let Some(owner) = key.user.known() else {
@@ -69,11 +69,11 @@ impl LookUp {
         };
         let place = Place::new("user").item(owner.username.as_str()).tab("ssh");
         facts.field("owner", vec![(format!("@{}", owner.username), Role::Link)], Some(LinkTarget::Place(place)));
-        profile::write(facts, view, owner, 64);
+        profile::fill_facts(facts, view, owner, 64);
     }
 }
 
-impl Pane for LookUp {
+impl Pane for KeyLookup {
     const ID: &'static str = "key";
     const TITLE: &'static str = "SSH key by ID";
     const COMMANDS: &'static [Command<Self>] = &[
@@ -95,7 +95,7 @@ impl Pane for LookUp {
 
     fn open(place: &Place, _view: &View) -> Self {
         let number = place.item.as_deref().and_then(|item| item.trim_start_matches('#').parse().ok());
-        LookUp { number, facts: Details::default().names(NAMES_WIDE), asked: number.is_some() }
+        KeyLookup { number, facts: Details::default().names(WIDE_NAME_WIDTH), was_prompted: number.is_some() }
     }
 
     fn place(&self) -> Place {
@@ -110,7 +110,7 @@ impl Pane for LookUp {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         // A request is sent only for administrators; the server would refuse others.
-        let may = forms::asks_as_administrator(view);
+        let may = forms::can_load_admin_data(view);
         self.query().filter(|_| may).map(|query| Load::one(&query).into()).into_iter().collect()
     }
 
@@ -128,19 +128,19 @@ impl Pane for LookUp {
         };
         let reply = view.store.get(&query);
         match (reply.value, reply.error) {
-            (None, Some(error)) => failure(view, body, buf, error),
+            (None, Some(error)) => draw_error(view, body, buf, error),
             (None, None) => state::skeleton(buf, body, view.theme),
             _ => self.facts.draw(view, body, buf, true),
         }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        if !self.asked && forms::asks_as_administrator(&cx.view) {
+        if !self.was_prompted && forms::can_load_admin_data(&cx.view) {
             self.ask(cx);
         }
         self.facts.clear();
         if let Some(key) = self.key(&cx.view) {
-            self.write(&cx.view, key);
+            self.fill_facts(&cx.view, key);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::app::overlay::prompt::{Accepted, Prompt};
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
 use crate::app::place::Place;
 use crate::parts::facts::Details;
-use crate::parts::list::failure;
+use crate::parts::list::draw_error;
 use crate::parts::{forms, staging_area};
 use crate::store::{Load, Want, Work, Write};
 use crate::ui::theme::Role;
@@ -21,24 +21,24 @@ use staging_area::paths::{LocalPaths, ReadFile, file_key};
 /// The typed path of a license file, or the pasted license.
 struct TypedLicense(String);
 /// The maximum size in bytes of a license file.
-const LONGEST: u64 = 256 * 1024;
+const MAX_LICENSE_BYTES: u64 = 256 * 1024;
 /// The minimum length in bytes of a pasted license; a shorter text is the path of a file.
-const TEXT: usize = 200;
+const MIN_LICENSE_BYTES: usize = 200;
 /// The width in columns of the bar of used seats.
-const BAR: usize = 30;
+const BAR_WIDTH: usize = 30;
 /// The number of days before expiry from which the remaining days are shown as a warning.
-const SOON: i64 = 30;
+const WARNING_DAYS: i64 = 30;
 
 /// The license pane.
 #[derive(Default)]
 pub struct LicensePane {
     facts: Details,
     reading: Option<String>,
-    turn: u64,
+    generation: u64,
 }
 
 fn take(text: &str) -> Accepted {
-    if text.trim().len() >= TEXT { Accepted::Whole } else { Accepted::Text }
+    if text.trim().len() >= MIN_LICENSE_BYTES { Accepted::Whole } else { Accepted::Text }
 }
 
 impl LicensePane {
@@ -46,7 +46,7 @@ impl LicensePane {
         view.store.get(&GetLicense {}).value.and_then(Option::as_ref)
     }
 
-    fn write(&mut self, view: &View) {
+    fn fill_facts(&mut self, view: &View) {
         self.facts.clear();
         let Some(license) = self.current(view) else { return };
         let facts = &mut self.facts;
@@ -74,7 +74,7 @@ impl LicensePane {
                 until.push(("  it has ended".into(), Role::Failed))
             }
             Some(days) => {
-                let role = if days < SOON { Role::Warning } else { Role::Dim };
+                let role = if days < WARNING_DAYS { Role::Warning } else { Role::Dim };
                 until.push((format!("  {} left", text::count_noun(days.unsigned_abs(), "day")), role));
             }
             None if license.expired == Some(true) => until.push(("  it has ended".into(), Role::Failed)),
@@ -87,7 +87,7 @@ impl LicensePane {
                 let share = active as f64 / limit as f64;
                 let role = if active > limit { Role::Failed } else { Role::Chart };
                 let words = format!(" {} of {}", text::count(active), text::count_noun(limit, "user"));
-                facts.field("seats", vec![(chart::bar(share.min(1.0), BAR), role), (words, Role::Text)], None);
+                facts.field("seats", vec![(chart::bar(share.min(1.0), BAR_WIDTH), role), (words, Role::Text)], None);
             }
             None => facts.field(
                 "seats",
@@ -140,13 +140,11 @@ impl Pane for LicensePane {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let may = forms::asks_as_administrator(view);
+        let may = forms::can_load_admin_data(view);
         let mut wants: Vec<Want> = may.then(|| Load::one(&GetLicense {}).into()).into_iter().collect();
-        wants.extend(
-            self.reading
-                .clone()
-                .map(|typed| Want::from(Work::new(ReadFile { typed, turn: self.turn, largest: LONGEST }))),
-        );
+        wants.extend(self.reading.clone().map(|typed| {
+            Want::from(Work::new(ReadFile { typed, generation: self.generation, largest: MAX_LICENSE_BYTES }))
+        }));
         wants
     }
 
@@ -165,25 +163,25 @@ impl Pane for LicensePane {
             (None, Some(error)) if error.is_missing() => {
                 state::empty(buf, body, theme, "This server's edition needs no license.", "");
             }
-            (None, Some(error)) => failure(view, body, buf, error),
+            (None, Some(error)) => draw_error(view, body, buf, error),
             (None, None) => state::skeleton(buf, body, theme),
         }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         if let Some(path) = &self.reading {
-            let made = cx.view.store.result::<Result<Vec<u8>, String>>(&file_key(path, self.turn));
-            match made {
+            let content = cx.view.store.result::<Result<Vec<u8>, String>>(&file_key(path, self.generation));
+            match content {
                 Some(Ok(bytes)) => match std::str::from_utf8(bytes) {
                     Ok(text) => LicensePane::offer(text, cx),
                     Err(_) => cx.say(Tone::Bad, "This is a binary file, not a license."),
                 },
                 Some(Err(why)) => cx.say(Tone::Bad, why.clone()),
-                None => return self.write(&cx.view),
+                None => return self.fill_facts(&cx.view),
             }
             self.reading = None;
         }
-        self.write(&cx.view);
+        self.fill_facts(&cx.view);
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
@@ -196,10 +194,10 @@ impl Pane for LicensePane {
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
         match answer.take() {
-            Ok(TypedLicense(text)) if text.trim().len() >= TEXT => LicensePane::offer(&text, cx),
+            Ok(TypedLicense(text)) if text.trim().len() >= MIN_LICENSE_BYTES => LicensePane::offer(&text, cx),
             Ok(TypedLicense(file)) if !file.trim().is_empty() => {
                 // Each reading of a file needs its own key, even if the path is the same.
-                self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());
+                self.generation = (self.generation + 1).max(cx.view.now.as_millisecond().unsigned_abs());
                 self.reading = Some(file);
             }
             _ => {}

@@ -12,12 +12,12 @@ use crate::app::overlay::composer::rows_on_lines;
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Cx, View};
 use crate::panes::mr::conversation::{self, UnderCursor};
-use crate::panes::mr::inline_comments::COMMENT;
+use crate::panes::mr::inline_comments::COMMIT_NOTEABLE_TYPE;
 use crate::parts::changed_files::keys::ShowsChanges;
 use crate::parts::changed_files::{CommentAnchor, ImagePoint};
 use crate::parts::reactions::Reactions;
-use crate::parts::review::diff_comments::{quoting_spot_of, spot_of};
-use crate::parts::review::drafts::CommentPlace;
+use crate::parts::review::diff_comments::{position_of, quoted_position_of};
+use crate::parts::review::drafts::CommentTarget;
 use crate::parts::review::position::new_position;
 use crate::parts::review::suggestions;
 use crate::parts::review::{publish, threads};
@@ -29,21 +29,21 @@ use crate::ui::text;
 const NO_THREADS: &str = "this server has no threads";
 
 /// The typed coordinates of a point in an image.
-pub(super) struct PointTyped(String);
+pub(super) struct TypedPoint(String);
 
 fn ask_for_point(path: &str, ImagePoint { width, height, x, y }: ImagePoint, cx: &mut Cx) {
     let label = format!("x, y in {} ({width} × {height}; empty: the whole file)", text::fit(path, 30));
-    cx.act(Action::Open(Box::new(Prompt::ask(label, format!("{x}, {y}"), PointTyped))));
+    cx.act(Action::Open(Box::new(Prompt::ask(label, format!("{x}, {y}"), TypedPoint))));
 }
 
 /// The comment or draft under the cursor. It is built for a single key press and not stored.
 #[allow(clippy::large_enum_variant)]
 pub(super) enum Target {
     /// A note, or a comment on a commit.
-    Said {
+    Comment {
         note: Option<u64>,
         author: Option<User>,
-        spot: Option<DiffPosition>,
+        position: Option<DiffPosition>,
         head: String,
         body: String,
         discussion: Option<String>,
@@ -55,14 +55,14 @@ pub(super) enum Target {
 
 impl Target {
     fn of(note: &Note) -> Target {
-        let (spot, rest) = threads::place(note);
+        let (position, rest) = threads::place(note);
         let head = note.body.get(..note.body.len() - rest.len()).unwrap_or_default().to_owned();
         // The ID of a comment on a commit is not the ID of a note.
-        let number = Some(note.id).filter(|_| note.noteable_type != COMMENT);
-        Target::Said {
+        let number = Some(note.id).filter(|_| note.noteable_type != COMMIT_NOTEABLE_TYPE);
+        Target::Comment {
             note: number,
             author: note.author.clone(),
-            spot,
+            position,
             head,
             body: rest.to_owned(),
             discussion: note.discussion_id.clone(),
@@ -73,37 +73,37 @@ impl Target {
 
 impl Mr {
     /// Returns the merge request as drafts are stored for it: by the project's path, however the pane was opened.
-    pub(super) fn thing(&self, view: &View) -> Noteable {
+    pub(super) fn stored_noteable(&self, view: &View) -> Noteable {
         let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
         Noteable::MergeRequest { project, iid: self.iid }
     }
 
     /// Returns the merge request with the project ID that this pane uses in requests.
-    pub(super) fn here(&self) -> Noteable {
+    pub(super) fn noteable(&self) -> Noteable {
         Noteable::MergeRequest { project: self.project.clone(), iid: self.iid }
     }
 
     pub(super) fn target(&self, view: &View) -> Option<Target> {
         let notes = self.notes(view);
         match self.tab {
-            Tab::Overview => match self.conversation.under() {
-                UnderCursor::Note(index) => conversation::said(&notes, &self.comments.said, index).map(Target::of),
-                UnderCursor::Draft(index) => self.desk.drafts().get(index).map(|(key, _)| Target::Draft(key.clone())),
-                UnderCursor::System | UnderCursor::Else => None,
+            Tab::Overview => match self.conversation.at_cursor() {
+                UnderCursor::Note(index) => conversation::note_at(&notes, &self.comments.notes, index).map(Target::of),
+                UnderCursor::Draft(index) => self.drafts.drafts().get(index).map(|(key, _)| Target::Draft(key.clone())),
+                UnderCursor::System | UnderCursor::Other => None,
             },
             Tab::Changes => {
-                if let Some(key) = self.margin.draft(&self.changes) {
+                if let Some(key) = self.diff_comments.draft(&self.changes) {
                     return Some(Target::Draft(key.to_owned()));
                 }
-                let (thread, said) = self.margin.said(&self.changes)?;
-                match said.note.and_then(|id| notes.iter().find(|note| note.id == id)) {
+                let (thread, comment) = self.diff_comments.comment(&self.changes)?;
+                match comment.note.and_then(|id| notes.iter().find(|note| note.id == id)) {
                     Some(note) => Some(Target::of(note)),
-                    None => Some(Target::Said {
-                        note: said.note,
-                        author: said.author.clone(),
-                        spot: Some(thread.spot.clone()),
+                    None => Some(Target::Comment {
+                        note: comment.note,
+                        author: comment.author.clone(),
+                        position: Some(thread.position.clone()),
                         head: String::new(),
-                        body: said.body.clone(),
+                        body: comment.body.clone(),
                         discussion: None,
                         suggestions: Vec::new(),
                     }),
@@ -113,7 +113,7 @@ impl Mr {
         }
     }
 
-    pub(super) fn can_speak(&self, view: &View) -> Result<(), Disabled> {
+    pub(super) fn can_comment(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
         }
@@ -125,47 +125,47 @@ impl Mr {
 
     /// Returns the reactions to the note under the cursor, else to the merge request.
     pub(super) fn reactions(&self, view: &View) -> Result<Reactions, Disabled> {
-        if self.tab == Tab::Overview && self.conversation.under() == UnderCursor::System {
+        if self.tab == Tab::Overview && self.conversation.at_cursor() == UnderCursor::System {
             return Err("nobody reacts to what the system noted".into());
         }
         match self.target(view) {
-            None => Ok(Reactions::to(self.here(), None)),
-            Some(Target::Said { note: Some(note), .. }) => Ok(Reactions::to(self.here(), Some(note))),
-            Some(Target::Said { note: None, .. }) => Err("comments of a commit have no reactions".into()),
+            None => Ok(Reactions::to(self.noteable(), None)),
+            Some(Target::Comment { note: Some(note), .. }) => Ok(Reactions::to(self.noteable(), Some(note))),
+            Some(Target::Comment { note: None, .. }) => Err("comments of a commit have no reactions".into()),
             Some(Target::Draft(_)) => Err("it is not sent yet".into()),
         }
     }
 
     pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
-        let note = self.target(view).filter(|target| matches!(target, Target::Said { .. }));
+        self.can_comment(view)?;
+        let note = self.target(view).filter(|target| matches!(target, Target::Comment { .. }));
         list::need(note, &self.notes(view), "there is no note under the cursor").map(|_| ())
     }
 
-    pub(super) fn has_own(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+    pub(super) fn can_edit_note(&self, view: &View) -> Result<(), Disabled> {
+        self.can_comment(view)?;
         let me = view.me().map(|me| me.id);
         match self.target(view) {
             Some(Target::Draft(_)) => Ok(()),
-            Some(Target::Said { note: None, .. }) => Err("the comments of a commit cannot be changed".into()),
-            Some(Target::Said { author, .. }) if author.as_ref().map(|author| author.id) == me => Ok(()),
-            Some(Target::Said { .. }) => Err("somebody else wrote this note".into()),
+            Some(Target::Comment { note: None, .. }) => Err("the comments of a commit cannot be changed".into()),
+            Some(Target::Comment { author, .. }) if author.as_ref().map(|author| author.id) == me => Ok(()),
+            Some(Target::Comment { .. }) => Err("somebody else wrote this note".into()),
             None => self.has_note(view),
         }
     }
 
     /// Returns whether a comment can be added to the lines under the cursor of the changes, or why not.
-    pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {
-        self.can_place_at(self.changes.anchor(), view)
+    pub(super) fn can_comment_here(&self, view: &View) -> Result<(), Disabled> {
+        self.can_comment_at(self.changes.anchor(), view)
     }
 
     /// Returns whether a suggestion can be made for these lines, or why not.
     pub(super) fn can_suggest(&self, view: &View) -> Result<(), Disabled> {
-        self.can_place_at(self.changes.anchor_to_change(), view)
+        self.can_comment_at(self.changes.suggestion_anchor(), view)
     }
 
-    fn can_place_at(&self, anchor: Option<CommentAnchor>, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+    fn can_comment_at(&self, anchor: Option<CommentAnchor>, view: &View) -> Result<(), Disabled> {
+        self.can_comment(view)?;
         self.on_changes(view)?;
         let head = self.shown_head(view);
         if head.is_empty() {
@@ -176,11 +176,11 @@ impl Mr {
             return Err("the changes are still loading".into());
         }
         let anchor = self.changes.need(anchor, "there is nothing under the cursor")?;
-        let spot = spot_of(&anchor, head);
-        if spot.old && !self.is_whole(view) {
+        let position = position_of(&anchor, head);
+        if position.old && !self.is_whole(view) {
             return Err("removed lines can be commented on only in all changes: u shows them".into());
         }
-        if spot.head().is_none() {
+        if position.head().is_none() {
             return Err("the name of the file cannot be written in a note".into());
         }
         Ok(())
@@ -188,35 +188,36 @@ impl Mr {
 
     /// Opens the composer for a comment on the merge request.
     pub(super) fn comment(&mut self, cx: &mut Cx) {
-        let on = self.thing(&cx.view);
-        self.desk.comment(on, CommentPlace::default(), "", cx);
+        let on = self.stored_noteable(&cx.view);
+        self.drafts.comment(on, CommentTarget::default(), "", cx);
     }
 
     /// Opens the composer for a new thread on the merge request.
     pub(super) fn start_thread(&mut self, cx: &mut Cx) {
-        let on = self.thing(&cx.view);
-        let place = CommentPlace { spot: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
-        self.desk.comment(on, place, "", cx);
+        let on = self.stored_noteable(&cx.view);
+        let place =
+            CommentTarget { position: None, thread: Some(DraftThread::New { position: None, commit_id: None }) };
+        self.drafts.comment(on, place, "", cx);
     }
 
     pub(super) fn can_start_thread(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
-        if self.here().has_threads(view) { Ok(()) } else { Err(NO_THREADS.into()) }
+        self.can_comment(view)?;
+        if self.noteable().has_threads(view) { Ok(()) } else { Err(NO_THREADS.into()) }
     }
 
     /// Returns the ID of the thread under the cursor and, if it is resolvable, whether it is resolved.
     fn thread(&self, view: &View) -> Option<(String, Option<bool>)> {
-        let Some(Target::Said { discussion: Some(id), .. }) = self.target(view) else { return None };
+        let Some(Target::Comment { discussion: Some(id), .. }) = self.target(view) else { return None };
         let notes = self.notes(view);
         let resolved = threads::is_resolved(notes.iter().filter(|note| note.discussion_id.as_ref() == Some(&id)));
         Some((id, resolved))
     }
 
     pub(super) fn can_resolve(&self, view: &View) -> Result<(), Disabled> {
-        if !self.here().has_threads(view) {
+        if !self.noteable().has_threads(view) {
             return Err(NO_THREADS.into());
         }
-        self.can_speak(view)?;
+        self.can_comment(view)?;
         match self.thread(view) {
             Some((_, Some(_))) => Ok(()),
             Some((_, None)) => Err("this comment is no thread that can be resolved".into()),
@@ -227,13 +228,13 @@ impl Mr {
     /// Resolves or reopens the thread under the cursor.
     pub(super) fn resolve(&mut self, cx: &mut Cx) {
         let Some((discussion, Some(resolved))) = self.thread(&cx.view) else { return };
-        let write = self.here().resolve(discussion, !resolved);
+        let write = self.noteable().resolve(discussion, !resolved);
         write.into_iter().for_each(|write| cx.act(Action::Send(write)));
     }
 
     /// Returns the thread that a comment on these lines starts; `None` on servers without threads.
     fn new_thread(&self, anchor: &CommentAnchor, view: &View) -> Option<DraftThread> {
-        if !self.here().has_threads(view) {
+        if !self.noteable().has_threads(view) {
             return None;
         }
         let refs = self.shown_refs(view)?;
@@ -244,9 +245,9 @@ impl Mr {
     /// Opens the composer for the marked lines, else for the line, file or image point under the cursor. `suggests`
     /// inserts the lines as a suggestion.
     pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
-        let anchor = if suggests { self.changes.anchor_to_change() } else { self.changes.anchor() };
+        let anchor = if suggests { self.changes.suggestion_anchor() } else { self.changes.anchor() };
         let Some(anchor) = anchor else { return };
-        let point = self.changes.image_point().filter(|_| !suggests && self.here().has_threads(&cx.view));
+        let point = self.changes.image_point().filter(|_| !suggests && self.noteable().has_threads(&cx.view));
         match point {
             Some(point) => ask_for_point(&anchor.path, point, cx),
             None => self.comment_on(anchor, suggests, cx),
@@ -254,7 +255,7 @@ impl Mr {
     }
 
     /// Opens the composer for the typed point of an image, or for the whole image if none was typed.
-    pub(super) fn comment_on_point(&mut self, PointTyped(text): PointTyped, cx: &mut Cx) {
+    pub(super) fn comment_on_point(&mut self, TypedPoint(text): TypedPoint, cx: &mut Cx) {
         let Some((anchor, image)) = self.changes.anchor().zip(self.changes.image_point()) else { return };
         let point = image.read(text.trim());
         if point.is_none() && !text.trim().is_empty() {
@@ -265,51 +266,53 @@ impl Mr {
     }
 
     fn comment_on(&mut self, anchor: CommentAnchor, suggests: bool, cx: &mut Cx) {
-        let spot = quoting_spot_of(&self.changes, &anchor, self.shown_head(&cx.view));
-        if suggests && (spot.lines.is_none() || spot.old) {
+        let position = quoted_position_of(&self.changes, &anchor, self.shown_head(&cx.view));
+        if suggests && (position.lines.is_none() || position.old) {
             return cx.say(Tone::Warning, "A suggestion replaces lines: mark some first.");
         }
-        let above = spot.lines.map_or(0, |(first, last)| last - first);
-        self.changes.leave_below(rows_on_lines(cx.view.size.1));
-        let on = self.thing(&cx.view);
+        let above = position.lines.map_or(0, |(first, last)| last - first);
+        self.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));
+        let on = self.stored_noteable(&cx.view);
         let thread = self.new_thread(&anchor, &cx.view);
         if suggests {
-            let text = self.changes.text_of(&anchor, usize::MAX);
+            let text = self.changes.trailing_lines(&anchor, usize::MAX);
             if text.len() != above as usize + 1 {
                 let words = "Some of the marked lines are hidden: x expands them.";
                 return cx.say(Tone::Warning, words);
             }
-            let place = CommentPlace { spot: Some(spot), thread };
-            self.desk.suggest(on, place, &suggestions::block(&text, above), cx);
+            let place = CommentTarget { position: Some(position), thread };
+            self.drafts.suggest(on, place, &suggestions::block(&text, above), cx);
         } else {
-            self.desk.comment(on, CommentPlace { spot: Some(spot), thread }, "", cx);
+            self.drafts.comment(on, CommentTarget { position: Some(position), thread }, "", cx);
         }
-        self.changes.end_mark();
+        self.changes.clear_selection();
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
-        let Some(Target::Said { author, spot, body, .. }) = self.target(&cx.view) else { return };
+        let Some(Target::Comment { author, position, body, .. }) = self.target(&cx.view) else { return };
         if let Some((discussion, resolved)) = self.thread(&cx.view) {
             let resolved = resolved == Some(true);
-            let place = CommentPlace { spot, thread: Some(DraftThread::Reply { discussion, resolved }) };
-            let on = self.thing(&cx.view);
-            self.changes.leave_below(rows_on_lines(cx.view.size.1));
-            return self.desk.comment(on, place, "", cx);
+            let place = CommentTarget { position, thread: Some(DraftThread::Reply { discussion, resolved }) };
+            let on = self.stored_noteable(&cx.view);
+            self.changes.keep_cursor_above(rows_on_lines(cx.view.size.1));
+            return self.drafts.comment(on, place, "", cx);
         }
-        let begin = review::answer_to(&body, author.as_ref());
+        let begin = review::quoted_reply(&body, author.as_ref());
         // A reply quotes the comment, which quotes the lines already. If the position cannot be written into a note,
         // the reply goes to the merge request.
-        let spot = spot.map(|spot| DiffPosition { quote: Vec::new(), ..spot }).filter(|spot| spot.head().is_some());
-        let on = self.thing(&cx.view);
-        self.desk.comment(on, spot.into(), &begin, cx);
+        let position = position
+            .map(|position| DiffPosition { quote: Vec::new(), ..position })
+            .filter(|position| position.head().is_some());
+        let on = self.stored_noteable(&cx.view);
+        self.drafts.comment(on, position.into(), &begin, cx);
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
         match self.target(&cx.view) {
-            Some(Target::Draft(key)) => self.desk.open(&key, cx),
-            Some(Target::Said { note: Some(note), head, body, .. }) => {
-                let on = self.thing(&cx.view);
-                self.desk.edit(on, note, &head, &body, cx);
+            Some(Target::Draft(key)) => self.drafts.open(&key, cx),
+            Some(Target::Comment { note: Some(note), head, body, .. }) => {
+                let on = self.stored_noteable(&cx.view);
+                self.drafts.edit(on, note, &head, &body, cx);
             }
             _ => {}
         }
@@ -317,13 +320,13 @@ impl Mr {
 
     pub(super) fn delete(&mut self, cx: &mut Cx) {
         match self.target(&cx.view) {
-            Some(Target::Draft(key)) => self.desk.ask_drop(&key, cx),
-            Some(Target::Said { note: Some(note_id), body, .. }) => {
-                let said = text::fit(body.lines().next().unwrap_or_default(), 80);
+            Some(Target::Draft(key)) => self.drafts.confirm_delete_by_key(&key, cx),
+            Some(Target::Comment { note: Some(note_id), body, .. }) => {
+                let comment = text::fit(body.lines().next().unwrap_or_default(), 80);
                 let (id, merge_request_iid) = (self.project.clone(), self.iid);
                 let delete = DeleteMergeRequestNote { id, merge_request_iid, note_id };
                 let write = Write::new(&delete, format!("delete a note on !{}", self.iid));
-                let question = format!("Delete your note \"{said}\"? This cannot be undone.");
+                let question = format!("Delete your note \"{comment}\"? This cannot be undone.");
                 cx.act(App::confirm("Delete a note", question, Action::Send(write)));
             }
             _ => {}
@@ -332,7 +335,7 @@ impl Mr {
 
     /// Asks how to submit the review.
     pub(super) fn submit_review(&mut self, cx: &mut Cx) {
-        let on = self.thing(&cx.view);
+        let on = self.stored_noteable(&cx.view);
         let may_approve =
             self.can_approve(&cx.view).is_ok() && !self.approvals(&cx.view).is_some_and(Approvals::is_mine);
         let approval = self.known(&cx.view).filter(|_| may_approve).map(|known| Approve {
@@ -340,11 +343,11 @@ impl Mr {
             merge_request_iid: self.iid,
             sha: known.sha.clone().flatten(),
         });
-        publish::submit(&on, &self.desk, approval, cx);
+        publish::submit(&on, &self.drafts, approval, cx);
     }
 
     pub(super) fn list_drafts(&mut self, cx: &mut Cx) {
-        let on = self.thing(&cx.view);
-        self.desk.list(&on, cx);
+        let on = self.stored_noteable(&cx.view);
+        self.drafts.list(&on, cx);
     }
 }

@@ -30,19 +30,19 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The number of notes rendered together.
-const CHUNK: usize = 100;
+const CHUNK_NOTES: usize = 100;
 /// The maximum number of chunks rendered concurrently.
-const AT_ONCE: usize = 2;
+const MAX_CONCURRENT_CHUNKS: usize = 2;
 /// The width of the gutter in columns; it shows a bar along the note under the cursor.
-const GUTTER: u16 = 2;
+const GUTTER_WIDTH: u16 = 2;
 /// The maximum number of visible notes whose reactions are loaded.
-const REACTED: usize = 16;
+const MAX_REACTION_LOADS: usize = 16;
 /// The number of rows between the description and the notes.
-const BETWEEN: usize = 2;
+const BETWEEN_ROWS: usize = 2;
 /// The maximum number of quoted code lines of a thread.
-const QUOTED: usize = 4;
+const MAX_QUOTED_LINES: usize = 4;
 /// The maximum number of lines shown of a draft.
-const DRAFTED: usize = 6;
+const MAX_DRAFT_LINES: usize = 6;
 
 /// The loaded data that the document is built from.
 pub struct Content<'a> {
@@ -63,39 +63,39 @@ pub struct Content<'a> {
 }
 
 /// The index of the first comment on a commit; smaller indices are notes.
-const COMMENTS: usize = usize::MAX / 2;
+const FIRST_COMMENT: usize = usize::MAX / 2;
 
-/// Returns the note at an index or, from `COMMENTS` on, the comment on a commit.
-pub fn said<'a>(notes: &Rows<'a, Note>, comments: &'a [(String, Note)], index: usize) -> Option<&'a Note> {
-    match index.checked_sub(COMMENTS) {
+/// Returns the note at an index or, from `FIRST_COMMENT` on, the comment on a commit.
+pub fn note_at<'a>(notes: &Rows<'a, Note>, comments: &'a [(String, Note)], index: usize) -> Option<&'a Note> {
+    match index.checked_sub(FIRST_COMMENT) {
         Some(comment) => comments.get(comment).map(|(_, note)| note),
         None => notes.get(index),
     }
 }
 
 impl<'a> Content<'a> {
-    fn said(&self, index: usize) -> Option<&'a Note> {
-        said(&self.notes, self.comments, index)
+    fn note_at(&self, index: usize) -> Option<&'a Note> {
+        note_at(&self.notes, self.comments, index)
     }
 
     /// Returns the comment on a commit at an index, with the key of its text.
     fn comment(&self, index: usize) -> Option<&'a (String, Note)> {
-        self.comments.get(index.checked_sub(COMMENTS)?)
+        self.comments.get(index.checked_sub(FIRST_COMMENT)?)
     }
 
     /// Returns whether a note is on lines of an older version of the changes.
-    fn is_outdated(&self, note: &Note, spot: &DiffPosition) -> bool {
+    fn is_outdated(&self, note: &Note, position: &DiffPosition) -> bool {
         let refs = self.facts.merge_request.diff_refs.as_ref();
         let head = refs.and_then(|refs| refs.head_sha.as_deref()).filter(|_| note.position.is_some());
         // A note on a single commit never becomes outdated.
-        note.commit_id.is_none() && head.is_some_and(|head| !spot.sha.is_empty() && head != spot.sha)
+        note.commit_id.is_none() && head.is_some_and(|head| !position.sha.is_empty() && head != position.sha)
     }
 
     /// Returns all notes and comments with their indices, in chronological order.
     fn all(&self) -> Vec<(usize, &'a Note)> {
         let when = |note: &Note| note.created_at.as_ref().and_then(Time::instant);
         let mut comments =
-            self.comments.iter().enumerate().map(|(index, (_, note))| (COMMENTS + index, note)).peekable();
+            self.comments.iter().enumerate().map(|(index, (_, note))| (FIRST_COMMENT + index, note)).peekable();
         let mut all = Vec::with_capacity(self.notes.len() + self.comments.len());
         for (index, note) in (0..self.notes.len()).filter_map(|index| Some((index, self.notes.get(index)?))) {
             while let Some(comment) = comments.next_if(|(_, comment)| when(comment) < when(note)) {
@@ -119,9 +119,9 @@ enum Unit {
     Note {
         note: usize,
         /// The index of the note, if it is the first one on its lines: the position and the lines are shown above it.
-        begins: Option<usize>,
+        position_of: Option<usize>,
         /// Whether the note is a reply to the one before it.
-        answers: bool,
+        is_reply: bool,
     },
 }
 
@@ -141,13 +141,13 @@ enum RowKind {
 /// The item under the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnderCursor {
-    /// A note or comment by a user, by its index; see [`said`].
+    /// A note or comment by a user, by its index; see [`note_at`].
     Note(usize),
     /// System notes.
     System,
     /// A draft, by its index.
     Draft(usize),
-    Else,
+    Other,
 }
 
 /// The position of the cursor in terms that stay valid when rows change.
@@ -168,8 +168,8 @@ struct AwaitedNote {
 
 /// The maximum size in bytes of the notes of a chunk that is rendered, shared equally; and the minimum share of one
 /// note.
-const BODIES: usize = 8 << 20;
-const BODY: usize = 64 << 10;
+const MAX_CHUNK_BYTES: usize = 8 << 20;
+const MIN_BODY_BYTES: usize = 64 << 10;
 
 /// The rendering of a chunk of notes.
 struct Render {
@@ -191,11 +191,11 @@ impl Derive for Render {
     }
 
     fn weight(&self, _: &Rendered) -> usize {
-        rendered_markdown::SPANS * self.bodies.iter().map(String::len).sum::<usize>()
+        rendered_markdown::BYTES_PER_BYTE * self.bodies.iter().map(String::len).sum::<usize>()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Rendered {
-        let room = (BODIES / self.bodies.len().max(1)).max(BODY);
+        let room = (MAX_CHUNK_BYTES / self.bodies.len().max(1)).max(MIN_BODY_BYTES);
         let bodies = self.bodies.iter().take_while(|_| !canceled());
         Rendered(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme).lines).collect())
     }
@@ -207,13 +207,13 @@ pub struct Conversation {
     scroll: DocState,
     more_pages: u32,
     /// The inputs of the keys of the chunks: revision, width and theme.
-    named_for: (Revision, usize, String),
+    chunks_key: (Revision, usize, String),
     chunks: Vec<String>,
     head: usize,
     description: usize,
     units: Vec<Unit>,
     /// The inputs of the units: the revisions of notes and comments. `None` if a unit was folded or unfolded since.
-    united_for: Option<(Revision, u64)>,
+    units_key: Option<(Revision, u64)>,
     /// The IDs of the first notes of units that are open.
     open: HashSet<u64>,
     /// The indices of the first notes of unresolved threads.
@@ -221,7 +221,7 @@ pub struct Conversation {
     /// Whether a thread belongs to an older version of the changes.
     has_outdated: bool,
     /// The positions that notes are on, by the index of the note.
-    spots: HashMap<usize, DiffPosition>,
+    positions: HashMap<usize, DiffPosition>,
     /// The first row of each unit, relative to the first unit, and the end of the last one.
     starts: Vec<usize>,
     /// The first row of each draft, relative to the first unit, and the end of the last one.
@@ -238,7 +238,7 @@ pub struct Conversation {
 impl Conversation {
     /// Returns the width of the text in columns.
     pub fn width(view: &View) -> usize {
-        usize::from(sidebar::left(view).saturating_sub(GUTTER + 2)).min(rendered_markdown::MEASURE)
+        usize::from(sidebar::left(view).saturating_sub(GUTTER_WIDTH + 2)).min(rendered_markdown::MAX_PROSE_WIDTH)
     }
 
     /// Returns the number of pages of notes needed around the viewport.
@@ -247,11 +247,11 @@ impl Conversation {
     }
 
     /// Returns the rendering work for the description and the notes around the viewport.
-    pub fn works(&self, view: &View, parts: &Content) -> Vec<Work> {
+    pub fn works(&self, view: &View, content: &Content) -> Vec<Work> {
         let width = Conversation::width(view);
         let mut works = Vec::new();
-        if let Some(text) = lines::description(parts) {
-            works.extend(rendered_markdown::work(view, &parts.identity, text, width));
+        if let Some(text) = lines::description(content) {
+            works.extend(rendered_markdown::work(view, &content.identity, text, width));
         }
         let height = usize::from(view.size.1);
         let around = self.scroll.at(self.len());
@@ -261,26 +261,26 @@ impl Conversation {
         let mut chunks: Vec<usize> = Vec::new();
         for unit in self.units.get(first..=last).unwrap_or_default() {
             match unit {
-                Unit::Note { note, .. } if *note >= COMMENTS => {
-                    let comment = parts.comment(*note);
+                Unit::Note { note, .. } if *note >= FIRST_COMMENT => {
+                    let comment = content.comment(*note);
                     works.extend(
-                        comment.and_then(|(name, said)| {
-                            rendered_markdown::work(view, name, threads::place(said).1, width)
+                        comment.and_then(|(name, note)| {
+                            rendered_markdown::work(view, name, threads::place(note).1, width)
                         }),
                     );
                 }
-                Unit::Note { note, .. } if !chunks.contains(&(note / CHUNK)) => chunks.push(note / CHUNK),
+                Unit::Note { note, .. } if !chunks.contains(&(note / CHUNK_NOTES)) => chunks.push(note / CHUNK_NOTES),
                 _ => {}
             }
         }
         let lacking = chunks.into_iter().filter_map(|chunk| {
             let key = self.chunks.get(chunk).filter(|key| view.store.lacks(key))?;
-            let notes = (chunk * CHUNK..(chunk + 1) * CHUNK).map_while(|index| parts.notes.get(index));
+            let notes = (chunk * CHUNK_NOTES..(chunk + 1) * CHUNK_NOTES).map_while(|index| content.notes.get(index));
             let body = |note: &Note| if note.system { String::new() } else { threads::place(note).1.to_owned() };
             let bodies = notes.map(body).collect();
             Some(Work::new(Render { key: key.clone(), bodies, width, theme: view.theme.clone() }))
         });
-        works.extend(lacking.take(AT_ONCE));
+        works.extend(lacking.take(MAX_CONCURRENT_CHUNKS));
         works
     }
 
@@ -290,50 +290,52 @@ impl Conversation {
     }
 
     /// Returns the requests for the reactions to the merge request and to the visible notes.
-    pub fn reactions(&self, view: &View, parts: &Content) -> Vec<Want> {
+    pub fn reactions(&self, view: &View, content: &Content) -> Vec<Want> {
         let top = self.scroll.top.get();
         let (first, last) = (self.unit_near(top), self.unit_near(top + self.scroll.height.get()));
         let note = |unit: &Unit| match unit {
-            Unit::Note { note, .. } if *note < COMMENTS => parts.said(*note).map(|note| note.id),
+            Unit::Note { note, .. } if *note < FIRST_COMMENT => content.note_at(*note).map(|note| note.id),
             _ => None,
         };
-        let notes = self.units.get(first..=last).unwrap_or_default().iter().filter_map(note).take(REACTED);
+        let notes = self.units.get(first..=last).unwrap_or_default().iter().filter_map(note).take(MAX_REACTION_LOADS);
         let all = std::iter::once(None).chain(notes.map(Some));
-        all.filter_map(|note| Reactions::to(parts.on.clone(), note).want(view)).collect()
+        all.filter_map(|note| Reactions::to(content.on.clone(), note).want(view)).collect()
     }
 
     /// Returns the unit at a row, or the nearest one.
     fn unit_near(&self, row: usize) -> usize {
-        let row = row.saturating_sub(self.head + self.description + BETWEEN);
+        let row = row.saturating_sub(self.head + self.description + BETWEEN_ROWS);
         let at = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
         at.min(self.units.len().saturating_sub(1))
     }
 
     /// Updates the layout after new data arrived, keeps the cursor on its item, and requests more notes near the end.
-    pub fn sync(&mut self, view: &View, parts: &Content) {
-        let anchor = self.anchor(parts);
-        let (notes, width) = (&parts.notes, Conversation::width(view));
-        let named_for = (notes.revision, width, view.theme.name.clone());
-        if self.named_for != named_for {
-            self.chunks = (0..notes.len().div_ceil(CHUNK)).map(|chunk| chunk_key(notes, chunk, &named_for)).collect();
-            self.named_for = named_for;
+    pub fn sync(&mut self, view: &View, content: &Content) {
+        let anchor = self.anchor(content);
+        let (notes, width) = (&content.notes, Conversation::width(view));
+        let chunks_key = (notes.revision, width, view.theme.name.clone());
+        if self.chunks_key != chunks_key {
+            self.chunks =
+                (0..notes.len().div_ceil(CHUNK_NOTES)).map(|chunk| chunk_key(notes, chunk, &chunks_key)).collect();
+            self.chunks_key = chunks_key;
         }
-        let united_for = Some((notes.revision, parts.comments_revision));
-        if self.united_for != united_for {
-            self.unite(parts);
-            self.united_for = united_for;
+        let units_key = Some((notes.revision, content.comments_revision));
+        if self.units_key != units_key {
+            self.group_notes(content);
+            self.units_key = units_key;
         }
-        self.head = facts::lines(view, &parts.facts, width).len();
-        self.description = match lines::description(parts) {
+        self.head = facts::lines(view, &content.facts, width).len();
+        self.description = match lines::description(content) {
             None => 1,
-            Some(_) => rendered_markdown::made(view, &parts.identity, width).map_or(1, |made| made.lines.len().max(1)),
+            Some(_) => rendered_markdown::rendered(view, &content.identity, width)
+                .map_or(1, |rendered| rendered.lines.len().max(1)),
         };
-        self.measure(view, parts);
-        self.tail = notes.is_empty() && parts.comments.is_empty() || notes.more || notes.error.is_some();
-        self.hold(anchor, parts);
+        self.measure(view, content);
+        self.tail = notes.is_empty() && content.comments.is_empty() || notes.more || notes.error.is_some();
+        self.restore_cursor(anchor, content);
 
         // After a comment was sent, the cursor moves to it when it arrives.
-        let posting = parts.drafts.iter().any(|(key, _)| view.outbox.progress(key).is_some());
+        let posting = content.drafts.iter().any(|(key, _)| view.outbox.progress(key).is_some());
         if posting && !self.posting {
             self.await_note(notes);
         }
@@ -349,8 +351,8 @@ impl Conversation {
     }
 
     /// Groups the notes into units.
-    fn unite(&mut self, parts: &Content) {
-        self.spots.clear();
+    fn group_notes(&mut self, content: &Content) {
+        self.positions.clear();
         let mut order: Vec<Vec<usize>> = Vec::new();
         // The threads on lines, by path, side and last line.
         let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
@@ -358,7 +360,7 @@ impl Conversation {
         let mut by_id: HashMap<&str, usize> = HashMap::new();
         let mut run: Vec<usize> = Vec::new();
         let mut units: Vec<Option<Vec<usize>>> = Vec::new();
-        for (index, note) in parts.all() {
+        for (index, note) in content.all() {
             if note.system {
                 run.push(index);
                 continue;
@@ -373,28 +375,28 @@ impl Conversation {
                     continue;
                 }
             }
-            let Some(spot) = threads::place(note).0 else {
+            let Some(position) = threads::place(note).0 else {
                 units.push(None);
                 order.push(vec![index]);
                 continue;
             };
             // The server may have two threads on the same lines.
             if note.discussion_id.is_some() && note.position.is_some() {
-                self.spots.insert(index, spot);
+                self.positions.insert(index, position);
                 units.push(None);
                 order.push(vec![index]);
                 continue;
             }
-            let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
+            let near = by_line.entry((position.path.clone(), position.old, position.line())).or_default();
             let first = |thread: &usize| order.get(*thread).and_then(|notes| notes.first()).copied();
             let same = near.iter().copied().find(|thread| {
-                first(thread).and_then(|first| self.spots.get(&first)).is_some_and(|known| known.is_same(&spot))
+                first(thread).and_then(|first| self.positions.get(&first)).is_some_and(|known| known.is_same(&position))
             });
             match same.and_then(|thread| order.get_mut(thread)) {
                 Some(thread) => thread.push(index),
                 None => {
                     near.push(order.len());
-                    self.spots.insert(index, spot);
+                    self.positions.insert(index, position);
                     units.push(None);
                     order.push(vec![index]);
                 }
@@ -403,22 +405,23 @@ impl Conversation {
         if !run.is_empty() {
             units.push(Some(run));
         }
-        let mut placed = self.spots.iter().filter_map(|(index, spot)| Some((parts.said(*index)?, spot)));
-        self.has_outdated = placed.any(|(note, spot)| parts.is_outdated(note, spot));
+        let mut placed =
+            self.positions.iter().filter_map(|(index, position)| Some((content.note_at(*index)?, position)));
+        self.has_outdated = placed.any(|(note, position)| content.is_outdated(note, position));
         self.units.clear();
         self.unresolved.clear();
-        let mut talks = order.into_iter();
+        let mut remaining = order.into_iter();
         for unit in units {
             match unit {
                 Some(system) => {
-                    let first = system.first().and_then(|index| parts.said(*index)).map_or(0, |note| note.id);
+                    let first = system.first().and_then(|index| content.note_at(*index)).map_or(0, |note| note.id);
                     let open = self.open.contains(&first);
                     self.units.push(Unit::System { notes: system, open });
                 }
                 None => {
-                    let thread = talks.next().unwrap_or_default();
-                    let first = thread.first().and_then(|index| parts.said(*index)).map_or(0, |note| note.id);
-                    match threads::is_resolved(thread.iter().filter_map(|index| parts.said(*index))) {
+                    let thread = remaining.next().unwrap_or_default();
+                    let first = thread.first().and_then(|index| content.note_at(*index)).map_or(0, |note| note.id);
+                    match threads::is_resolved(thread.iter().filter_map(|index| content.note_at(*index))) {
                         Some(true) if !self.open.contains(&first) => {
                             self.units.push(Unit::Resolved { notes: thread });
                             continue;
@@ -428,15 +431,15 @@ impl Conversation {
                     }
                     self.units.extend(thread.into_iter().enumerate().map(|(at, note)| Unit::Note {
                         note,
-                        begins: (at == 0 && self.spots.contains_key(&note)).then_some(note),
-                        answers: at > 0,
+                        position_of: (at == 0 && self.positions.contains_key(&note)).then_some(note),
+                        is_reply: at > 0,
                     }));
                 }
             }
         }
     }
 
-    fn measure(&mut self, view: &View, parts: &Content) {
+    fn measure(&mut self, view: &View, content: &Content) {
         self.starts.clear();
         let mut row = 0;
         let mut known: Option<(usize, Option<&Rendered>)> = None;
@@ -449,43 +452,45 @@ impl Conversation {
                     (if *open { notes.len() } else { 1 }) + usize::from(gap)
                 }
                 Unit::Resolved { .. } => 2,
-                Unit::Note { note, begins, .. } if *note >= COMMENTS => {
-                    let made = parts
+                Unit::Note { note, position_of, .. } if *note >= FIRST_COMMENT => {
+                    let rendered = content
                         .comment(*note)
-                        .and_then(|(name, _)| rendered_markdown::made(view, name, Conversation::width(view)));
-                    self.above(*begins) + 1 + made.map_or(1, |made| made.lines.len()) + 1
+                        .and_then(|(name, _)| rendered_markdown::rendered(view, name, Conversation::width(view)));
+                    self.above(*position_of) + 1 + rendered.map_or(1, |rendered| rendered.lines.len()) + 1
                 }
-                Unit::Note { note, begins, .. } => {
-                    let chunk = note / CHUNK;
+                Unit::Note { note, position_of, .. } => {
+                    let chunk = note / CHUNK_NOTES;
                     if known.is_none_or(|(of, _)| of != chunk) {
-                        let made = self.chunks.get(chunk).and_then(|key| view.store.result::<Rendered>(key));
-                        known = Some((chunk, made));
+                        let rendered = self.chunks.get(chunk).and_then(|key| view.store.result::<Rendered>(key));
+                        known = Some((chunk, rendered));
                     }
-                    let made = known.and_then(|(_, made)| made?.0.get(note % CHUNK));
+                    let rendered = known.and_then(|(_, rendered)| rendered?.0.get(note % CHUNK_NOTES));
                     // The position, the heading, the text, and a line for reactions.
-                    self.above(*begins) + 1 + made.map_or(1, Vec::len) + 1
+                    self.above(*position_of) + 1 + rendered.map_or(1, Vec::len) + 1
                 }
             };
         }
         self.starts.push(row);
         self.drafts.clear();
-        for (_, draft) in parts.drafts {
+        for (_, draft) in content.drafts {
             self.drafts.push(row);
-            row += 2 + draft.text.lines().count().clamp(1, DRAFTED);
+            row += 2 + draft.text.lines().count().clamp(1, MAX_DRAFT_LINES);
         }
         self.drafts.push(row);
     }
 
     /// Returns the number of rows above a note that show its position and quoted lines.
-    fn above(&self, begins: Option<usize>) -> usize {
-        let quote = begins.and_then(|note| self.spots.get(&note)).map(|spot| spot.quote.len().min(QUOTED));
+    fn above(&self, position_of: Option<usize>) -> usize {
+        let quote = position_of
+            .and_then(|note| self.positions.get(&note))
+            .map(|position| position.quote.len().min(MAX_QUOTED_LINES));
         quote.map_or(0, |quote| 1 + quote)
     }
 
-    fn anchor(&self, parts: &Content) -> Option<Anchor> {
+    fn anchor(&self, content: &Content) -> Option<Anchor> {
         let at = self.at(self.scroll.at(self.len()))?;
         let note = match at {
-            RowKind::Unit(unit, _) => parts.said(self.first_note(unit)?)?.id,
+            RowKind::Unit(unit, _) => content.note_at(self.first_note(unit)?)?.id,
             _ => 0,
         };
         Some(Anchor { at, note })
@@ -499,13 +504,13 @@ impl Conversation {
     }
 
     /// Moves the cursor back to the item it was on, and scrolls by the same number of rows.
-    fn hold(&mut self, anchor: Option<Anchor>, parts: &Content) {
+    fn restore_cursor(&mut self, anchor: Option<Anchor>, content: &Content) {
         let before = self.scroll.cursor;
         // A cursor at the top stays there, whatever arrives.
         let Some(anchor) = anchor.filter(|_| before > 0) else { return };
         let after = match anchor.at {
             RowKind::Unit(unit, line) => {
-                let id = |unit: usize| parts.said(self.first_note(unit)?).map(|note| note.id);
+                let id = |unit: usize| content.note_at(self.first_note(unit)?).map(|note| note.id);
                 let is_it = |unit: &usize| id(*unit) == Some(anchor.note);
                 let unit = Some(unit).filter(is_it).or_else(|| (0..self.units.len()).rev().find(is_it));
                 let unit = unit.unwrap_or_else(|| self.units.len().saturating_sub(1));
@@ -562,7 +567,7 @@ impl Conversation {
 
     fn row_of(&self, unit: usize) -> Option<usize> {
         let start = self.starts.get(unit).filter(|_| unit < self.units.len())?;
-        Some(self.head + self.description + BETWEEN + start)
+        Some(self.head + self.description + BETWEEN_ROWS + start)
     }
 
     fn row_of_note(&self, index: usize) -> Option<usize> {
@@ -573,7 +578,7 @@ impl Conversation {
         };
         let unit = self.units.iter().position(is_it)?;
         let above = match self.units.get(unit)? {
-            Unit::Note { begins, .. } => self.above(*begins),
+            Unit::Note { position_of, .. } => self.above(*position_of),
             Unit::System { .. } | Unit::Resolved { .. } => 0,
         };
         Some(self.row_of(unit)? + above)
@@ -581,7 +586,7 @@ impl Conversation {
 
     fn row_of_draft(&self, draft: usize) -> Option<usize> {
         let start = self.drafts.get(draft).filter(|_| draft + 1 < self.drafts.len())?;
-        Some(self.head + self.description + BETWEEN + start)
+        Some(self.head + self.description + BETWEEN_ROWS + start)
     }
 
     fn height_of(&self, unit: usize) -> usize {
@@ -591,13 +596,13 @@ impl Conversation {
 
     fn len(&self) -> usize {
         let rows = self.drafts.last().copied().unwrap_or(0);
-        self.head + self.description + BETWEEN + rows + usize::from(self.tail)
+        self.head + self.description + BETWEEN_ROWS + rows + usize::from(self.tail)
     }
 
     fn at(&self, row: usize) -> Option<RowKind> {
         let Some(row) = row.checked_sub(self.head) else { return Some(RowKind::Head(row)) };
         let Some(row) = row.checked_sub(self.description) else { return Some(RowKind::Description(row)) };
-        let Some(row) = row.checked_sub(BETWEEN) else { return Some(RowKind::Between(row)) };
+        let Some(row) = row.checked_sub(BETWEEN_ROWS) else { return Some(RowKind::Between(row)) };
         if row < self.starts.last().copied().unwrap_or(0) {
             let unit = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
             return Some(RowKind::Unit(unit, row - self.starts.get(unit)?));
@@ -610,24 +615,24 @@ impl Conversation {
     }
 
     /// Returns the item under the cursor.
-    pub fn under(&self) -> UnderCursor {
+    pub fn at_cursor(&self) -> UnderCursor {
         match self.at(self.scroll.at(self.len())) {
             Some(RowKind::Unit(unit, _)) => match self.units.get(unit) {
                 Some(Unit::Note { note, .. }) => UnderCursor::Note(*note),
                 Some(Unit::Resolved { notes }) => {
-                    notes.first().map_or(UnderCursor::Else, |note| UnderCursor::Note(*note))
+                    notes.first().map_or(UnderCursor::Other, |note| UnderCursor::Note(*note))
                 }
                 Some(Unit::System { .. }) => UnderCursor::System,
-                None => UnderCursor::Else,
+                None => UnderCursor::Other,
             },
             Some(RowKind::Draft(draft, _)) => UnderCursor::Draft(draft),
-            _ => UnderCursor::Else,
+            _ => UnderCursor::Other,
         }
     }
 
     /// Returns the index of the note under the cursor.
     pub fn note(&self) -> Option<usize> {
-        if let UnderCursor::Note(note) = self.under() { Some(note) } else { None }
+        if let UnderCursor::Note(note) = self.at_cursor() { Some(note) } else { None }
     }
 
     /// Returns whether a folded resolved thread is under the cursor.
@@ -640,23 +645,23 @@ impl Conversation {
     pub fn toggle(&mut self, notes: &Rows<Note>) {
         let Some(RowKind::Unit(unit, _)) = self.at(self.scroll.at(self.len())) else { return };
         // A thread is identified by its first note.
-        let begins = |unit: &usize| !matches!(self.units.get(*unit), Some(Unit::Note { answers: true, .. }));
-        let Some(first) = (0..=unit).rev().find(begins).and_then(|unit| self.first_note(unit)) else { return };
+        let starts_thread = |unit: &usize| !matches!(self.units.get(*unit), Some(Unit::Note { is_reply: true, .. }));
+        let Some(first) = (0..=unit).rev().find(starts_thread).and_then(|unit| self.first_note(unit)) else { return };
         let Some(first) = notes.get(first).map(|note| note.id) else { return };
         if !self.open.remove(&first) {
             self.open.insert(first);
         }
-        self.united_for = None;
+        self.units_key = None;
     }
 
     /// Goes to the next or previous unresolved thread. If all are resolved, goes to the next or previous unit.
-    pub fn turn_thread(&mut self, forward: bool) {
+    pub fn step_thread(&mut self, forward: bool) {
         let here = self.scroll.at(self.len());
         let rows = self.unresolved.iter().filter_map(|note| self.row_of_note(*note));
         let row = if forward { rows.filter(|row| *row > here).min() } else { rows.filter(|row| *row < here).max() };
         match row {
             Some(row) => self.scroll.goto(row, self.len()),
-            None if self.unresolved.is_empty() => self.turn_note(forward),
+            None if self.unresolved.is_empty() => self.step_note(forward),
             None => {}
         }
     }
@@ -667,7 +672,7 @@ impl Conversation {
     }
 
     /// Goes to the next or previous unit or draft; backward from the first one, to the top.
-    pub fn turn_note(&mut self, forward: bool) {
+    pub fn step_note(&mut self, forward: bool) {
         let rows = (0..self.units.len()).filter_map(|unit| self.row_of(unit));
         let rows = rows.chain((0..self.drafts.len()).filter_map(|draft| self.row_of_draft(draft)));
         let here = self.scroll.at(self.len());
@@ -694,75 +699,75 @@ impl Conversation {
     }
 
     /// Draws the visible lines.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, parts: &Content) {
-        let facts = if sidebar::is_wide(view) { facts::beside(view, &parts.facts) } else { Vec::new() };
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, content: &Content) {
+        let facts = if sidebar::is_wide(view) { facts::sidebar_lines(view, &content.facts) } else { Vec::new() };
         let area = sidebar::draw(view, area, buf, &facts);
         self.area.set(area);
         let width = Conversation::width(view);
-        let head = facts::lines(view, &parts.facts, width);
+        let head = facts::lines(view, &content.facts, width);
         let here = self.at(self.scroll.at(self.len()));
-        doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER, |row| {
+        doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER_WIDTH, |row| {
             let Some(at) = self.at(row) else { return DocLine::default() };
             let mut line = match at {
                 RowKind::Head(index) => head.get(index).cloned().unwrap_or_default(),
-                RowKind::Description(index) => lines::of_description(view, parts, index, width),
+                RowKind::Description(index) => lines::of_description(view, content, index, width),
                 RowKind::Between(0) => {
-                    let spans = Reactions::to(parts.on.clone(), None).line(view, width);
+                    let spans = Reactions::to(content.on.clone(), None).line(view, width);
                     DocLine { spans, ..DocLine::default() }
                 }
-                RowKind::Between(_) => lines::between(view, parts, self.unresolved(), width),
-                RowKind::Unit(unit, line) => self.unit_line(view, parts, unit, line, width),
-                RowKind::Draft(draft, line) => lines::of_draft(view, parts, draft, line, width),
-                RowKind::Tail => lines::tail(view, &parts.notes),
+                RowKind::Between(_) => lines::between(view, content, self.unresolved(), width),
+                RowKind::Unit(unit, line) => self.unit_line(view, content, unit, line, width),
+                RowKind::Draft(draft, line) => lines::of_draft(view, content, draft, line, width),
+                RowKind::Tail => lines::tail(view, &content.notes),
             };
-            let under = match (at, here) {
+            let is_at_cursor = match (at, here) {
                 (RowKind::Unit(unit, line), Some(RowKind::Unit(here, _))) => {
                     unit == here && line + 1 < self.height_of(unit)
                 }
                 (RowKind::Draft(draft, _), Some(RowKind::Draft(here, _))) => draft == here,
                 _ => false,
             };
-            if under && line.gutter.is_empty() {
+            if is_at_cursor && line.gutter.is_empty() {
                 line.gutter = vec![(glyph::divider().to_owned(), view.theme.style(Role::Accent))];
             }
             line
         });
     }
 
-    fn unit_line(&self, view: &View, parts: &Content, unit: usize, line: usize, width: usize) -> DocLine<'static> {
+    fn unit_line(&self, view: &View, content: &Content, unit: usize, line: usize, width: usize) -> DocLine<'static> {
         match self.units.get(unit) {
             Some(Unit::System { notes: run, open: true }) => run
                 .get(line)
-                .and_then(|index| parts.said(*index))
+                .and_then(|index| content.note_at(*index))
                 .map(|note| lines::system(view, note))
                 .unwrap_or_default(),
             Some(Unit::System { notes: run, open: false }) if line == 0 => {
-                lines::system_run(view, &parts.notes, run, width)
+                lines::system_run(view, &content.notes, run, width)
             }
             Some(Unit::Resolved { notes }) if line == 0 => {
-                let first = notes.first().and_then(|index| Some((*index, parts.said(*index)?)));
-                let spot = first.and_then(|(index, _)| self.spots.get(&index));
-                first.map(|(_, note)| lines::resolved(view, note, spot, notes.len(), width)).unwrap_or_default()
+                let first = notes.first().and_then(|index| Some((*index, content.note_at(*index)?)));
+                let position = first.and_then(|(index, _)| self.positions.get(&index));
+                first.map(|(_, note)| lines::resolved(view, note, position, notes.len(), width)).unwrap_or_default()
             }
             // The last line of a note shows its reactions, if any.
-            Some(Unit::Note { note, .. }) if line + 1 == self.height_of(unit) && *note < COMMENTS => {
-                let to = parts.said(*note).map(|note| Reactions::to(parts.on.clone(), Some(note.id)));
+            Some(Unit::Note { note, .. }) if line + 1 == self.height_of(unit) && *note < FIRST_COMMENT => {
+                let to = content.note_at(*note).map(|note| Reactions::to(content.on.clone(), Some(note.id)));
                 DocLine { spans: to.map(|to| to.line(view, width)).unwrap_or_default(), ..DocLine::default() }
             }
-            Some(Unit::Note { note, begins, answers }) => {
-                let above = self.above(*begins);
-                match (begins.and_then(|note| self.spots.get(&note)), line.checked_sub(above)) {
-                    (Some(spot), None) => {
-                        let note = parts.said(*note);
-                        let outdated = note.is_some_and(|note| parts.is_outdated(note, spot));
-                        let version = outdated.then(|| versions::number_of(&parts.versions, &spot.sha)).flatten();
+            Some(Unit::Note { note, position_of, is_reply }) => {
+                let above = self.above(*position_of);
+                match (position_of.and_then(|note| self.positions.get(&note)), line.checked_sub(above)) {
+                    (Some(position), None) => {
+                        let note = content.note_at(*note);
+                        let outdated = note.is_some_and(|note| content.is_outdated(note, position));
+                        let version = outdated.then(|| versions::number_of(&content.versions, &position.sha)).flatten();
                         let point = note.and_then(threads::point_of);
-                        lines::place(view, spot, line, &lines::Standing { outdated, version, point })
+                        lines::place(view, position, line, &lines::PositionState { outdated, version, point })
                     }
                     (_, Some(0)) => {
-                        parts.said(*note).map(|said| lines::heading(view, said, *answers)).unwrap_or_default()
+                        content.note_at(*note).map(|note| lines::heading(view, note, *is_reply)).unwrap_or_default()
                     }
-                    (_, Some(within)) => self.body_line(view, parts, *note, within - 1),
+                    (_, Some(within)) => self.body_line(view, content, *note, within - 1),
                     (None, None) => DocLine::default(),
                 }
             }
@@ -770,20 +775,22 @@ impl Conversation {
         }
     }
 
-    fn body_line(&self, view: &View, parts: &Content, note: usize, line: usize) -> DocLine<'static> {
-        if note >= COMMENTS {
-            let made = parts
+    fn body_line(&self, view: &View, content: &Content, note: usize, line: usize) -> DocLine<'static> {
+        if note >= FIRST_COMMENT {
+            let rendered = content
                 .comment(note)
-                .and_then(|(name, _)| rendered_markdown::made(view, name, Conversation::width(view)));
-            return match made {
-                Some(made) => made.lines.get(line).cloned().unwrap_or_default(),
+                .and_then(|(name, _)| rendered_markdown::rendered(view, name, Conversation::width(view)));
+            return match rendered {
+                Some(rendered) => rendered.lines.get(line).cloned().unwrap_or_default(),
                 None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
                 None => DocLine::default(),
             };
         }
-        let key = self.chunks.get(note / CHUNK);
+        let key = self.chunks.get(note / CHUNK_NOTES);
         match key.and_then(|key| view.store.result::<Rendered>(key)) {
-            Some(made) => made.0.get(note % CHUNK).and_then(|lines| lines.get(line)).cloned().unwrap_or_default(),
+            Some(rendered) => {
+                rendered.0.get(note % CHUNK_NOTES).and_then(|lines| lines.get(line)).cloned().unwrap_or_default()
+            }
             None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
             None => DocLine::default(),
         }
@@ -791,12 +798,12 @@ impl Conversation {
 }
 
 /// Returns the key of a chunk. It changes when a note of the chunk is edited.
-fn chunk_key(notes: &Rows<Note>, chunk: usize, named_for: &(Revision, usize, String)) -> String {
+fn chunk_key(notes: &Rows<Note>, chunk: usize, chunks_key: &(Revision, usize, String)) -> String {
     let mut hasher = DefaultHasher::new();
-    for index in chunk * CHUNK..(chunk + 1) * CHUNK {
+    for index in chunk * CHUNK_NOTES..(chunk + 1) * CHUNK_NOTES {
         let Some(note) = notes.get(index) else { break };
         let changed = note.updated_at.as_ref().map(|time| time.as_str());
         (note.id, note.system, changed, note.body.len()).hash(&mut hasher);
     }
-    format!("notes {:016x} in {} columns, {}", hasher.finish(), named_for.1, named_for.2)
+    format!("notes {:016x} in {} columns, {}", hasher.finish(), chunks_key.1, chunks_key.2)
 }

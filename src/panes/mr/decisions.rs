@@ -23,9 +23,9 @@ use std::rc::Rc;
 
 /// The files changed by both the merge request and the target branch, if they conflict.
 #[derive(Default)]
-pub(super) struct BothSides {
+pub(super) struct CommonChanges {
     /// When the two replies that this was computed from were received: of the target branch and of the merge request.
-    of: Option<(Option<Timestamp>, Option<Timestamp>)>,
+    inputs: Option<(Option<Timestamp>, Option<Timestamp>)>,
     pub paths: Vec<String>,
 }
 
@@ -66,11 +66,11 @@ impl Mr {
     }
 
     /// Updates the files that both branches changed since they diverged. The API does not tell which of them conflict.
-    pub(super) fn sync_both_sides(&mut self, view: &View) {
+    pub(super) fn sync_common_changes(&mut self, view: &View) {
         let theirs = self.target_changes_of(view).map(|compare| view.store.get(&compare));
         let ours = view.store.get(&self.changes_of());
-        let of = theirs.as_ref().map(|theirs| (theirs.since, ours.since));
-        if self.both_sides.of == of {
+        let inputs = theirs.as_ref().map(|theirs| (theirs.since, ours.since));
+        if self.common_changes.inputs == inputs {
             return;
         }
         let theirs = theirs.and_then(|theirs| theirs.value);
@@ -83,7 +83,7 @@ impl Mr {
                 ours.iter().filter(|entry| touched.contains(&entry.old_path) || touched.contains(&entry.new_path));
             paths.extend(both.map(|entry| entry.new_path.clone()));
         }
-        self.both_sides = BothSides { of, paths };
+        self.common_changes = CommonChanges { inputs, paths };
     }
 
     pub(super) fn reviewers_of(&self) -> ListReviewers {
@@ -95,7 +95,7 @@ impl Mr {
     }
 
     /// Returns the merge request if it is open, else why no decision is possible.
-    pub(super) fn undecided<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
+    pub(super) fn open_merge_request<'a>(&self, view: &View<'a>) -> Result<&'a MergeRequest, Disabled> {
         match self.known(view) {
             None => Err("the merge request is still loading".into()),
             Some(known) if known.state == MergeRequestState::Merged => Err("it is merged".into()),
@@ -105,7 +105,7 @@ impl Mr {
     }
 
     pub(super) fn can_approve(&self, view: &View) -> Result<(), Disabled> {
-        self.undecided(view)?;
+        self.open_merge_request(view)?;
         if view.store.is_unsupported::<GetApprovals>() {
             return Err("this server has no approvals".into());
         }
@@ -122,7 +122,7 @@ impl Mr {
 
     /// Approves the shown head commit, or revokes the approval.
     pub(super) fn approve(&mut self, cx: &mut Cx) {
-        let Ok(known) = self.undecided(&cx.view) else { return };
+        let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let (id, merge_request_iid) = (self.project.clone(), self.iid);
         let is_mine = self.approvals(&cx.view).is_some_and(Approvals::is_mine);
         cx.act(Action::Send(if is_mine {
@@ -134,7 +134,7 @@ impl Mr {
     }
 
     pub(super) fn can_merge(&self, view: &View) -> Result<(), Disabled> {
-        let known = self.undecided(view)?;
+        let known = self.open_merge_request(view)?;
         if is_auto_merged(known) {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl Mr {
 
     /// Opens the merge form; if auto-merge is set, asks whether to cancel it.
     pub(super) fn merge(&mut self, cx: &mut Cx) {
-        let Ok(known) = self.undecided(&cx.view) else { return };
+        let Ok(known) = self.open_merge_request(&cx.view) else { return };
         if is_auto_merged(known) {
             let question = format!("Cancel auto-merge of !{}? It stays open.", self.iid);
             return cx.act(App::confirm("Cancel auto-merge", question, self.cancel_auto_merge()));
@@ -219,7 +219,7 @@ impl Mr {
     }
 
     pub(super) fn can_rebase(&self, view: &View) -> Result<(), Disabled> {
-        let known = self.undecided(view)?;
+        let known = self.open_merge_request(view)?;
         if known.rebase_in_progress == Some(true) {
             return Err("it is being rebased".into());
         }
@@ -227,7 +227,7 @@ impl Mr {
     }
 
     pub(super) fn rebase(&mut self, cx: &mut Cx) {
-        let Ok(known) = self.undecided(&cx.view) else { return };
+        let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let (source, target) = (sanitize(known.source_branch()), sanitize(known.target_branch()));
         let question = format!("Rebase {source} onto {target}? Its commits are written anew on the server.");
         let rebase = RebaseMergeRequest { id: self.project.clone(), merge_request_iid: self.iid };
@@ -237,7 +237,7 @@ impl Mr {
 
     /// Marks the merge request as draft or as ready, by changing its title.
     pub(super) fn toggle_draft(&mut self, cx: &mut Cx) {
-        let Ok(known) = self.undecided(&cx.view) else { return };
+        let Ok(known) = self.open_merge_request(&cx.view) else { return };
         let title = review::title(known);
         // Servers that send the field `draft` use the prefix `Draft`; older ones use `WIP`.
         let mark = if known.draft.is_some() { "Draft" } else { "WIP" };

@@ -18,15 +18,15 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 
 /// The width in columns of the labels of facts.
-const LABEL: usize = 13;
+const LABEL_WIDTH: usize = 13;
 /// The maximum number of participants and approvers listed.
-const PARTICIPANTS: usize = 30;
+const MAX_PARTICIPANTS: usize = 30;
 /// The maximum number of approval rules listed.
-const RULES: usize = 20;
+const MAX_RULES: usize = 20;
 /// The maximum number of files listed that were changed on both sides.
-const BOTH_SIDES: usize = 8;
+const MAX_COMMON_CHANGES: usize = 8;
 /// The maximum number of lines of the title.
-const TITLE: usize = 3;
+const MAX_TITLE_LINES: usize = 3;
 
 type Span = (Cow<'static, str>, Style);
 
@@ -39,7 +39,7 @@ pub struct Facts<'a> {
     pub approvals: Option<&'a Approvals>,
     pub approval_rules: &'a [ApprovalRule],
     /// Files that the target branch changed as well, if there are conflicts.
-    pub both_sides: &'a [String],
+    pub common_changes: &'a [String],
     /// The labels of the project, which define the colors.
     pub labels: Rows<'a, Label>,
     /// The review states of the reviewers, if the server provides them.
@@ -67,15 +67,15 @@ impl Lines<'_> {
         if pieces.is_empty() {
             return;
         }
-        let mut line = vec![self.span(text::pad(label, LABEL), Role::Dim)];
-        let mut used = LABEL;
+        let mut line = vec![self.span(text::pad(label, LABEL_WIDTH), Role::Dim)];
+        let mut used = LABEL_WIDTH;
         for piece in pieces {
             let wide: usize = piece.iter().map(|(words, _)| text::width(words)).sum();
-            if used > LABEL && used + 2 + wide > self.width {
+            if used > LABEL_WIDTH && used + 2 + wide > self.width {
                 self.line(std::mem::take(&mut line));
-                line = vec![self.span(" ".repeat(LABEL), Role::Dim)];
-                used = LABEL;
-            } else if used > LABEL {
+                line = vec![self.span(" ".repeat(LABEL_WIDTH), Role::Dim)];
+                used = LABEL_WIDTH;
+            } else if used > LABEL_WIDTH {
                 line.push(self.span("  ", Role::Dim));
                 used += 2;
             }
@@ -92,13 +92,13 @@ impl Lines<'_> {
                 let Some(job) = jobs.get(slot.row) else { continue };
                 let (mark, role) = ci::sign(job);
                 let label = if index == 0 { stage.name.as_str() } else { "" };
-                let took = ci::took(job, self.view.now);
-                let room = self.width.saturating_sub(LABEL + 2 + took.len() + 1);
+                let duration = ci::duration(job, self.view.now);
+                let room = self.width.saturating_sub(LABEL_WIDTH + 2 + duration.len() + 1);
                 self.line(vec![
-                    self.span(text::pad(label, LABEL), Role::Dim),
+                    self.span(text::pad(label, LABEL_WIDTH), Role::Dim),
                     self.span(format!("{mark} "), role),
                     self.span(text::pad(&job.name, room), if slot.older { Role::Dim } else { Role::Text }),
-                    self.span(format!(" {took}"), Role::Dim),
+                    self.span(format!(" {duration}"), Role::Dim),
                 ]);
             }
         }
@@ -116,15 +116,15 @@ pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> 
 }
 
 /// Returns the lines of the facts for the sidebar, with one line per job.
-pub fn beside(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
-    about(view, facts, sidebar::WIDTH, true)
+pub fn sidebar_lines(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
+    about(view, facts, sidebar::FACT_WIDTH, true)
 }
 
 /// Returns the lines of title, state and branches, followed by an empty line.
 fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
     let mut out = Lines { view: *view, width, lines: Vec::new() };
     let (mark, word, role) = review::state(m);
-    for (index, words) in text::wrap(review::title(m), width, TITLE).into_iter().enumerate() {
+    for (index, words) in text::wrap(review::title(m), width, MAX_TITLE_LINES).into_iter().enumerate() {
         let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
         let spans = vec![out.span(draft, Role::Warning), out.span(words, Role::Title)];
         out.line(spans);
@@ -144,7 +144,7 @@ fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
     out.lines
 }
 
-fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<'static>> {
+fn about(view: &View, facts: &Facts, width: usize, in_sidebar: bool) -> Vec<DocLine<'static>> {
     let mut out = Lines { view: *view, width, lines: Vec::new() };
     let m = facts.merge_request;
     let user = |out: &Lines, name: &str| vec![out.span(name.to_owned(), Role::User)];
@@ -170,13 +170,13 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.fact("Reviewers", reviewers);
     let approved = facts.approvals.map(|approvals| approved(&out, approvals)).unwrap_or_default();
     out.fact("Approvals", approved);
-    let rules = facts.approval_rules.iter().take(RULES).map(|rule| approval_rule(&out, rule)).collect();
+    let rules = facts.approval_rules.iter().take(MAX_RULES).map(|rule| approval_rule(&out, rule)).collect();
     out.fact("Rules", rules);
     // The author and the assignees are listed already.
     let named = |user: &&User| {
         m.author().is_none_or(|author| author.id != user.id) && m.assignees().iter().all(|named| named.id != user.id)
     };
-    let others = facts.participants.iter().filter(named).take(PARTICIPANTS);
+    let others = facts.participants.iter().filter(named).take(MAX_PARTICIPANTS);
     let others = others.map(|participant| user(&out, &participant.username)).collect();
     out.fact("Participants", others);
     let labels = m.labels().iter().map(|label| label_colors::spans(view, label, &facts.labels)).collect();
@@ -187,12 +187,12 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     }
     let merge = merge(&out, m);
     out.fact("Merge", merge);
-    if !facts.both_sides.is_empty() {
+    if !facts.common_changes.is_empty() {
         let mut pieces = vec![vec![out.span("changed on both sides:", Role::Dim)]];
-        let room = width.saturating_sub(LABEL);
+        let room = width.saturating_sub(LABEL_WIDTH);
         let path = |path: &String| vec![out.span(text::fit_middle(path, room), Role::Text)];
-        pieces.extend(facts.both_sides.iter().take(BOTH_SIDES).map(path));
-        if let Some(more) = facts.both_sides.len().checked_sub(BOTH_SIDES).filter(|more| *more > 0) {
+        pieces.extend(facts.common_changes.iter().take(MAX_COMMON_CHANGES).map(path));
+        if let Some(more) = facts.common_changes.len().checked_sub(MAX_COMMON_CHANGES).filter(|more| *more > 0) {
             pieces.push(vec![out.span(format!("and {more} more"), Role::Dim)]);
         }
         out.fact("Conflicts", pieces);
@@ -200,7 +200,7 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     if let Some(pipeline) = facts.pipeline {
         let (status, role) = glyph::labeled(pipeline.status.as_str());
         let mut pieces = vec![vec![out.span(status, role)], vec![out.span(format!("#{}", pipeline.id), Role::Dim)]];
-        if beside {
+        if in_sidebar {
             out.line(Vec::new());
             out.fact("Pipeline", pieces);
             out.jobs(&facts.jobs);
@@ -255,7 +255,7 @@ fn approved(out: &Lines, approvals: &Approvals) -> Vec<Vec<Span>> {
             out.span(user.username.clone(), Role::User),
         ]
     };
-    let mut pieces: Vec<Vec<Span>> = approvals.by().take(PARTICIPANTS).map(one).collect();
+    let mut pieces: Vec<Vec<Span>> = approvals.by().take(MAX_PARTICIPANTS).map(one).collect();
     if let Some(left) = approvals.approvals_left.filter(|left| *left > 0) {
         pieces.push(vec![out.span(format!("{left} more needed"), Role::Warning)]);
     } else if pieces.is_empty() {

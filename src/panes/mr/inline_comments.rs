@@ -14,15 +14,15 @@ use crate::parts::review::threads::{self, CommitComments};
 use crate::store::{Load, Revision, Rows, Want};
 
 /// The `noteable_type` of a note that is a comment on a commit.
-pub(super) const COMMENT: &str = "Commit";
+pub(super) const COMMIT_NOTEABLE_TYPE: &str = "Commit";
 
 /// The comments on commits as notes, oldest first.
 #[derive(Default)]
 pub(super) struct Comments {
     /// The commits and revisions that this was built from.
-    of: Vec<(String, Revision)>,
+    inputs: Vec<(String, Revision)>,
     /// The notes, each with a key of its text.
-    pub(super) said: Vec<(String, Note)>,
+    pub(super) notes: Vec<(String, Note)>,
     /// A number that changes with the notes.
     pub(super) revision: u64,
 }
@@ -35,8 +35,8 @@ fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, Revision)> 
 
 /// Converts a comment on a commit to a note that names its position.
 fn as_note(sha: &str, comment: &CommitComment) -> Note {
-    let (spot, rest) = threads::comment_place(sha, comment);
-    let head = match spot.as_ref().and_then(DiffPosition::head) {
+    let (position, rest) = threads::comment_place(sha, comment);
+    let head = match position.as_ref().and_then(DiffPosition::head) {
         Some(head) => head,
         // A comment on the commit as a whole gets a heading with the SHA.
         None => format!("_of commit {}_\n\n", sha.get(..8).unwrap_or(sha)),
@@ -45,29 +45,29 @@ fn as_note(sha: &str, comment: &CommitComment) -> Note {
         body: format!("{head}{rest}"),
         author: comment.author.clone(),
         created_at: comment.created_at.clone(),
-        noteable_type: COMMENT.to_owned(),
+        noteable_type: COMMIT_NOTEABLE_TYPE.to_owned(),
         ..Note::default()
     }
 }
 
 /// The maximum number of pages of notes loaded for the threads in the changes.
-const NOTE_PAGES: u32 = 40;
+const MAX_NOTE_PAGES: u32 = 40;
 /// The maximum number of commits whose comments are loaded.
-const COMMENTED: usize = 10;
+const MAX_COMMITS: usize = 10;
 
 impl Mr {
     /// Returns the lists of comments on the newest commits.
     pub(super) fn comments_of(&self, view: &View) -> Vec<ListCommitComments> {
         let commits = view.store.list(&self.commits_of());
-        let newest = commits.iter().take(COMMENTED);
+        let newest = commits.iter().take(MAX_COMMITS);
         newest.map(|commit| ListCommitComments { id: self.project.clone(), sha: commit.id.clone() }).collect()
     }
 
     /// Updates the comments on commits, if they changed.
     pub(super) fn sync_comments(&mut self, view: &View) {
         let rows = self.commented(view);
-        let of = revisions(&rows);
-        if self.comments.of == of {
+        let inputs = revisions(&rows);
+        if self.comments.inputs == inputs {
             return;
         }
         let all = rows.iter().flat_map(|(sha, rows)| rows.iter().map(move |comment| (sha, comment)));
@@ -77,8 +77,8 @@ impl Mr {
         for (at, note) in notes.iter_mut().enumerate() {
             note.id = u64::MAX - at as u64;
         }
-        let said = notes.into_iter().map(|note| (rendered_markdown::identity(&note.body), note)).collect();
-        self.comments = Comments { of, said, revision: self.comments.revision + 1 };
+        let notes = notes.into_iter().map(|note| (rendered_markdown::identity(&note.body), note)).collect();
+        self.comments = Comments { inputs, notes, revision: self.comments.revision + 1 };
     }
 
     /// Returns the loaded comments on the newest commits, with the SHA of each commit.
@@ -141,11 +141,11 @@ impl Mr {
         };
         let revisions = revisions(&rows);
         run(&Source {
-            said: format!("{}!{} {} {revisions:?}", self.project, self.iid, notes.revision),
+            comments_key: format!("{}!{} {} {revisions:?}", self.project, self.iid, notes.revision),
             notes: &pages,
             comments: &comments,
             drafts: drafted,
-            changes: self.changes.whole_name(),
+            changes: self.changes.all_files_name(),
             files: self.changes.files(),
             head: self.shown_head(view),
             whole: self.is_whole(view),
@@ -157,37 +157,38 @@ impl Mr {
     }
 
     /// Returns the requests for all threads, drafts and reactions within the changes.
-    pub(super) fn beside_wants(&self, view: &View) -> Vec<Want> {
+    pub(super) fn inline_wants(&self, view: &View) -> Vec<Want> {
         let notes = self.notes(view);
         let pages = if notes.more || !notes.known { notes.pages() + 1 } else { notes.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), 1).into()];
-        wants.extend(self.here().load_conversation(view, pages.min(NOTE_PAGES)).map(Want::from));
+        wants.extend(self.noteable().load_conversation(view, pages.min(MAX_NOTE_PAGES)).map(Want::from));
         // Comments on commits are requested after the changes and their threads are shown.
         if notes.known && self.is_current(view) {
             wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
         }
-        wants.extend(self.margin.has_outdated().then(|| self.want_versions()));
+        wants.extend(self.diff_comments.has_outdated().then(|| self.want_versions()));
         if self.is_current(view) {
-            wants.extend(self.margin.reactions(view, &self.changes, &self.here()));
-            let drafted = self.desk.drafted(view);
-            wants.extend(self.with_source(view, &drafted, &self.margin.shown, |source| source.wants(view)));
+            wants.extend(self.diff_comments.reactions(view, &self.changes, &self.noteable()));
+            let drafted = self.drafts.drafted(view);
+            wants.extend(self.with_source(view, &drafted, &self.diff_comments.shown, |source| source.wants(view)));
         }
         wants
     }
 
     /// Updates the comment rows of the diff.
-    pub(super) fn sync_beside(&mut self, cx: &mut Cx) {
+    pub(super) fn sync_inline(&mut self, cx: &mut Cx) {
         let view = cx.view;
         if !self.is_current(&view) {
             return;
         }
-        let drafted = self.desk.drafted(&view);
-        let (mut margin, mut desk) = (std::mem::take(&mut self.margin), std::mem::take(&mut self.desk));
+        let drafted = self.drafts.drafted(&view);
+        let (mut diff_comments, mut drafts) =
+            (std::mem::take(&mut self.diff_comments), std::mem::take(&mut self.drafts));
         let mut insets = None;
-        margin.sync_reactions(&view, &self.changes, &self.here());
-        let shown = margin.shown.clone();
-        self.with_source(&view, &drafted, &shown, |source| insets = margin.sync(source, &mut desk, cx));
-        (self.margin, self.desk) = (margin, desk);
+        diff_comments.sync_reactions(&view, &self.changes, &self.noteable());
+        let shown = diff_comments.shown.clone();
+        self.with_source(&view, &drafted, &shown, |source| insets = diff_comments.sync(source, &mut drafts, cx));
+        (self.diff_comments, self.drafts) = (diff_comments, drafts);
         if let Some((revision, rows)) = insets {
             self.changes.set_insets(revision, || rows);
         }

@@ -25,7 +25,7 @@ use crate::app::place::Place;
 use crate::panes::mr::inline_comments::Comments;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, FileLocation};
-use crate::parts::list::{self, Listing, age, failure};
+use crate::parts::list::{self, Listing, age, draw_error};
 use crate::parts::review::diff_comments::DiffComments;
 use crate::parts::review::drafts::Drafts;
 use crate::parts::review::threads;
@@ -35,9 +35,9 @@ use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, state};
-use comment_actions::PointTyped;
+use comment_actions::TypedPoint;
 use conversation::{Content, Conversation, UnderCursor};
-use decisions::BothSides;
+use decisions::CommonChanges;
 use facts::Facts;
 use pipelines::Pipelines;
 use ratatui::buffer::Buffer;
@@ -46,11 +46,11 @@ use scope::{Scope, SeenHeads};
 use std::time::Duration;
 
 /// The polling interval while a pipeline is running.
-const LIVE: Duration = Duration::from_secs(5);
+const RUNNING_INTERVAL: Duration = Duration::from_secs(5);
 /// The polling interval while the merge request is being rebased.
-const REBASING: Duration = Duration::from_secs(2);
+const REBASE_INTERVAL: Duration = Duration::from_secs(2);
 /// The polling interval of an open merge request: others may push to it or comment on it.
-const QUIET: Duration = Duration::from_secs(30);
+const OPEN_INTERVAL: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Tab {
@@ -77,17 +77,17 @@ pub struct Mr {
     seen: SeenHeads,
     pipelines: Pipelines,
     /// The drafts of comments on it.
-    desk: Drafts,
+    drafts: Drafts,
     /// The comments shown within the changes.
-    margin: DiffComments,
+    diff_comments: DiffComments,
     comments: Comments,
-    both_sides: BothSides,
+    common_changes: CommonChanges,
     /// The number of notes in the last reply for the merge request.
     counted: Option<u64>,
 }
 
 impl Mr {
-    fn of(&self) -> GetMergeRequest {
+    fn get_merge_request(&self) -> GetMergeRequest {
         GetMergeRequest::new(self.project.clone(), self.iid)
     }
 
@@ -126,7 +126,7 @@ impl Mr {
     }
 
     fn known<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
-        view.store.get(&self.of()).value
+        view.store.get(&self.get_merge_request()).value
     }
 
     /// Returns the head pipeline of the merge request, else the latest one of its list.
@@ -135,10 +135,10 @@ impl Mr {
     }
 
     fn notes<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
-        self.here().conversation(view)
+        self.noteable().conversation(view)
     }
 
-    fn parts<'a>(&'a self, view: &View<'a>) -> Option<Content<'a>> {
+    fn content<'a>(&'a self, view: &View<'a>) -> Option<Content<'a>> {
         let merge_request = self.known(view)?;
         let pipeline = self.pipeline(view);
         let jobs: Vec<&Job> = match pipeline {
@@ -159,16 +159,16 @@ impl Mr {
                 participants: view.store.list(&self.participants_of()),
                 approvals: self.approvals(view),
                 approval_rules: self.approval_rules(view),
-                both_sides: &self.both_sides.paths,
+                common_changes: &self.common_changes.paths,
                 labels: label_colors::known(view, &self.project),
                 reviewers: view.store.list(&self.reviewers_of()),
             },
-            drafts: self.desk.drafts(),
+            drafts: self.drafts.drafts(),
             identity: rendered_markdown::identity(merge_request.description.as_deref().unwrap_or_default()),
-            on: self.here(),
+            on: self.noteable(),
             versions: view.store.list(&self.versions_of()),
             notes: self.notes(view),
-            comments: &self.comments.said,
+            comments: &self.comments.notes,
             comments_revision: self.comments.revision,
         })
     }
@@ -182,21 +182,25 @@ impl Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(&cx.view);
-                match self.conversation.under() {
+                match self.conversation.at_cursor() {
                     _ if self.conversation.is_folded() => self.conversation.toggle(&notes),
                     UnderCursor::System => self.conversation.toggle(&notes),
                     UnderCursor::Draft(_) => self.edit(cx),
                     UnderCursor::Note(index) => {
-                        let said = conversation::said(&notes, &self.comments.said, index);
-                        if let Some(spot) = said.and_then(|note| threads::place(note).0) {
+                        let note = conversation::note_at(&notes, &self.comments.notes, index);
+                        if let Some(position) = note.and_then(|note| threads::place(note).0) {
                             // Goes to the thread in the changes; if it is not shown there, to its line.
-                            if !self.margin.go_to(&spot, &mut self.changes) {
-                                self.changes.show(FileLocation { line: spot.line(), old: spot.old, path: spot.path });
+                            if !self.diff_comments.go_to(&position, &mut self.changes) {
+                                self.changes.show(FileLocation {
+                                    line: position.line(),
+                                    old: position.old,
+                                    path: position.path,
+                                });
                             }
                             self.tab = Tab::Changes;
                         }
                     }
-                    UnderCursor::Else => {}
+                    UnderCursor::Other => {}
                 }
             }
             Tab::Commits => {
@@ -205,8 +209,8 @@ impl Mr {
                     cx.go(Place::new("commit").project(self.project.clone()).item(&commit.id));
                 }
             }
-            Tab::Changes if self.margin.draft(&self.changes).is_some() => self.edit(cx),
-            Tab::Changes if self.margin.toggle(&self.changes) => {}
+            Tab::Changes if self.diff_comments.draft(&self.changes).is_some() => self.edit(cx),
+            Tab::Changes if self.diff_comments.toggle(&self.changes) => {}
             Tab::Changes => self.changes.enter(),
             Tab::Pipelines => {
                 let rows = cx.view.store.list(&self.pipelines_of());
@@ -225,14 +229,14 @@ impl Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                let there = match self.conversation.under() {
+                let there = match self.conversation.at_cursor() {
                     UnderCursor::System | UnderCursor::Draft(_) => true,
                     _ if self.conversation.is_folded() => true,
                     UnderCursor::Note(index) => {
-                        let said = conversation::said(&notes, &self.comments.said, index);
-                        said.is_some_and(|note| threads::place(note).0.is_some())
+                        let note = conversation::note_at(&notes, &self.comments.notes, index);
+                        note.is_some_and(|note| threads::place(note).0.is_some())
                     }
-                    UnderCursor::Else => false,
+                    UnderCursor::Other => false,
                 };
                 list::need(Some(()).filter(|()| there), &notes, none)
             }
@@ -248,19 +252,19 @@ impl Mr {
         }
     }
 
-    fn turn(&mut self, forward: bool) {
+    fn step(&mut self, forward: bool) {
         match self.tab {
-            Tab::Overview => self.conversation.turn_note(forward),
-            Tab::Changes => self.changes.turn_file(forward),
+            Tab::Overview => self.conversation.step_note(forward),
+            Tab::Changes => self.changes.step_file(forward),
             Tab::Commits | Tab::Pipelines => {}
         }
     }
 
     /// Goes to the next or previous unresolved thread; if all are resolved, to the next or previous comment.
-    fn turn_comment(&mut self, forward: bool) {
+    fn step_comment(&mut self, forward: bool) {
         match self.tab {
-            Tab::Overview => self.conversation.turn_thread(forward),
-            Tab::Changes => _ = self.margin.turn(forward, &mut self.changes),
+            Tab::Overview => self.conversation.step_thread(forward),
+            Tab::Changes => _ = self.diff_comments.next_thread(forward, &mut self.changes),
             Tab::Commits | Tab::Pipelines => {}
         }
     }
@@ -289,13 +293,13 @@ impl Mr {
     }
 
     /// Reloads the notes if the number of notes in the merge request changed.
-    fn hear(&mut self, cx: &mut Cx) {
+    fn reload_changed_notes(&mut self, cx: &mut Cx) {
         let Some(known) = self.known(&cx.view) else { return };
         let notes = self.notes(&cx.view);
         let Some(count) = known.user_notes_count.flatten() else { return };
         let before = self.counted.replace(count);
         if before.is_some_and(|before| before != count) && notes.known && !notes.loading {
-            let load = self.here().load_conversation(&cx.view, notes.pages());
+            let load = self.noteable().load_conversation(&cx.view, notes.pages());
             cx.act(Action::Renew(load.map(Want::from).into_iter().collect()));
         }
     }
@@ -337,13 +341,13 @@ impl Pane for Mr {
         Command::new("mr.comment", &["c"], "Add comment…", |pane: &mut Self, cx| pane.comment(cx))
             .footer("note")
             .writes()
-            .when(Mr::can_speak),
+            .when(Mr::can_comment),
         Command::new("mr.comment_here", &["C"], "Comment on selected lines…", |pane: &mut Self, cx| {
             pane.comment_here(false, cx);
         })
         .footer("comment")
         .writes()
-        .when(Mr::can_place),
+        .when(Mr::can_comment_here),
         Command::new("mr.suggest", &["i"], "Suggest a change…", |pane: &mut Self, cx| {
             pane.comment_here(true, cx);
         })
@@ -360,28 +364,28 @@ impl Pane for Mr {
             forms::merge_request::labels(&pane.project, pane.iid, &cx.view).open(cx);
         })
         .writes()
-        .when(Mr::can_speak),
+        .when(Mr::can_comment),
         Command::new("mr.people", &["P"], "Edit reviewers and assignees…", |pane: &mut Self, cx| {
             let has_reviewers = pane.known(&cx.view).is_some_and(|known| known.reviewers.is_some());
             let form = if has_reviewers { forms::merge_request::reviewers } else { forms::merge_request::assignee };
             form(&pane.project, pane.iid, &cx.view).open(cx);
         })
         .writes()
-        .when(Mr::can_speak),
+        .when(Mr::can_comment),
         Command::new("mr.reply", &["R"], "Reply to comment…", |pane: &mut Self, cx| pane.reply(cx))
             .footer("reply")
             .writes()
             .when(Mr::has_note),
         Command::new("mr.edit", &["e"], "Edit comment…", |pane: &mut Self, cx| pane.edit(cx))
             .writes()
-            .when(Mr::has_own),
+            .when(Mr::can_edit_note),
         Command::new("mr.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.delete(cx))
             .writes()
-            .when(Mr::has_own),
+            .when(Mr::can_edit_note),
         Command::new("mr.send", &["S"], "Submit review…", |pane: &mut Self, cx| pane.submit_review(cx))
             .footer("submit review")
             .writes()
-            .when(|pane, view| pane.desk.can_send(view)),
+            .when(|pane, view| pane.drafts.can_send(view)),
         Command::new("mr.resolve", &["t"], "Resolve or reopen thread", |pane: &mut Self, cx| pane.resolve(cx))
             .footer("resolve")
             .writes()
@@ -398,45 +402,45 @@ impl Pane for Mr {
         .when(|pane, view| pane.reactions(view)?.check(view)),
         Command::new("mr.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| pane.list_drafts(cx)),
         Command::new("mr.next_comment", &[";"], "Next unresolved thread", |pane: &mut Self, _| {
-            pane.turn_comment(true);
+            pane.step_comment(true);
         })
         .when(Mr::has_steps),
         Command::new("mr.previous_comment", &[","], "Previous unresolved thread", |pane: &mut Self, _| {
-            pane.turn_comment(false);
+            pane.step_comment(false);
         })
         .when(Mr::has_steps),
-        Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Self, _| pane.turn(true))
+        Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Self, _| pane.step(true))
             .footer("next")
             .when(Mr::has_steps),
-        Command::new("mr.previous", &["["], "Previous file or comment", |pane: &mut Self, _| pane.turn(false))
+        Command::new("mr.previous", &["["], "Previous file or comment", |pane: &mut Self, _| pane.step(false))
             .when(Mr::has_steps),
-        Command::new("mr.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.turn_hunk(true))
+        Command::new("mr.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.step_hunk(true))
             .footer("hunk")
             .when(Mr::on_changes),
         Command::new("mr.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.changes.turn_hunk(false);
+            pane.changes.step_hunk(false);
         })
         .when(Mr::on_changes),
         Command::new("mr.mark", &["Space"], "Toggle line selection", |pane: &mut Self, _| {
-            pane.changes.mark();
+            pane.changes.toggle_selection();
         })
         .when(Mr::on_changes),
         Command::new("mr.since", &["u"], "Toggle changes since last look", |pane: &mut Self, cx| {
-            pane.switch_since(cx);
+            pane.toggle_since(cx);
         })
-        .when(Mr::can_switch_since),
+        .when(Mr::can_toggle_since),
         Command::new("mr.ends", &["U"], "Show full diff", |pane: &mut Self, cx| {
             pane.compare_ends(cx);
         })
         .when(Mr::can_compare_ends),
         Command::new("mr.versions", &[], "Compare versions…", |pane: &mut Self, cx| pane.compare_versions(cx))
             .when(Mr::can_compare_versions),
-        Command::new("mr.next_commit", &[")"], "Next commit", |pane: &mut Self, cx| pane.turn_commit(true, cx))
-            .when(Mr::can_turn_commit),
+        Command::new("mr.next_commit", &[")"], "Next commit", |pane: &mut Self, cx| pane.step_commit(true, cx))
+            .when(Mr::can_step_commit),
         Command::new("mr.previous_commit", &["("], "Previous commit", |pane: &mut Self, cx| {
-            pane.turn_commit(false, cx);
+            pane.step_commit(false, cx);
         })
-        .when(Mr::can_turn_commit),
+        .when(Mr::can_step_commit),
         keys::layout("mr.layout"),
         keys::spaces("mr.spaces"),
         keys::wrap("mr.wrap"),
@@ -484,7 +488,7 @@ impl Pane for Mr {
             .when(Mr::can_rebase),
         Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
             .writes()
-            .when(|pane, view| pane.undecided(view).map(|_| ())),
+            .when(|pane, view| pane.open_merge_request(view).map(|_| ())),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -506,10 +510,10 @@ impl Pane for Mr {
             scope: Scope::default(),
             seen: SeenHeads::default(),
             pipelines: Pipelines::default(),
-            desk: Drafts::default(),
-            margin: DiffComments::default(),
+            drafts: Drafts::default(),
+            diff_comments: DiffComments::default(),
             comments: Comments::default(),
-            both_sides: BothSides::default(),
+            common_changes: CommonChanges::default(),
             counted: None,
         }
     }
@@ -535,26 +539,28 @@ impl Pane for Mr {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let live = self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
-        let polled = |load: Load| if live { load.every(LIVE) } else { load };
+        let polled = |load: Load| if live { load.every(RUNNING_INTERVAL) } else { load };
         // The merge request comes first: everything else depends on it, and if it is missing, it is requested only
         // once.
         let open = self.known(view).is_some_and(MergeRequest::is_open);
-        let request = Load::one(&self.of());
+        let request = Load::one(&self.get_merge_request());
         let rebasing = self.known(view).is_some_and(|known| known.rebase_in_progress == Some(true));
         let request = match (open, live) {
-            _ if rebasing => request.every(REBASING),
-            (true, false) => request.every(QUIET),
+            _ if rebasing => request.every(REBASE_INTERVAL),
+            (true, false) => request.every(OPEN_INTERVAL),
             _ => polled(request),
         };
         let mut wants: Vec<Want> = vec![request.into()];
         wants.push(Load::one(&self.approvals_of()).optional().into());
         if open && view.session.signed_in {
             // Drafts are stored by the path of the project.
-            wants.extend(self.thing(view).list_draft_notes().map(|list| Load::list(&list, 1).optional().into()));
+            wants.extend(
+                self.stored_noteable(view).list_draft_notes().map(|list| Load::list(&list, 1).optional().into()),
+            );
         }
         match self.tab {
             Tab::Overview => {
-                wants.extend(self.here().load_conversation(view, self.conversation.pages()).map(Want::from));
+                wants.extend(self.noteable().load_conversation(view, self.conversation.pages()).map(Want::from));
                 wants.push(Load::list(&self.participants_of(), 1).optional().into());
                 if self.known(view).is_some_and(|known| !known.labels().is_empty()) {
                     wants.push(label_colors::load(&self.project).optional().into());
@@ -576,16 +582,16 @@ impl Pane for Mr {
                 if let Some(pipeline) = self.pipeline(view) {
                     wants.push(polled(Load::list(&self.jobs_of(view, pipeline), 1)).optional().into());
                 }
-                if let Some(parts) = self.parts(view) {
-                    wants.extend(self.conversation.works(view, &parts).into_iter().map(Want::from));
-                    wants.extend(self.conversation.reactions(view, &parts));
+                if let Some(content) = self.content(view) {
+                    wants.extend(self.conversation.works(view, &content).into_iter().map(Want::from));
+                    wants.extend(self.conversation.reactions(view, &content));
                 }
             }
             Tab::Commits => wants.push(Load::list(&self.commits_of(), self.commits.pages()).into()),
             Tab::Changes => {
                 wants.extend(self.scope_wants(view));
                 wants.extend(self.changes.wants(view, self.input(view).as_ref()));
-                wants.extend(self.beside_wants(view));
+                wants.extend(self.inline_wants(view));
             }
             Tab::Pipelines => {
                 wants.push(polled(Load::list(&self.pipelines_of(), self.pipelines.pages())).into());
@@ -600,10 +606,10 @@ impl Pane for Mr {
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         match self.tab {
-            Tab::Overview => match self.parts(view) {
-                Some(parts) => self.conversation.draw(view, area, buf, &parts),
-                None => match view.store.get(&self.of()).error {
-                    Some(error) => failure(view, area, buf, error),
+            Tab::Overview => match self.content(view) {
+                Some(content) => self.conversation.draw(view, area, buf, &content),
+                None => match view.store.get(&self.get_merge_request()).error {
+                    Some(error) => draw_error(view, area, buf, error),
                     None => state::skeleton(buf, area, view.theme),
                 },
             },
@@ -639,15 +645,15 @@ impl Pane for Mr {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        let on = self.thing(&view);
-        self.desk.sync(&on, cx);
-        self.hear(cx);
+        let on = self.stored_noteable(&view);
+        self.drafts.sync(&on, cx);
+        self.reload_changed_notes(cx);
         if self.tab == Tab::Overview {
             self.sync_comments(&view);
-            self.sync_both_sides(&view);
+            self.sync_common_changes(&view);
             let mut conversation = std::mem::take(&mut self.conversation);
-            if let Some(parts) = self.parts(&view) {
-                conversation.sync(&view, &parts);
+            if let Some(content) = self.content(&view) {
+                conversation.sync(&view, &content);
             }
             self.conversation = conversation;
         }
@@ -662,7 +668,7 @@ impl Pane for Mr {
             cx.act(look);
         }
         if self.tab == Tab::Changes {
-            self.sync_beside(cx);
+            self.sync_inline(cx);
         }
     }
 
@@ -743,11 +749,11 @@ impl Pane for Mr {
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let answer = match answer.take::<versions::From>() {
+        let answer = match answer.take::<versions::FirstVersion>() {
             Ok(from) => return self.compare_from(from, cx),
             Err(answer) => answer,
         };
-        let answer = match answer.take::<versions::Both>() {
+        let answer = match answer.take::<versions::VersionPair>() {
             Ok(both) => {
                 self.show_between(both);
                 self.tab = Tab::Changes;
@@ -755,7 +761,7 @@ impl Pane for Mr {
             }
             Err(answer) => answer,
         };
-        if let Ok(point) = answer.take::<PointTyped>() {
+        if let Ok(point) = answer.take::<TypedPoint>() {
             self.comment_on_point(point, cx);
         }
     }
@@ -780,7 +786,7 @@ impl Pane for Mr {
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
         if self.tab == Tab::Changes {
-            self.changes.seek_next(forward);
+            self.changes.next_match(forward);
         }
     }
 
@@ -797,8 +803,8 @@ impl Pane for Mr {
     }
 
     fn position(&self, _view: &View) -> Option<(String, Option<u32>)> {
-        let spot = self.changes.spot().filter(|_| self.tab == Tab::Changes)?;
-        Some((spot.path, spot.line.filter(|_| !spot.old)))
+        let location = self.changes.location().filter(|_| self.tab == Tab::Changes)?;
+        Some((location.path, location.line.filter(|_| !location.old)))
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
@@ -806,8 +812,10 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                let note =
-                    self.conversation.note().and_then(|index| conversation::said(&notes, &self.comments.said, index));
+                let note = self
+                    .conversation
+                    .note()
+                    .and_then(|index| conversation::note_at(&notes, &self.comments.notes, index));
                 copies.extend(note.map(|note| ("note", note.body.clone())));
             }
             Tab::Commits => {
@@ -816,7 +824,7 @@ impl Pane for Mr {
             }
             Tab::Changes => {
                 copies.extend(self.changes.line_text().map(|text| ("line", text)));
-                copies.extend(self.changes.spot().map(|spot| ("path", spot.path)));
+                copies.extend(self.changes.location().map(|location| ("path", location.path)));
             }
             Tab::Pipelines => {}
         }

@@ -1,6 +1,6 @@
 //! The pipelines of a merge request, and the selected one as a board.
 
-use super::LIVE;
+use super::RUNNING_INTERVAL;
 use crate::api::Id;
 use crate::api::jobs::PipelineBrief;
 use crate::app::command::Motion;
@@ -18,10 +18,10 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// The delay after the selection moved before the jobs of a pipeline are fetched.
-const PAUSE: Duration = Duration::from_millis(120);
+const FETCH_DELAY: Duration = Duration::from_millis(120);
 const LIST: usize = 0;
 const BOARD: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 2 }, PanelRequest { min: 50, weight: 3 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 2 }, PanelRequest { min: 50, weight: 3 }];
 
 /// The list of pipelines and the board of the selected one.
 pub struct Pipelines {
@@ -74,8 +74,8 @@ impl Pipelines {
     /// Returns the request for the jobs of the pipeline on the board, while the board is visible. `project` is where
     /// the pipeline runs.
     pub fn want(&self, view: &View, project: &Id) -> Option<Want> {
-        let load = Load::list(&self.board.query(project).filter(|_| self.shows_board(view))?, 1).after(PAUSE);
-        Some(if self.board.live { load.every(LIVE).into() } else { load.into() })
+        let load = Load::list(&self.board.query(project).filter(|_| self.shows_board(view))?, 1).after(FETCH_DELAY);
+        Some(if self.board.live { load.every(RUNNING_INTERVAL).into() } else { load.into() })
     }
 
     /// Returns the request for its trigger jobs.
@@ -85,7 +85,7 @@ impl Pipelines {
     }
 
     fn shows_board(&self, view: &View) -> bool {
-        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.areas(Rect::new(0, 0, view.size.0, view.size.1), PANEL_WIDTHS);
         places.get(BOARD).is_some_and(Option::is_some)
     }
 
@@ -95,7 +95,7 @@ impl Pipelines {
         let selected = self.list.selected(rows);
         let id = selected.map(|pipeline| pipeline.id);
         if self.board.pipeline != id {
-            self.board.look_at(id, None);
+            self.board.show_job(id, None);
         }
         if let Some(pipeline) = selected {
             self.board.refresh(view, &project(pipeline));
@@ -126,7 +126,7 @@ impl Pipelines {
             return double;
         }
         let opens = self.list.pointer(pointer, len);
-        if matches!(pointer, Pointer::Press { column, row, .. } if self.list.holds(column, row)) {
+        if matches!(pointer, Pointer::Press { column, row, .. } if self.list.contains(column, row)) {
             self.panels.set_focus(LIST);
         }
         opens
@@ -146,7 +146,7 @@ impl Pipelines {
         if rows.is_empty() {
             return self.draw_list(view, area, buf, rows);
         }
-        let places = self.panels.layout(area, ASKS);
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         self.panels.draw_dividers(buf, view.theme);
         if let Some(place) = places.get(BOARD).copied().flatten() {
             self.board.draw(view, place, buf, project, self.on_board());

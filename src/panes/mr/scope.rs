@@ -14,7 +14,7 @@ use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::store::{Load, Want};
 
 /// The maximum number of pages of a commit's changed files.
-const PAGES: u32 = 20;
+const MAX_PAGES: u32 = 20;
 
 /// The scope of the shown changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Mr {
             }
             Scope::Commit(sha) => {
                 let list = self.commit_of(sha);
-                let pages = (view.store.list(&list).pages() + 1).min(PAGES);
+                let pages = (view.store.list(&list).pages() + 1).min(MAX_PAGES);
                 wants.push(Load::list(&list, pages).into());
             }
         }
@@ -233,7 +233,7 @@ impl Mr {
             Scope::Commit(sha) => format!("{}@{sha}", self.project),
         };
         self.changes.keep_under(&view, &under);
-        self.renew(cx);
+        self.follow_head(cx);
         // Only a head whose changes were shown counts as seen, not a newer one reported by the merge request.
         let head = self.head(&view);
         if head.is_empty() || self.seen.noted.as_deref() == Some(head) {
@@ -248,7 +248,7 @@ impl Mr {
     }
 
     /// Reloads the changes if the merge request reports another head than theirs.
-    fn renew(&mut self, cx: &mut Cx) {
+    fn follow_head(&mut self, cx: &mut Cx) {
         let (Some(now), shown) = (self.request_head(&cx.view), self.head(&cx.view)) else { return };
         // The source branch of a merged or closed merge request may move on.
         if !self.known(&cx.view).is_some_and(MergeRequest::is_open) {
@@ -265,7 +265,7 @@ impl Mr {
     }
 
     /// Toggles between all changes and those since the last view.
-    pub(super) fn switch_since(&mut self, cx: &mut Cx) {
+    pub(super) fn toggle_since(&mut self, cx: &mut Cx) {
         self.scope = match (&self.scope, &self.seen.before) {
             (Scope::All, Some(before)) => Scope::Since(before.clone()),
             _ => Scope::All,
@@ -301,7 +301,7 @@ impl Mr {
         std::mem::take(&mut self.scope) != Scope::All
     }
 
-    pub(super) fn can_switch_since(&self, _: &View) -> Result<(), Disabled> {
+    pub(super) fn can_toggle_since(&self, _: &View) -> Result<(), Disabled> {
         match (self.tab, &self.scope, &self.seen.before) {
             (Tab::Changes, Scope::All, None) => Err("nothing changed since you last looked".into()),
             (Tab::Changes, ..) => Ok(()),
@@ -310,7 +310,7 @@ impl Mr {
     }
 
     /// Shows the next or previous commit; past either end, all changes.
-    pub(super) fn turn_commit(&mut self, forward: bool, cx: &mut Cx) {
+    pub(super) fn step_commit(&mut self, forward: bool, cx: &mut Cx) {
         // The list has the newest commit first; stepping forward goes from the oldest to the newest.
         let ids: Vec<&str> = cx.view.store.list(&self.commits_of()).iter().map(|commit| commit.id.as_str()).collect();
         let at = match &self.scope {
@@ -329,7 +329,7 @@ impl Mr {
         }
     }
 
-    pub(super) fn can_turn_commit(&self, view: &View) -> Result<(), Disabled> {
+    pub(super) fn can_step_commit(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Changes if view.store.list(&self.commits_of()).is_empty() => {
                 Err("its commits have not loaded yet".into())

@@ -17,26 +17,28 @@ use crate::store::Write;
 use crate::ui::text::sanitize;
 
 /// The reason why suggestion commands are disabled.
-const NONE: &str = "there is no suggestion under the cursor";
+const NO_SUGGESTION: &str = "there is no suggestion under the cursor";
 
 impl Mr {
     /// Returns the suggestions under the cursor, with the project and branch to commit them to.
     fn suggestions(&self, view: &View) -> Result<(Id, String, Vec<Change>), Disabled> {
-        self.can_speak(view)?;
+        self.can_comment(view)?;
         let found = match self.target(view) {
-            Some(Target::Said { spot: Some(spot), body, .. }) => (spot, body),
+            Some(Target::Comment { position: Some(position), body, .. }) => (position, body),
             Some(Target::Draft(key)) => {
-                let draft = self.desk.drafts().iter().find(|(known, _)| *known == key);
-                let found = draft.and_then(|(_, draft)| Some((draft.spot.clone()?, draft.text.clone())));
-                found.ok_or(NONE)?
+                let draft = self.drafts.drafts().iter().find(|(known, _)| *known == key);
+                let found = draft.and_then(|(_, draft)| Some((draft.position.clone()?, draft.text.clone())));
+                found.ok_or(NO_SUGGESTION)?
             }
-            _ => return Err(NONE.into()),
+            _ => return Err(NO_SUGGESTION.into()),
         };
-        let (spot, body) = found;
-        let changes: Vec<Change> =
-            suggestions::read(&body).into_iter().map(|suggestion| Change { spot: spot.clone(), suggestion }).collect();
+        let (position, body) = found;
+        let changes: Vec<Change> = suggestions::read(&body)
+            .into_iter()
+            .map(|suggestion| Change { position: position.clone(), suggestion })
+            .collect();
         if changes.is_empty() {
-            return Err(NONE.into());
+            return Err(NO_SUGGESTION.into());
         }
         let known = self.known(view).ok_or("it has not loaded yet")?;
         if !known.is_open() {
@@ -54,7 +56,7 @@ impl Mr {
     /// Returns the suggestions under the cursor that have an ID on the server.
     fn known_suggestions(&self, view: &View) -> Vec<Suggestion> {
         match self.target(view) {
-            Some(Target::Said { suggestions, .. }) => suggestions,
+            Some(Target::Comment { suggestions, .. }) => suggestions,
             _ => Vec::new(),
         }
     }
@@ -64,7 +66,7 @@ impl Mr {
         if known.is_empty() {
             return self.suggestions(view).map(|_| ());
         }
-        self.can_speak(view)?;
+        self.can_comment(view)?;
         match known.iter().find(|suggestion| suggestion.appliable) {
             Some(_) => Ok(()),
             None if known.iter().any(|suggestion| suggestion.applied) => Err("it is applied".into()),
@@ -89,7 +91,7 @@ impl Mr {
     }
 
     pub(super) fn can_apply_all(&self, view: &View) -> Result<(), Disabled> {
-        self.can_speak(view)?;
+        self.can_comment(view)?;
         let any = self.all_suggestions(view).first().map(|_| ());
         list::need(any, &self.notes(view), "the server has no suggestion that can be applied")
     }
@@ -117,11 +119,12 @@ impl Mr {
             Ok((project, branch, mut changes)) => {
                 // A reply does not repeat the quoted lines; those of its thread are used.
                 let notes = self.notes(&cx.view);
-                for change in changes.iter_mut().filter(|change| change.spot.quote.is_empty()) {
+                for change in changes.iter_mut().filter(|change| change.position.quote.is_empty()) {
                     let places = notes.iter().filter_map(|note| threads::place(note).0);
-                    let quotes = places.filter(|spot| !spot.quote.is_empty() && spot.is_same(&change.spot));
-                    if let Some(spot) = quotes.into_iter().next() {
-                        change.spot.quote = spot.quote;
+                    let quotes =
+                        places.filter(|position| !position.quote.is_empty() && position.is_same(&change.position));
+                    if let Some(position) = quotes.into_iter().next() {
+                        change.position.quote = position.quote;
                     }
                 }
                 cx.act(Action::Open(Box::new(ApplySuggestions::new(project, branch, changes))));

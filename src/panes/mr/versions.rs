@@ -25,10 +25,10 @@ pub(super) struct VersionEnd {
 }
 
 /// The answer of the first picker.
-pub(super) struct From(VersionEnd);
+pub(super) struct FirstVersion(VersionEnd);
 
 /// The answer of the second picker: both sides.
-pub(super) struct Both(VersionEnd, VersionEnd);
+pub(super) struct VersionPair(VersionEnd, VersionEnd);
 
 /// The source of the version picker: the versions after `from`, or all versions and the base.
 struct Versions {
@@ -66,8 +66,8 @@ impl Versions {
             (_, false) => (end.name.clone(), ago(&age(view, version.created_at.as_ref()))),
         };
         let item = match &self.from {
-            None => Item::answer(name, From(end)),
-            Some(from) => Item::answer(name, Both(from.clone(), end)),
+            None => Item::answer(name, FirstVersion(end)),
+            Some(from) => Item::answer(name, VersionPair(from.clone(), end)),
         };
         item.detail(detail).note(short)
     }
@@ -144,12 +144,12 @@ impl Mr {
     }
 
     /// Opens the picker for the second side.
-    pub(super) fn compare_from(&mut self, From(from): From, cx: &mut Cx) {
+    pub(super) fn compare_from(&mut self, FirstVersion(from): FirstVersion, cx: &mut Cx) {
         self.choose_version(&format!("Compare {} with", from.name), Some(from), cx);
     }
 
     /// Shows the changes between the chosen sides.
-    pub(super) fn show_between(&mut self, Both(from, to): Both) {
+    pub(super) fn show_between(&mut self, VersionPair(from, to): VersionPair) {
         self.scope = Scope::Versions { from, to };
     }
 }

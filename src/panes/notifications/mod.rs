@@ -9,10 +9,10 @@ use crate::api::{Error, Id, Known};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
-use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
 use crate::parts::forms;
 use crate::parts::forms::notification as form;
-use crate::parts::list::{self, Listing, failure};
+use crate::parts::list::{self, Listing, draw_error};
 use crate::parts::project;
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -25,15 +25,15 @@ use std::time::Duration;
 
 const LIST: usize = 0;
 const FACTS: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
 const TITLES: &[&str] = &["Everywhere", "Groups", "Projects"];
 const EVERYWHERE: usize = 0;
 const GROUPS: usize = 1;
 const PROJECTS: usize = 2;
 /// The delay before the levels of visible rows are fetched.
-const PAUSE: Duration = Duration::from_millis(120);
+const FETCH_DELAY: Duration = Duration::from_millis(120);
 /// The maximum number of rows whose levels are fetched.
-const MOST: usize = 40;
+const MAX_FETCHED: usize = 40;
 
 /// The notification settings.
 pub struct Notifications {
@@ -110,14 +110,15 @@ impl Notifications {
     /// Returns the requests for the settings of the visible rows.
     fn seen(&self, view: &View) -> Vec<Want> {
         let list = if self.tab == PROJECTS { &self.projects } else { &self.groups };
-        let rows = list.state.height().max(usize::from(view.size.1)).min(MOST);
+        let rows = list.state.height().max(usize::from(view.size.1)).min(MAX_FETCHED);
         let (groups, projects) = (self.groups(view), self.projects(view));
         let load = |index: usize| match self.tab {
             GROUPS => list.at(&groups, index).map(|g| Load::one(&GetGroupNotifications { id: g.id.into() })),
             _ => list.at(&projects, index).map(|p| Load::one(&GetProjectNotifications { id: p.id.into() })),
         };
         let top = list.state.top();
-        let mut wants: Vec<Want> = (top..top + rows).filter_map(load).map(|load| load.after(PAUSE).into()).collect();
+        let mut wants: Vec<Want> =
+            (top..top + rows).filter_map(load).map(|load| load.after(FETCH_DELAY).into()).collect();
         wants.extend(load(list.state.selected()).map(Want::from));
         wants
     }
@@ -144,7 +145,7 @@ impl Notifications {
         }
     }
 
-    fn may_edit(&self, view: &View) -> Result<(), Disabled> {
+    fn can_edit(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
         let (here, none) = (self.current(view), "nothing is selected");
         match self.tab {
@@ -156,14 +157,14 @@ impl Notifications {
 
     fn edit(&mut self, cx: &mut Cx) {
         match (self.tab, self.current(&cx.view)) {
-            (EVERYWHERE, _) => form::everywhere(&cx.view).open(cx),
+            (EVERYWHERE, _) => form::global(&cx.view).open(cx),
             (GROUPS, Some((id, name))) => form::in_group(&id, &name, &cx.view).open(cx),
             (_, Some((id, name))) => form::in_project(&id, &name, &cx.view).open(cx),
             _ => {}
         }
     }
 
-    fn write(&mut self, view: &View) {
+    fn fill_facts(&mut self, view: &View) {
         self.facts.clear();
         let here = self.current(view);
         let Some(settings) = self.known(view, here.as_ref().map(|(id, _)| id)).value else { return };
@@ -237,7 +238,7 @@ impl Notifications {
         let body = panels::title(buf, area, view.theme, focused, name, "");
         let known = self.known(view, here.as_ref().map(|(id, _)| id));
         match (known.value, known.error) {
-            (None, Some(error)) => failure(view, body, buf, error),
+            (None, Some(error)) => draw_error(view, body, buf, error),
             (None, None) if self.tab != EVERYWHERE && here.is_none() => {}
             (None, None) => state::skeleton(buf, body, view.theme),
             _ => self.facts.draw(view, body, buf, focused),
@@ -262,7 +263,7 @@ impl Pane for Notifications {
         &[Command::new("notifications.edit", &["e", "Enter"], "Edit notification settings…", Self::edit)
             .footer("change")
             .writes()
-            .when(Self::may_edit)];
+            .when(Self::can_edit)];
 
     fn open(place: &Place, _view: &View) -> Self {
         let mut pane = Notifications {
@@ -271,7 +272,7 @@ impl Pane for Notifications {
             projects: Listing::default(),
             named: None,
             panels: Panels::new(2),
-            facts: Details::default().names(NAMES_WIDE),
+            facts: Details::default().names(WIDE_NAME_WIDTH),
         };
         let named = |tab: &str| TITLES.iter().position(|title| title.eq_ignore_ascii_case(tab));
         pane.tab = place.tab.as_deref().and_then(named).unwrap_or(EVERYWHERE);
@@ -336,7 +337,7 @@ impl Pane for Notifications {
         if self.tab == EVERYWHERE {
             return self.draw_facts(view, area, buf, true);
         }
-        let places = self.panels.layout(area, ASKS);
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         if let Some(place) = places.get(LIST).copied().flatten() {
             self.draw_list(view, place, buf);
         }
@@ -353,7 +354,7 @@ impl Pane for Notifications {
         self.groups.sync(&groups, |group| group.full_path.clone());
         self.projects.narrow(&projects, |project, words| project.full_path().to_lowercase().contains(words));
         self.projects.sync(&projects, |project| project.full_path().into_owned());
-        self.write(&cx.view);
+        self.fill_facts(&cx.view);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -370,14 +371,14 @@ impl Pane for Notifications {
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
-        let facts = self.facts.holds(column, row);
+        let facts = self.facts.contains(column, row);
         if matches!(pointer, Pointer::Press { .. }) {
             self.panels.set_focus(if facts { FACTS } else { LIST });
         }
         let len = self.len(&cx.view);
         if facts {
             self.facts.pointer(pointer, cx);
-        } else if self.list().pointer(pointer, len) && self.may_edit(&cx.view).is_ok() && cx.view.can_write().is_ok() {
+        } else if self.list().pointer(pointer, len) && self.can_edit(&cx.view).is_ok() && cx.view.can_write().is_ok() {
             self.edit(cx);
         }
     }
@@ -406,7 +407,7 @@ impl Pane for Notifications {
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|(_, name)| name);
-        self.list().seek(text, here);
+        self.list().set_filter(text, here);
     }
 
     fn escape(&mut self, _cx: &mut Cx) -> bool {

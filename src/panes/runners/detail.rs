@@ -8,9 +8,9 @@ use crate::app::action::Tone;
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::app::place::Place;
-use crate::parts::ci::{self, PULSE};
+use crate::parts::ci::{self, POLL_INTERVAL};
 use crate::parts::list::{self, Listing, age, ago};
-use crate::parts::list_source::{Beside, Detail};
+use crate::parts::list_source::{Detail, DetailContext};
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
@@ -66,24 +66,24 @@ impl Detail<RunnerSource> for RunnerDetail {
         RunnerDetail { jobs: Listing::default(), status: 0 }
     }
 
-    fn wants(&self, at: &Beside<'_, RunnerSource>, view: &View) -> Vec<Want> {
-        let Some(runner) = at.row else { return Vec::new() };
+    fn wants(&self, context: &DetailContext<'_, RunnerSource>, view: &View) -> Vec<Want> {
+        let Some(runner) = context.row else { return Vec::new() };
         let query = self.query(runner);
         let live = view.store.list(&query).iter().any(|job| job.status.is_running());
         let load = Load::list(&query, self.jobs.pages()).after(Duration::from_millis(120));
-        vec![if live { load.every(PULSE * 2).into() } else { load.into() }]
+        vec![if live { load.every(POLL_INTERVAL * 2).into() } else { load.into() }]
     }
 
-    fn changed(&mut self, at: &Beside<'_, RunnerSource>, cx: &mut Cx) {
-        if at.is_new {
+    fn changed(&mut self, context: &DetailContext<'_, RunnerSource>, cx: &mut Cx) {
+        if context.is_new {
             self.jobs.restart();
         }
-        let rows = self.rows(at.row, &cx.view);
+        let rows = self.rows(context.row, &cx.view);
         self.jobs.sync(&rows, |job| job.id.to_string());
     }
 
-    fn motion(&mut self, at: &Beside<'_, RunnerSource>, motion: Motion, view: &View) -> bool {
-        let len = self.rows(at.row, view).len();
+    fn motion(&mut self, context: &DetailContext<'_, RunnerSource>, motion: Motion, view: &View) -> bool {
+        let len = self.rows(context.row, view).len();
         match motion {
             Motion::Left => return true,
             Motion::Right => {}
@@ -92,27 +92,28 @@ impl Detail<RunnerSource> for RunnerDetail {
         false
     }
 
-    fn pointer(&mut self, at: &Beside<'_, RunnerSource>, pointer: Pointer, cx: &mut Cx) {
-        let len = self.rows(at.row, &cx.view).len();
+    fn pointer(&mut self, context: &DetailContext<'_, RunnerSource>, pointer: Pointer, cx: &mut Cx) {
+        let len = self.rows(context.row, &cx.view).len();
         if self.jobs.pointer(pointer, len) {
-            self.enter(at, cx);
+            self.enter(context, cx);
         }
     }
 
-    fn enter(&mut self, at: &Beside<'_, RunnerSource>, cx: &mut Cx) -> bool {
-        let Some(job) = self.jobs.selected(&self.rows(at.row, &cx.view)) else { return false };
+    fn enter(&mut self, context: &DetailContext<'_, RunnerSource>, cx: &mut Cx) -> bool {
+        let Some(job) = self.jobs.selected(&self.rows(context.row, &cx.view)) else { return false };
         let project = job.project().map(|p| Id::from(p.path_with_namespace.as_str()));
-        let Some(project) = project.or(at.source.project.clone()) else { return false };
+        let Some(project) = project.or(context.source.project.clone()) else { return false };
         cx.go(Place::new("job").project(project).item(job.id));
         true
     }
 
-    fn draw(&self, at: &Beside<'_, RunnerSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(runner) = at.row else { return };
+    fn draw(&self, context: &DetailContext<'_, RunnerSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(runner) = context.row else { return };
         let error = view.store.get(&GetRunner { id: runner.id }).error;
-        let area = list::trouble(view, area, buf, error.filter(|error| !matches!(error.fault, Fault::Denied(_))));
+        let area =
+            list::draw_error_line(view, area, buf, error.filter(|error| !matches!(error.fault, Fault::Denied(_))));
         let (theme, number) = (view.theme, format!("#{}", runner.id));
-        let body = panels::title(buf, area, theme, at.focused, &runner.label(), &number);
+        let body = panels::title(buf, area, theme, context.focused, &runner.label(), &number);
         let rest = draw_facts(view, body, buf, runner);
         let rows = self.rows(Some(runner), view);
         let facts = match running(&rows) {
@@ -124,7 +125,7 @@ impl Detail<RunnerSource> for RunnerDetail {
             status => format!("jobs: {status}"),
         };
         let rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
-        let body = panels::title(buf, rest, theme, at.focused, &title, &facts);
+        let body = panels::title(buf, rest, theme, context.focused, &title, &facts);
         let columns = [
             Column::new("", Size::Fit { min: 9, max: 12 }),
             Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(1),
@@ -137,22 +138,22 @@ impl Detail<RunnerSource> for RunnerDetail {
                 ci::status_cell(job),
                 Cell::from((job.project().map(|p| p.path_with_namespace.clone()).unwrap_or_default(), Role::Dim)),
                 Cell::from((format!("#{} {}", job.id, job.name), Role::Text)),
-                Cell::from((ci::took(job, view.now), Role::Text)),
-                Cell::from((list::age(view, ci::last(job)), Role::Dim)),
+                Cell::from((ci::duration(job, view.now), Role::Text)),
+                Cell::from((list::age(view, ci::last_event(job)), Role::Dim)),
             ])
         };
         if body.height > 0 {
-            self.jobs.draw(view, body, buf, at.focused, &rows, &columns, row, ("It has run no job yet.", ""));
+            self.jobs.draw(view, body, buf, context.focused, &rows, &columns, row, ("It has run no job yet.", ""));
         }
     }
 
-    fn ticks(&self, at: &Beside<'_, RunnerSource>, view: &View) -> bool {
-        running(&self.rows(at.row, view)) > 0
+    fn ticks(&self, context: &DetailContext<'_, RunnerSource>, view: &View) -> bool {
+        running(&self.rows(context.row, view)) > 0
     }
 }
 
 /// The width of the labels in columns.
-const LABEL: usize = 11;
+const LABEL_WIDTH: usize = 11;
 
 /// Draws the facts that fit. Returns the remaining area below them.
 fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rect {
@@ -187,14 +188,14 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
         ("note", runner.maintenance_note.clone().unwrap_or_default(), Role::Warning),
     ];
     let theme = view.theme;
-    let room = usize::from(area.width).saturating_sub(LABEL + 3).max(8);
+    let room = usize::from(area.width).saturating_sub(LABEL_WIDTH + 3).max(8);
     let mut y = area.y;
     for (label, words, role) in facts.iter().filter(|(_, words, _)| !words.is_empty()) {
         for (index, part) in text::wrap(words, room, 3).into_iter().enumerate() {
             if y >= area.bottom() {
                 break;
             }
-            let label = text::pad(if index == 0 { label } else { "" }, LABEL);
+            let label = text::pad(if index == 0 { label } else { "" }, LABEL_WIDTH);
             let spans = [(label, theme.style(Role::Dim)), (part, theme.style(*role))];
             line::draw(buf, Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: 1 }, &spans);
             y += 1;

@@ -26,7 +26,7 @@ use detail::RunnerDetail;
 use query::RunnerQuery;
 
 /// The maximum number of rows whose details are loaded: the lists leave most fields out.
-const DETAILED: usize = 20;
+const MAX_DETAILED: usize = 20;
 
 /// The scope of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,13 +177,13 @@ impl ListSource for RunnerSource {
     /// Filters the rows. Tags are part of the details, which load one by one, so the filter is reapplied when more are
     /// loaded.
     fn narrow(pane: &mut Runners, rows: &Rows<'_, Runner>, view: &View) {
-        let asked = pane.source.read(&pane.shown_input());
-        let mut words = asked.narrows();
+        let query = pane.source.read(&pane.shown_input());
+        let mut words = query.filter_key();
         if !words.is_empty() {
             let known = rows.iter().filter(|runner| view.store.get(&GetRunner { id: runner.id }).value.is_some());
             words = format!("{words} of {}", known.count());
         }
-        pane.list.narrow_to(rows, &words, |runner| asked.fits(detailed(view, runner)));
+        pane.list.narrow_to(rows, &words, |runner| query.matches(detailed(view, runner)));
     }
 
     fn key(runner: &Runner) -> String {
@@ -221,7 +221,7 @@ impl ListSource for RunnerSource {
     fn wants(pane: &Runners, view: &View) -> Vec<Want> {
         let rows = pane.rows(view);
         let top = pane.list.state.top();
-        let height = pane.list.state.height().clamp(1, DETAILED);
+        let height = pane.list.state.height().clamp(1, MAX_DETAILED);
         let sight = (top..top + height).chain([pane.list.state.selected()]);
         sight.filter_map(|at| pane.list.at(&rows, at)).map(|r| Load::one(&GetRunner { id: r.id }).into()).collect()
     }

@@ -58,12 +58,12 @@ impl RunnerQuery {
     /// Parses `text`; invalid parts are left out.
     pub fn read(text: &str, scope: Scope) -> RunnerQuery {
         let grammar = grammar(scope);
-        let mut asked = RunnerQuery::default();
+        let mut parsed = RunnerQuery::default();
         for (word, keyed) in query::parts(text) {
             let word = word.replace('"', "");
             let Some((name, value)) = word.split_once(':').filter(|(_, value)| keyed && !value.is_empty()) else {
                 if !keyed && !word.is_empty() {
-                    asked.words.push(word.to_lowercase());
+                    parsed.words.push(word.to_lowercase());
                 }
                 continue;
             };
@@ -72,17 +72,17 @@ impl RunnerQuery {
                 continue;
             }
             match name {
-                "scope" => asked.scope = Some(value.to_owned()),
-                "type" => asked.kind = Some(value.to_owned()),
-                "status" => asked.status = Some(value.to_owned()),
-                _ => asked.tags.push(value.to_lowercase()),
+                "scope" => parsed.scope = Some(value.to_owned()),
+                "type" => parsed.kind = Some(value.to_owned()),
+                "status" => parsed.status = Some(value.to_owned()),
+                _ => parsed.tags.push(value.to_lowercase()),
             }
         }
-        asked
+        parsed
     }
 
     /// Returns a key of the filters applied to the reply; empty without filters.
-    pub fn narrows(&self) -> String {
+    pub fn filter_key(&self) -> String {
         if (&self.kind, &self.status) == (&None, &None) && self.words.is_empty() && self.tags.is_empty() {
             return String::new();
         }
@@ -90,7 +90,7 @@ impl RunnerQuery {
     }
 
     /// Returns whether a runner matches the query.
-    pub fn fits(&self, runner: &Runner) -> bool {
+    pub fn matches(&self, runner: &Runner) -> bool {
         let tags: Vec<String> = runner.tags().iter().map(|tag| tag.to_lowercase()).collect();
         let name = runner.label().to_lowercase();
         let says = |word: &String| name.contains(word) || tags.iter().any(|tag| tag.contains(word));
@@ -119,15 +119,15 @@ mod tests {
     }
 
     #[test]
-    fn the_scope_is_the_server_s_and_the_rest_narrows() {
-        let asked = RunnerQuery::read("scope:online tag:gpu mill", Scope::Mine);
-        assert_eq!(asked.scope.as_deref(), Some("online"));
-        assert!(asked.fits(&runner("Mill 3", &["GPU", "linux"], true)));
-        assert!(!asked.fits(&runner("mill 3", &["gpu2"], true)));
-        assert!(!asked.fits(&runner("attic", &["gpu"], true)));
+    fn scope_is_sent_and_the_rest_filters_locally() {
+        let parsed = RunnerQuery::read("scope:online tag:gpu mill", Scope::Mine);
+        assert_eq!(parsed.scope.as_deref(), Some("online"));
+        assert!(parsed.matches(&runner("Mill 3", &["GPU", "linux"], true)));
+        assert!(!parsed.matches(&runner("mill 3", &["gpu2"], true)));
+        assert!(!parsed.matches(&runner("attic", &["gpu"], true)));
         let paused = RunnerQuery::read("status:paused", Scope::All);
-        assert!(paused.fits(&runner("a", &[], false)) && !paused.fits(&runner("a", &[], true)));
+        assert!(paused.matches(&runner("a", &[], false)) && !paused.matches(&runner("a", &[], true)));
         assert_eq!(RunnerQuery::read("scope:shared type:none", Scope::Mine), RunnerQuery::default());
-        assert_eq!(RunnerQuery::read("", Scope::All).narrows(), "");
+        assert_eq!(RunnerQuery::read("", Scope::All).filter_key(), "");
     }
 }

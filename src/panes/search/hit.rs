@@ -14,14 +14,14 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum number of lines of a result's text.
-const LINES: usize = 400;
+const MAX_LINES: usize = 400;
 /// The maximum number of columns of a line.
-const COLUMNS: usize = 1_000;
+const MAX_COLUMNS: usize = 1_000;
 /// The maximum number of columns of the matching line in the list.
-const ROW_COLUMNS: usize = 300;
+const MAX_ROW_COLUMNS: usize = 300;
 /// The maximum number of bytes searched for that line. Most servers send only a few lines of a match, but some send
 /// more.
-const LOOKED_AT: usize = 16 * 1024;
+const MAX_SCANNED_BYTES: usize = 16 * 1024;
 
 /// Returns the cells of a row and a time: the result with its number, its title or matching line, its author, and when
 /// it was updated.
@@ -62,7 +62,7 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<T
             (
                 Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text))
                     .and(format!(":{number}"), Role::Dim),
-                marked(&text::fit(line, ROW_COLUMNS), filter_text)
+                marked(&text::fit(line, MAX_ROW_COLUMNS), filter_text)
                     .into_iter()
                     .fold(Cell::empty(), |cell, (words, found)| {
                         cell.and(words, if found { Role::Match } else { Role::Dim })
@@ -214,9 +214,9 @@ pub(super) fn text_work(view: &View, hit: &Hit, filter_text: &str, width: usize,
 /// Returns the lines of a hit's text with highlighted matches.
 fn lines(theme: &Theme, first: Option<u64>, words: &str, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
     let mut lines = Vec::new();
-    for (index, line) in words.lines().take(LINES).enumerate() {
-        let line = text::fit(line, COLUMNS);
-        let pieces = if first.is_some() { vec![line] } else { text::wrap(&line, width, LINES) };
+    for (index, line) in words.lines().take(MAX_LINES).enumerate() {
+        let line = text::fit(line, MAX_COLUMNS);
+        let pieces = if first.is_some() { vec![line] } else { text::wrap(&line, width, MAX_LINES) };
         let pieces = if pieces.is_empty() { vec![String::new()] } else { pieces };
         for (part, piece) in pieces.iter().enumerate() {
             let mut spans = Vec::new();
@@ -268,7 +268,7 @@ fn marked(line: &str, filter_text: &str) -> Vec<(String, bool)> {
 /// Returns the first line that contains the search text, else the first line that is not blank; and the number of lines
 /// before it.
 pub(super) fn found_line<'a>(text: &'a str, filter_text: &str) -> (usize, &'a str) {
-    let text = text::head_bytes(text, LOOKED_AT);
+    let text = text::head_bytes(text, MAX_SCANNED_BYTES);
     let filter_text = filter_text.trim().to_lowercase();
     let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let found = all().find(|(_, line)| line.to_lowercase().contains(&filter_text));

@@ -7,9 +7,9 @@ use crate::app::action::Tone;
 use crate::app::command::Motion;
 use crate::app::outbox::Noteable;
 use crate::app::pane::{Cx, Pointer, SearchMode, View};
-use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
 use crate::parts::list::{self, age, ago};
-use crate::parts::list_source::{Beside, Detail, DetailSearch};
+use crate::parts::list_source::{Detail, DetailContext, DetailSearch};
 use crate::parts::notes::Notes;
 use crate::store::{Load, Want};
 use crate::ui::panels;
@@ -43,7 +43,7 @@ impl SnippetDetail {
         self.tab = tab;
     }
 
-    fn write(&mut self, source: &SnippetSource, snippet: &Snippet, view: &View, width: usize) {
+    fn fill_facts(&mut self, source: &SnippetSource, snippet: &Snippet, view: &View, width: usize) {
         let details = &mut self.details;
         let author = snippet.author.as_ref().map(|author| format!("{} @{}", author.name, author.username));
         let fields = [
@@ -93,32 +93,34 @@ impl Detail<SnippetSource> for SnippetDetail {
             tab: TEXT,
             text: SnippetView::default(),
             notes: Notes::default(),
-            details: Details::default().names(NAMES_WIDE),
+            details: Details::default().names(WIDE_NAME_WIDTH),
         }
     }
 
-    fn wants(&self, at: &Beside<'_, SnippetSource>, view: &View) -> Vec<Want> {
+    fn wants(&self, context: &DetailContext<'_, SnippetSource>, view: &View) -> Vec<Want> {
         match self.tab {
             NOTES => self.notes.wants(view),
-            DETAILS => at.row.map(|snippet| Load::one(&user_agent(at.source, snippet)).into()).into_iter().collect(),
+            DETAILS => {
+                context.row.map(|snippet| Load::one(&user_agent(context.source, snippet)).into()).into_iter().collect()
+            }
             _ => self.text.wants(view),
         }
     }
 
-    fn changed(&mut self, at: &Beside<'_, SnippetSource>, cx: &mut Cx) {
-        if at.is_new {
-            let project = at.source.project.clone();
-            self.notes.show(at.row.map(|snippet| Noteable::Snippet { project, id: snippet.id }));
+    fn changed(&mut self, context: &DetailContext<'_, SnippetSource>, cx: &mut Cx) {
+        if context.is_new {
+            let project = context.source.project.clone();
+            self.notes.show(context.row.map(|snippet| Noteable::Snippet { project, id: snippet.id }));
         }
-        self.text.show(&at.source.project, at.row);
+        self.text.show(&context.source.project, context.row);
         self.text.changed(&cx.view);
         self.details.clear();
-        if let Some(snippet) = at.row {
-            self.write(at.source, snippet, &cx.view, at.width);
+        if let Some(snippet) = context.row {
+            self.fill_facts(context.source, snippet, &cx.view, context.width);
         }
     }
 
-    fn motion(&mut self, _: &Beside<'_, SnippetSource>, motion: Motion, view: &View) -> bool {
+    fn motion(&mut self, _: &DetailContext<'_, SnippetSource>, motion: Motion, view: &View) -> bool {
         match self.tab {
             NOTES => !self.notes.motion(motion),
             TEXT => !self.text.motion(motion, view),
@@ -130,7 +132,7 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn pointer(&mut self, _: &Beside<'_, SnippetSource>, pointer: Pointer, cx: &mut Cx) {
+    fn pointer(&mut self, _: &DetailContext<'_, SnippetSource>, pointer: Pointer, cx: &mut Cx) {
         match (self.tab, pointer) {
             (DETAILS, pointer) => self.details.pointer(pointer, cx),
             (NOTES, Pointer::Wheel { rows, .. }) => _ = self.notes.motion(Motion::Wheel(rows)),
@@ -140,7 +142,7 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn enter(&mut self, _: &Beside<'_, SnippetSource>, cx: &mut Cx) -> bool {
+    fn enter(&mut self, _: &DetailContext<'_, SnippetSource>, cx: &mut Cx) -> bool {
         self.tab == DETAILS && self.details.enter(cx)
     }
 
@@ -153,17 +155,17 @@ impl Detail<SnippetSource> for SnippetDetail {
     }
 
     fn search(&mut self, text: &str) {
-        self.text.seek(text);
+        self.text.set_query(text);
     }
 
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        if !self.text.seek_next(forward, &cx.view) {
+    fn next_match(&mut self, forward: bool, cx: &mut Cx) {
+        if !self.text.next_match(forward, &cx.view) {
             cx.say(Tone::Info, list::not_found(&self.text.query, self.text.is_searching(&cx.view)));
         }
     }
 
-    fn draw(&self, at: &Beside<'_, SnippetSource>, view: &View, area: Rect, buf: &mut Buffer) {
-        let (Some(snippet), focused) = (at.row, at.focused) else { return };
+    fn draw(&self, context: &DetailContext<'_, SnippetSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        let (Some(snippet), focused) = (context.row, context.focused) else { return };
         let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
         let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
         let body = panels::title(buf, area, view.theme, focused, name, &facts);

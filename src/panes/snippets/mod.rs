@@ -1,8 +1,8 @@
 //! The snippets of a project, and text, notes and details of the selected one.
 
 mod detail;
+mod edit;
 mod text;
-mod write;
 
 use crate::api::snippets::{DeleteSnippet, GetSnippet, GetSnippetText, ListSnippets, Snippet};
 use crate::api::{Id, Time};
@@ -63,13 +63,13 @@ impl Snippets {
         self.detail.show(tab);
     }
 
-    fn may_write(&self, view: &View) -> Result<(), Disabled> {
+    fn can_write_snippets(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
         self.has_row(view)
     }
 
     fn has_note(&self, view: &View) -> Result<(), Disabled> {
-        self.may_write(view)?;
+        self.can_write_snippets(view)?;
         match self.tab() {
             NOTES => self.detail.notes.has_note(view),
             _ => Err("there is no note under the cursor".into()),
@@ -82,16 +82,16 @@ impl Snippets {
 
     /// Returns whether `e` and `D` can act: on the note under the cursor if the notes have the focus, else on the
     /// snippet.
-    fn may_change(&self, view: &View) -> Result<(), Disabled> {
-        self.may_write(view)?;
-        if self.on_note() { self.detail.notes.has_own(view) } else { Ok(()) }
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        self.can_write_snippets(view)?;
+        if self.on_note() { self.detail.notes.can_edit_note(view) } else { Ok(()) }
     }
 
     fn edit(&mut self, outside: bool, cx: &mut Cx) {
         let Some(snippet) = self.current(&cx.view) else { return };
         match self.on_note() {
             true => self.detail.notes.edit(cx),
-            false => write::open(&self.source.project, snippet, outside, cx),
+            false => edit::open(&self.source.project, snippet, outside, cx),
         }
     }
 
@@ -142,23 +142,23 @@ impl ListSource for SnippetSource {
         Command::new("snippets.edit", &["e"], "Edit text or comment", |pane: &mut Snippets, cx| pane.edit(false, cx))
             .footer("edit")
             .writes()
-            .when(Snippets::may_change),
+            .when(Snippets::can_change),
         Command::new("snippets.edit_outside", &["E"], "Edit text in $EDITOR", |pane: &mut Snippets, cx| {
             pane.edit(true, cx);
         })
         .writes()
-        .when(Snippets::may_change),
+        .when(Snippets::can_change),
         Command::new("snippets.fields", &["t"], "Edit title and visibility…", Snippets::edit_fields)
             .writes()
-            .when(Snippets::may_write),
+            .when(Snippets::can_write_snippets),
         Snippets::columns_command("snippets.columns"),
         Command::new("snippets.delete", &["D"], "Delete snippet or comment…", Snippets::delete)
             .writes()
-            .when(Snippets::may_change),
+            .when(Snippets::can_change),
         Command::new("snippets.comment", &["c"], "Add comment…", |pane: &mut Snippets, cx| pane.comment(false, cx))
             .footer("comment")
             .writes()
-            .when(Snippets::may_write),
+            .when(Snippets::can_write_snippets),
         Command::new("snippets.drafts", &["K"], "Show drafts…", |pane: &mut Snippets, cx| {
             pane.detail.notes.drafts(cx)
         })
@@ -234,7 +234,7 @@ impl ListSource for SnippetSource {
         ])
     }
 
-    fn named<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Snippet>> {
+    fn requested_row<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Snippet>> {
         Some(view.store.get(&self.one(key)?))
     }
 
@@ -247,7 +247,7 @@ impl ListSource for SnippetSource {
     }
 
     fn wants(pane: &Snippets, _view: &View) -> Vec<Want> {
-        let named = pane.named().and_then(|key| pane.source.one(key)).map(|get| Load::one(&get).into());
+        let named = pane.requested_key().and_then(|key| pane.source.one(key)).map(|get| Load::one(&get).into());
         [project::want(&pane.source.project)].into_iter().chain(named).collect()
     }
 

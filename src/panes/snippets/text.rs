@@ -4,7 +4,7 @@ use crate::api::snippets::{GetSnippetText, Snippet};
 use crate::api::{Id, Raw};
 use crate::app::command::Motion;
 use crate::app::pane::View;
-use crate::parts::list::failure;
+use crate::parts::list::draw_error;
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code::{self, Block, Content, Highlighter, Highlights};
 use crate::ui::doc::{self, DocState};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The delay before the text of the snippet under a moving cursor is fetched.
-const PATIENCE: Duration = Duration::from_millis(80);
+const FETCH_DELAY: Duration = Duration::from_millis(80);
 
 /// Detects whether the bytes are text.
 struct DetectText {
@@ -78,7 +78,7 @@ impl Derive for SearchText {
 #[derive(Default)]
 pub struct SnippetView {
     /// The shown snippet, and an identity that changes with the snippet's metadata.
-    of: Option<(GetSnippetText, String)>,
+    shown: Option<(GetSnippetText, String)>,
     /// The file name, which determines the language.
     file: String,
     highlighter: Option<(String, Arc<Highlighter>)>,
@@ -89,18 +89,18 @@ pub struct SnippetView {
 impl SnippetView {
     /// Shows a snippet. The scroll position is kept if it is the same one.
     pub fn show(&mut self, project: &Id, snippet: Option<&Snippet>) {
-        let of = snippet.map(|snippet| {
+        let shown = snippet.map(|snippet| {
             let get = GetSnippetText { id: project.clone(), snippet_id: snippet.id };
             let changed = snippet.updated_at.as_ref().map(|at| at.as_str()).unwrap_or_default();
             let name = snippet.file_name.as_deref().unwrap_or_default();
             (get, format!("snippet {project} {} {changed} {name}", snippet.id))
         });
-        if self.of.as_ref().map(|(_, name)| name) == of.as_ref().map(|(_, name)| name) {
+        if self.shown.as_ref().map(|(_, name)| name) == shown.as_ref().map(|(_, name)| name) {
             return;
         }
         self.file = snippet.and_then(|snippet| snippet.file_name.clone()).unwrap_or_default();
-        let same = self.of.as_ref().map(|(get, _)| get) == of.as_ref().map(|(get, _)| get);
-        (self.of, self.highlighter) = (of, None);
+        let same = self.shown.as_ref().map(|(get, _)| get) == shown.as_ref().map(|(get, _)| get);
+        (self.shown, self.highlighter) = (shown, None);
         if !same {
             self.doc = DocState::new();
         }
@@ -109,7 +109,7 @@ impl SnippetView {
     /// Returns the key of the text. It also depends on the received reply, because the text may be newer than the
     /// metadata.
     fn name(&self, view: &View) -> Option<String> {
-        let (get, name) = self.of.as_ref()?;
+        let (get, name) = self.shown.as_ref()?;
         let known = view.store.get(get);
         Some(format!("{:?} {:?} {name}", known.at, known.value.map(|raw| raw.bytes.len())))
     }
@@ -134,15 +134,15 @@ impl SnippetView {
     }
 
     pub fn wants(&self, view: &View) -> Vec<Want> {
-        let (Some((get, _)), Some(name)) = (&self.of, self.name(view)) else { return Vec::new() };
-        let mut wants: Vec<Want> = vec![Load::one(get).after(PATIENCE).into()];
+        let (Some((get, _)), Some(name)) = (&self.shown, self.name(view)) else { return Vec::new() };
+        let mut wants: Vec<Want> = vec![Load::one(get).after(FETCH_DELAY).into()];
         if view.store.lacks(&name)
             && let Some(raw) = view.store.get(get).arc()
         {
             wants.push(Work::new(DetectText { key: name.clone(), raw }).into());
         }
         let Some(text) = self.text(view) else { return wants };
-        if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(of, _)| *of == name) {
+        if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(shown, _)| *shown == name) {
             let height = self.doc.height.get().max(usize::from(view.size.1));
             let first = self.doc.cursor.saturating_sub(height) / Highlights::PIECE;
             let last = (self.doc.cursor + height).min(text.len()).div_ceil(Highlights::PIECE);
@@ -161,24 +161,24 @@ impl SnippetView {
     pub fn changed(&mut self, view: &View) {
         let Some(name) = self.name(view) else { return };
         if let Some(text) = self.text(view)
-            && self.highlighter.as_ref().is_none_or(|(of, _)| *of != name)
+            && self.highlighter.as_ref().is_none_or(|(shown, _)| *shown != name)
         {
             self.highlighter = Some((name, Arc::new(Highlighter::new(text.clone(), &self.file))));
         }
     }
 
     /// Sets the search text.
-    pub fn seek(&mut self, query: &str) {
+    pub fn set_query(&mut self, query: &str) {
         self.query = query.to_owned();
     }
 
     /// Returns whether the search has not finished.
     pub fn is_searching(&self, view: &View) -> bool {
-        self.of.is_some() && self.found(view).is_none()
+        self.shown.is_some() && self.found(view).is_none()
     }
 
     /// Goes to the next or previous match, wrapping around. Returns whether there is one.
-    pub fn seek_next(&mut self, forward: bool, view: &View) -> bool {
+    pub fn next_match(&mut self, forward: bool, view: &View) -> bool {
         let Some(found) = self.found(view).filter(|found| !found.matches.is_empty()) else { return false };
         let at = self.doc.cursor;
         let next = if forward {
@@ -225,7 +225,7 @@ impl SnippetView {
     }
 
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
-        let Some((get, _)) = &self.of else { return };
+        let Some((get, _)) = &self.shown else { return };
         match self.content(view) {
             Some(Content::Text(text)) if text.is_empty() => {
                 state::empty(buf, area, view.theme, "It is empty.", "e writes it");
@@ -250,7 +250,7 @@ impl SnippetView {
                 });
             }
             None => match view.store.get(get).error {
-                Some(error) => failure(view, area, buf, error),
+                Some(error) => draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
             },
         }

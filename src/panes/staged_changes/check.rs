@@ -3,17 +3,17 @@
 use crate::api::Endpoint;
 use crate::api::repository::{EntryKind, ListTree};
 use crate::app::pane::View;
-use crate::parts::staging_area::{Change, Kind, StagingKey};
+use crate::parts::staging_area::{Change, Kind, StagingArea};
 use crate::store::{Load, Want};
 
 /// The maximum number of pages of a folder that are searched for a file.
-const PAGES: u32 = 100;
+const MAX_PAGES: u32 = 100;
 
 /// The state of a path on the branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchFile {
     /// The state is not loaded yet.
-    Asked,
+    Loading,
     /// The state cannot be determined: the request failed, or the folder is too large.
     Unknown,
     Nothing,
@@ -56,47 +56,47 @@ impl Conflict {
     }
 }
 
-fn listing(desk: &StagingKey, path: &str) -> ListTree {
+fn listing(staging_area: &StagingArea, path: &str) -> ListTree {
     ListTree {
-        id: desk.project.clone(),
+        id: staging_area.project.clone(),
         path: path.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
-        r#ref: Some(desk.branch.clone()),
+        r#ref: Some(staging_area.branch.clone()),
         recursive: None,
     }
 }
 
 /// Returns the request for the branch, which may be missing.
-pub fn branch(desk: &StagingKey) -> crate::api::branches::GetBranch {
-    crate::api::branches::GetBranch { id: desk.project.clone(), branch: desk.branch.clone() }
+pub fn branch(staging_area: &StagingArea) -> crate::api::branches::GetBranch {
+    crate::api::branches::GetBranch { id: staging_area.project.clone(), branch: staging_area.branch.clone() }
 }
 
 /// Returns whether the branch is known to be missing.
-pub fn branch_is_missing(view: &View, desk: &StagingKey) -> bool {
-    view.store.error_of(&branch(desk).request()).is_some_and(crate::api::Error::is_missing)
+pub fn branch_is_missing(view: &View, staging_area: &StagingArea) -> bool {
+    view.store.error_of(&branch(staging_area).request()).is_some_and(crate::api::Error::is_missing)
 }
 
 /// Returns the request that determines the state of `path`.
-pub fn want(view: &View, desk: &StagingKey, path: &str) -> Want {
-    let listing = listing(desk, path);
+pub fn want(view: &View, staging_area: &StagingArea, path: &str) -> Want {
+    let listing = listing(staging_area, path);
     let known = view.store.list(&listing).pages();
-    let more = there(view, desk, path) == BranchFile::Asked;
-    Load::list(&listing, (known + u32::from(more)).clamp(1, PAGES)).into()
+    let more = file_state(view, staging_area, path) == BranchFile::Loading;
+    Load::list(&listing, (known + u32::from(more)).clamp(1, MAX_PAGES)).into()
 }
 
 /// Returns the state of `path`, as far as it is loaded.
-pub fn there(view: &View, desk: &StagingKey, path: &str) -> BranchFile {
-    let rows = view.store.list(&listing(desk, path));
+pub fn file_state(view: &View, staging_area: &StagingArea, path: &str) -> BranchFile {
+    let rows = view.store.list(&listing(staging_area, path));
     if let Some(entry) = rows.iter().find(|entry| entry.path == path) {
         return if entry.r#type == EntryKind::Blob { BranchFile::Blob(entry.id.clone()) } else { BranchFile::Other };
     }
     match rows.error {
         // A missing folder means that the file does not exist. Servers give the same reply if the branch is missing.
-        Some(error) if error.is_missing() && !branch_is_missing(view, desk) => BranchFile::Nothing,
+        Some(error) if error.is_missing() && !branch_is_missing(view, staging_area) => BranchFile::Nothing,
         Some(_) => BranchFile::Unknown,
-        None if !rows.known => BranchFile::Asked,
+        None if !rows.known => BranchFile::Loading,
         None if !rows.more => BranchFile::Nothing,
-        None if rows.pages() >= PAGES => BranchFile::Unknown,
-        None => BranchFile::Asked,
+        None if rows.pages() >= MAX_PAGES => BranchFile::Unknown,
+        None => BranchFile::Loading,
     }
 }
 
@@ -105,24 +105,24 @@ pub fn there(view: &View, desk: &StagingKey, path: &str) -> BranchFile {
 pub struct Check {
     /// The state of the path that the change is based on.
     pub source: BranchFile,
-    pub clash: Option<Conflict>,
+    pub conflict: Option<Conflict>,
 }
 
 /// Checks a change against the branch.
-pub fn check(view: &View, desk: &StagingKey, change: &Change) -> Check {
-    let source = there(view, desk, change.source());
-    let clash = match (change.kind, &source) {
-        (_, BranchFile::Asked | BranchFile::Unknown) | (Kind::Create, BranchFile::Nothing) => None,
+pub fn check(view: &View, staging_area: &StagingArea, change: &Change) -> Check {
+    let source = file_state(view, staging_area, change.source());
+    let conflict = match (change.kind, &source) {
+        (_, BranchFile::Loading | BranchFile::Unknown) | (Kind::Create, BranchFile::Nothing) => None,
         (Kind::Create, BranchFile::Blob(blob)) => Some(Conflict::Exists(blob.clone())),
         (_, BranchFile::Other) => Some(Conflict::Folder),
         (_, BranchFile::Nothing) => Some(Conflict::Gone),
         (_, BranchFile::Blob(blob)) if change.base.as_ref() != Some(blob) => Some(Conflict::Changed(blob.clone())),
-        (Kind::Move, BranchFile::Blob(_)) => match there(view, desk, &change.path) {
+        (Kind::Move, BranchFile::Blob(_)) => match file_state(view, staging_area, &change.path) {
             BranchFile::Blob(blob) => Some(Conflict::Exists(blob)),
             BranchFile::Other => Some(Conflict::Folder),
-            BranchFile::Asked | BranchFile::Unknown | BranchFile::Nothing => None,
+            BranchFile::Loading | BranchFile::Unknown | BranchFile::Nothing => None,
         },
         (_, BranchFile::Blob(_)) => None,
     };
-    Check { source, clash }
+    Check { source, conflict }
 }

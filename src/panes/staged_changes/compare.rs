@@ -5,7 +5,7 @@ use crate::api::Raw;
 use crate::api::commits::DiffEntry;
 use crate::api::repository::GetRawBlob;
 use crate::app::pane::View;
-use crate::parts::staging_area::{Change, Kind, StagingKey};
+use crate::parts::staging_area::{Change, Kind, StagingArea};
 use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code;
 use crate::ui::edits::unified_diff;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum size in bytes of a side for which a diff is computed.
-const LARGEST: usize = 4 << 20;
+const MAX_DIFF_BYTES: usize = 4 << 20;
 /// The time after which a diff falls back to a coarser result.
-const PATIENCE: Duration = Duration::from_secs(2);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The two of the three states of a file that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,16 +41,16 @@ enum FileState {
 }
 
 /// Returns the two compared states, older first.
-fn halves(change: &Change, clash: Option<&Conflict>, side: Side) -> (FileState, FileState) {
+fn compared_states(change: &Change, conflict: Option<&Conflict>, side: Side) -> (FileState, FileState) {
     let base = change.base.clone().map_or(FileState::Nothing, FileState::Blob);
     let mine = match (change.kind, &change.content) {
         (Kind::Delete, _) => FileState::Nothing,
         (_, Some(_)) => FileState::Staged,
         (_, None) => base.clone(),
     };
-    let theirs = match clash {
+    let theirs = match conflict {
         None | Some(Conflict::Folder) => base.clone(),
-        Some(clash) => clash.blob().map_or(FileState::Nothing, |blob| FileState::Blob(blob.to_owned())),
+        Some(conflict) => conflict.blob().map_or(FileState::Nothing, |blob| FileState::Blob(blob.to_owned())),
     };
     match side {
         Side::Best => (theirs, mine),
@@ -59,18 +59,18 @@ fn halves(change: &Change, clash: Option<&Conflict>, side: Side) -> (FileState, 
     }
 }
 
-fn raw(desk: &StagingKey, sha: &str) -> GetRawBlob {
-    GetRawBlob { id: desk.project.clone(), sha: sha.to_owned() }
+fn raw(staging_area: &StagingArea, sha: &str) -> GetRawBlob {
+    GetRawBlob { id: staging_area.project.clone(), sha: sha.to_owned() }
 }
 
 /// Returns the content of a blob, if it is loaded.
-pub fn blob(view: &View, desk: &StagingKey, sha: &str) -> Option<Arc<Raw>> {
-    view.store.get(&raw(desk, sha)).arc()
+pub fn blob(view: &View, staging_area: &StagingArea, sha: &str) -> Option<Arc<Raw>> {
+    view.store.get(&raw(staging_area, sha)).arc()
 }
 
 /// Returns the request for the content of a blob.
-pub fn want_blob(desk: &StagingKey, sha: &str) -> Want {
-    Load::one(&raw(desk, sha)).into()
+pub fn want_blob(staging_area: &StagingArea, sha: &str) -> Want {
+    Load::one(&raw(staging_area, sha)).into()
 }
 
 enum Bytes {
@@ -109,13 +109,13 @@ impl Derive for Compare {
     fn run(&self, _: Canceled<'_>) -> DiffEntry {
         let (old, new) = (self.old.read(), self.new.read());
         let mut entry = self.entry.clone();
-        if old.len() > LARGEST || new.len() > LARGEST {
+        if old.len() > MAX_DIFF_BYTES || new.len() > MAX_DIFF_BYTES {
             entry.too_large = Some(true);
         } else if code::is_binary(&old) || code::is_binary(&new) {
             entry.diff = "Binary files differ\n".into();
         } else {
             let [old, new] = [&old, &new].map(|bytes| String::from_utf8_lossy(bytes));
-            entry.diff = unified_diff(&old, &new, PATIENCE);
+            entry.diff = unified_diff(&old, &new, DIFF_TIMEOUT);
         }
         entry
     }
@@ -123,35 +123,35 @@ impl Derive for Compare {
 
 /// A change with its two compared states.
 pub struct Pair<'a> {
-    desk: &'a StagingKey,
+    staging_area: &'a StagingArea,
     change: &'a Change,
     old: FileState,
     new: FileState,
 }
 
 impl<'a> Pair<'a> {
-    pub fn new(desk: &'a StagingKey, change: &'a Change, clash: Option<&Conflict>, side: Side) -> Pair<'a> {
-        let (old, new) = halves(change, clash, side);
-        Pair { desk, change, old, new }
+    pub fn new(staging_area: &'a StagingArea, change: &'a Change, conflict: Option<&Conflict>, side: Side) -> Pair<'a> {
+        let (old, new) = compared_states(change, conflict, side);
+        Pair { staging_area, change, old, new }
     }
 
     /// Returns a key that identifies the diff.
     pub fn key(&self) -> String {
         let revision = self.change.content.as_ref().map_or(0, |content| content.revision);
-        let (desk, path) = (self.desk.key("diff"), &self.change.path);
-        format!("{desk} {revision} {} {:?} {:?} {path}", self.change.source(), self.old, self.new)
+        let (key, path) = (self.staging_area.key("diff"), &self.change.path);
+        format!("{key} {revision} {} {:?} {:?} {path}", self.change.source(), self.old, self.new)
     }
 
     /// Returns the content of a side; `None` while it is loading. Content that cannot be loaded counts as empty.
-    fn bytes(&self, view: &View, half: &FileState) -> Option<Bytes> {
-        Some(match half {
+    fn bytes(&self, view: &View, state: &FileState) -> Option<Bytes> {
+        Some(match state {
             FileState::Nothing => Bytes::Nothing,
             FileState::Staged => {
                 let content = self.change.content.as_ref()?;
-                let text = self.desk.text(view, content).unwrap_or_default().to_owned();
+                let text = self.staging_area.text(view, content).unwrap_or_default().to_owned();
                 if content.base64 { Bytes::Base64(text) } else { Bytes::Text(text) }
             }
-            FileState::Blob(sha) => match view.store.get(&raw(self.desk, sha)) {
+            FileState::Blob(sha) => match view.store.get(&raw(self.staging_area, sha)) {
                 known if known.value.is_some() => Bytes::Raw(known.arc()?),
                 failed if failed.error.is_some_and(|error| !error.is_passing()) => Bytes::Nothing,
                 _ => return None,
@@ -166,12 +166,12 @@ impl<'a> Pair<'a> {
             return Vec::new();
         }
         let sides = [&self.old, &self.new];
-        let loads = sides.iter().filter_map(|half| match half {
-            FileState::Blob(sha) => Some(want_blob(self.desk, sha)),
+        let loads = sides.iter().filter_map(|state| match state {
+            FileState::Blob(sha) => Some(want_blob(self.staging_area, sha)),
             FileState::Nothing | FileState::Staged => None,
         });
         let mut wants: Vec<Want> = loads.collect();
-        let ready = |half: &&FileState| !matches!(half, FileState::Blob(_)) || self.bytes(view, half).is_some();
+        let ready = |state: &&FileState| !matches!(state, FileState::Blob(_)) || self.bytes(view, state).is_some();
         if sides.iter().all(ready)
             && let (Some(old), Some(new)) = (self.bytes(view, &self.old), self.bytes(view, &self.new))
         {
@@ -193,7 +193,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Returns the diff, if it is computed.
-    pub fn made(&self, view: &View) -> Option<DiffEntry> {
+    pub fn diff(&self, view: &View) -> Option<DiffEntry> {
         view.store.result::<DiffEntry>(&self.key()).cloned()
     }
 }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_is_made_of_hunks_as_servers_send_them() {
+    fn diffs_use_the_server_format() {
         assert_eq!(diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
         assert_eq!(diff("a\n", "a"), "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n");
         assert_eq!(diff("a\n", "a\n"), "");

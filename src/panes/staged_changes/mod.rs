@@ -1,9 +1,9 @@
 //! The changes staged for a branch: their diffs, conflicts with the branch, and the commit.
 
 mod check;
+mod commit;
 mod compare;
-mod decide;
-mod send;
+mod conflicts;
 
 use crate::api::Id;
 use crate::api::commits::DiffEntry;
@@ -16,7 +16,7 @@ use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::parts::changed_files::keys::{self, ShowsChanges};
 use crate::parts::changed_files::{Changes, Entries, Input};
-use crate::parts::staging_area::{Change, Kind, Staging, StagingKey, file_actions, history};
+use crate::parts::staging_area::{Change, Kind, Staging, StagingArea, file_actions, history};
 use crate::parts::{forms, project, ref_choices};
 use crate::store::{Load, Want};
 use crate::ui::panels::Panels;
@@ -25,7 +25,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state};
 use check::{Check, Conflict};
 use compare::{Pair, Side};
-use decide::Merging;
+use conflicts::Merging;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct StagedChanges {
     changes: Changes,
     input: Option<Input>,
     /// Whether the state of the branch was requested again; before that, cached replies may be outdated.
-    asked: bool,
+    was_refreshed: bool,
     merging: Option<Merging>,
 }
 
@@ -65,8 +65,8 @@ impl StagedChanges {
         self.git_ref.clone().or_else(|| project::default_branch(view, &self.project).map(str::to_owned))
     }
 
-    fn desk(&self, view: &View) -> Option<StagingKey> {
-        StagingKey::of(view, &self.project, &self.branch(view)?)
+    fn staging_area(&self, view: &View) -> Option<StagingArea> {
+        StagingArea::of(view, &self.project, &self.branch(view)?)
     }
 
     fn list(&self) -> &[Change] {
@@ -75,14 +75,14 @@ impl StagedChanges {
 
     /// Returns the change under the cursor and its index.
     fn current(&self) -> Option<(usize, &Change)> {
-        let path = self.changes.spot().map(|spot| spot.path);
+        let path = self.changes.location().map(|location| location.path);
         let is_it = |change: &Change| path.as_deref().is_none_or(|path| change.path == path || change.source() == path);
         self.list().iter().enumerate().find(|(_, change)| is_it(change))
     }
 
-    fn clash(&self) -> Option<(&Change, &Conflict)> {
+    fn conflict(&self) -> Option<(&Change, &Conflict)> {
         let (index, change) = self.current()?;
-        Some((change, self.checks.get(index)?.clash.as_ref()?))
+        Some((change, self.checks.get(index)?.conflict.as_ref()?))
     }
 
     fn has_change(&self, _view: &View) -> Result<(), Disabled> {
@@ -101,8 +101,8 @@ impl StagedChanges {
     }
 
     fn edit(&mut self, outside: bool, cx: &mut Cx) {
-        let (Some(desk), Some((_, change))) = (self.desk(&cx.view), self.current()) else { return };
-        file_actions::open(desk, &change.path, change.base.clone(), outside, cx);
+        let (Some(staging_area), Some((_, change))) = (self.staging_area(&cx.view), self.current()) else { return };
+        file_actions::open(staging_area, &change.path, change.base.clone(), outside, cx);
     }
 
     fn drop_one(&mut self, cx: &mut Cx) {
@@ -142,20 +142,22 @@ impl StagedChanges {
     }
 
     fn pick_branch(&mut self, cx: &mut Cx) {
-        let branches = StagingKey::branches(&cx.view, &self.project);
+        let branches = StagingArea::branches(&cx.view, &self.project);
         if branches.is_empty() {
             return cx.say(Tone::Info, "Nothing is staged for any branch of this project.");
         }
         let item = |branch: String| {
-            let desk = StagingKey::of(&cx.view, &self.project, &branch);
-            let len = desk.and_then(|desk| desk.read(&cx.view).ok()).map_or(0, |staging| staging.changes.len());
+            let staging_area = StagingArea::of(&cx.view, &self.project, &branch);
+            let len = staging_area
+                .and_then(|staging_area| staging_area.read(&cx.view).ok())
+                .map_or(0, |staging| staging.changes.len());
             Item::answer(branch.clone(), StagedAnswer::Branch(branch)).note(format!("{len} staged"))
         };
         let items = branches.into_iter().map(item).collect();
         cx.act(Action::Open(Box::new(Picker::new("Staged for", items))));
     }
 
-    fn turn_side(&mut self, cx: &mut Cx) {
+    fn next_side(&mut self, cx: &mut Cx) {
         self.side = match self.side {
             Side::Best => Side::Mine,
             Side::Mine => Side::Theirs,
@@ -170,21 +172,22 @@ impl StagedChanges {
         cx.say(Tone::Info, sanitize(&words).into_owned());
     }
 
-    fn pair<'a>(&'a self, desk: &'a StagingKey, index: usize, change: &'a Change) -> Pair<'a> {
-        let clash = self.checks.get(index).and_then(|check| check.clash.as_ref());
+    fn pair<'a>(&'a self, staging_area: &'a StagingArea, index: usize, change: &'a Change) -> Pair<'a> {
+        let conflict = self.checks.get(index).and_then(|check| check.conflict.as_ref());
         // Other sides can be selected only if there is a conflict.
-        let side = if clash.is_some() { self.side } else { Side::Best };
-        Pair::new(desk, change, clash, side)
+        let side = if conflict.is_some() { self.side } else { Side::Best };
+        Pair::new(staging_area, change, conflict, side)
     }
 
     /// Collects the diffs once all of them are computed.
-    fn gather(&mut self, view: &View, desk: &StagingKey) {
-        let pairs: Vec<Pair> = self.list().iter().enumerate().map(|(i, change)| self.pair(desk, i, change)).collect();
+    fn gather(&mut self, view: &View, staging_area: &StagingArea) {
+        let pairs: Vec<Pair> =
+            self.list().iter().enumerate().map(|(i, change)| self.pair(staging_area, i, change)).collect();
         let identity = pairs.iter().map(Pair::key).collect::<Vec<_>>().join("\n");
         if pairs.is_empty() {
             self.input = None;
         } else if self.input.as_ref().is_none_or(|input| input.identity != identity) {
-            let entries: Option<Vec<DiffEntry>> = pairs.iter().map(|pair| pair.made(view)).collect();
+            let entries: Option<Vec<DiffEntry>> = pairs.iter().map(|pair| pair.diff(view)).collect();
             if let Some(entries) = entries {
                 self.input = Some(Input { identity, entries: Entries::List(Arc::new(entries)) });
             }
@@ -192,13 +195,13 @@ impl StagedChanges {
     }
 
     /// Returns the lines above the changes.
-    fn head(&self, view: &View, desk: &StagingKey) -> Vec<Vec<(String, Role)>> {
+    fn head(&self, view: &View, staging_area: &StagingArea) -> Vec<Vec<(String, Role)>> {
         let mut lines = Vec::new();
         let Ok(staging) = &self.staging else { return lines };
         let len = staging.changes.len();
         let mut first = vec![
             (format!("{} change{} for ", text::count(len as u64), if len == 1 { "" } else { "s" }), Role::Text),
-            (format!("{} {}", glyph::branch(), desk.branch), Role::Ref),
+            (format!("{} {}", glyph::branch(), staging_area.branch), Role::Ref),
         ];
         if let Some(onto) = &staging.onto {
             first.push((format!(" {} new branch ", glyph::arrow()), Role::Dim));
@@ -209,8 +212,8 @@ impl StagedChanges {
             first.push((format!("{name} <{mail}>"), Role::User));
         }
         lines.push(first);
-        if check::branch_is_missing(view, desk) {
-            let words = format!("{} {} is no longer a branch of this project: ", glyph::wrong(), desk.branch);
+        if check::branch_is_missing(view, staging_area) {
+            let words = format!("{} {} is no longer a branch of this project: ", glyph::wrong(), staging_area.branch);
             lines.push(vec![
                 (words, Role::Failed),
                 ("your changes are kept; create it again, or stage them for another".into(), Role::Text),
@@ -221,20 +224,20 @@ impl StagedChanges {
                 .push(vec![(format!("{} Not committed: ", glyph::wrong()), Role::Failed), (words.clone(), Role::Text)]);
             lines.push(vec![("  Everything is still here; B commits to a new branch.".into(), Role::Dim)]);
         }
-        let clashing = self.checks.iter().filter(|check| check.clash.is_some()).count();
-        if let Some((change, clash)) = self.clash() {
+        let conflicting = self.checks.iter().filter(|check| check.conflict.is_some()).count();
+        if let Some((change, conflict)) = self.conflict() {
             let path = text::fit_middle(&change.path, 40);
             let mut words = vec![
                 (format!("{} {path} ", glyph::warning()), Role::Warning),
-                (clash.words(change.kind, &desk.branch), Role::Text),
+                (conflict.words(change.kind, &staging_area.branch), Role::Text),
             ];
             for (key, what) in [("K", "keep mine"), ("T", "take theirs"), ("M", "merge"), ("v", "other sides")] {
                 words.push((format!("  {key} "), Role::Key));
                 words.push((what.into(), Role::Dim));
             }
             lines.push(words);
-        } else if clashing > 0 {
-            let words = format!("{} {clashing} of them also changed on {}", glyph::warning(), desk.branch);
+        } else if conflicting > 0 {
+            let words = format!("{} {conflicting} of them also changed on {}", glyph::warning(), staging_area.branch);
             lines.push(vec![(words, Role::Warning)]);
         }
         lines
@@ -277,9 +280,9 @@ impl Pane for StagedChanges {
             .when(Self::has_change),
         Command::new("stage.author", &["A"], "Change author…", Self::ask_author).when(Self::has_change),
         Command::new("stage.mine", &["K"], "Keep mine (conflict)", Self::keep_mine).when(Self::can_keep_mine),
-        Command::new("stage.theirs", &["T"], "Keep theirs (conflict)", Self::take_theirs).when(Self::has_clash),
+        Command::new("stage.theirs", &["T"], "Keep theirs (conflict)", Self::take_theirs).when(Self::has_conflict),
         Command::new("stage.merge", &["M"], "Edit merged text (conflict)", Self::merge).when(Self::can_merge),
-        Command::new("stage.side", &["v"], "Show other side (conflict)", Self::turn_side).when(Self::has_clash),
+        Command::new("stage.side", &["v"], "Show other side (conflict)", Self::next_side).when(Self::has_conflict),
         Command::new("stage.ref", &["R"], "Switch branch…", Self::pick_branch),
         Command::new("stage.merge_request", &["m"], "Create merge request…", |pane: &mut Self, cx| {
             let branch = pane.branch(&cx.view);
@@ -290,16 +293,16 @@ impl Pane for StagedChanges {
         keys::layout("stage.layout"),
         keys::spaces("stage.spaces"),
         keys::wrap("stage.wrap"),
-        Command::new("stage.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.turn_file(true))
+        Command::new("stage.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.step_file(true))
             .when(Self::has_change),
         Command::new("stage.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
-            pane.changes.turn_file(false);
+            pane.changes.step_file(false);
         })
         .when(Self::has_change),
-        Command::new("stage.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.turn_hunk(true))
+        Command::new("stage.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.step_hunk(true))
             .when(Self::has_change),
         Command::new("stage.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
-            pane.changes.turn_hunk(false);
+            pane.changes.step_hunk(false);
         })
         .when(Self::has_change),
         Command::new("stage.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
@@ -324,7 +327,7 @@ impl Pane for StagedChanges {
             side: Side::default(),
             changes: Changes::default(),
             input: None,
-            asked: false,
+            was_refreshed: false,
             merging: None,
         }
     }
@@ -341,23 +344,24 @@ impl Pane for StagedChanges {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.project)];
-        let Some(desk) = self.desk(view).filter(|_| !self.list().is_empty()) else { return wants };
-        wants.push(Load::one(&check::branch(&desk)).into());
+        let Some(staging_area) = self.staging_area(view).filter(|_| !self.list().is_empty()) else { return wants };
+        wants.push(Load::one(&check::branch(&staging_area)).into());
         for (index, change) in self.list().iter().enumerate() {
-            wants.push(check::want(view, &desk, change.source()));
+            wants.push(check::want(view, &staging_area, change.source()));
             if change.kind == Kind::Move {
-                wants.push(check::want(view, &desk, &change.path));
+                wants.push(check::want(view, &staging_area, &change.path));
             }
-            if change.kind != Kind::Create || self.checks.get(index).is_some_and(|check| check.clash.is_some()) {
-                wants.push(Load::list(&history(&desk.project, &desk.branch, change.source()), 1).into());
+            if change.kind != Kind::Create || self.checks.get(index).is_some_and(|check| check.conflict.is_some()) {
+                wants
+                    .push(Load::list(&history(&staging_area.project, &staging_area.branch, change.source()), 1).into());
             }
             // A move is committed with its content.
             if let (Kind::Move, None, Some(base)) = (change.kind, &change.content, &change.base) {
-                wants.push(compare::want_blob(&desk, base));
+                wants.push(compare::want_blob(&staging_area, base));
             }
-            wants.extend(self.pair(&desk, index, change).wants(view));
+            wants.extend(self.pair(&staging_area, index, change).wants(view));
         }
-        wants.extend(self.merging.iter().flat_map(|merging| merging.wants(view, &desk)));
+        wants.extend(self.merging.iter().flat_map(|merging| merging.wants(view, &staging_area)));
         wants.extend(self.changes.wants(view, self.input.as_ref()));
         wants
     }
@@ -366,7 +370,7 @@ impl Pane for StagedChanges {
         if let Err(why) = &self.staging {
             return state::empty(buf, area, view.theme, why, "A newer labscope can read it");
         }
-        let Some(desk) = self.desk(view) else {
+        let Some(staging_area) = self.staging_area(view) else {
             let (why, hint) = match view.session.signed_in {
                 true => ("Your account has not loaded yet.", "r asks the server again"),
                 false => ("You are not signed in: nothing can be staged.", "labscope auth login"),
@@ -374,15 +378,15 @@ impl Pane for StagedChanges {
             return state::empty(buf, area, view.theme, why, hint);
         };
         if self.list().is_empty() {
-            let why = format!("Nothing is staged for {}.", sanitize(&desk.branch));
-            let others = StagingKey::branches(view, &self.project).len();
+            let why = format!("Nothing is staged for {}.", sanitize(&staging_area.branch));
+            let others = StagingArea::branches(view, &self.project).len();
             let hint = match others {
                 0 => "e on a file edits it, + adds one; changes are collected here until you commit".to_owned(),
                 one => format!("R shows what is staged for {one} other branch{}", if one == 1 { "" } else { "es" }),
             };
             return state::empty(buf, area, view.theme, &why, &hint);
         }
-        let head = self.head(view, &desk);
+        let head = self.head(view, &staging_area);
         let rows = (head.len() as u16).min(area.height / 2);
         for (y, pieces) in (area.y..area.y + rows).zip(&head) {
             let spans: Vec<_> = pieces.iter().map(|(words, role)| (sanitize(words), view.theme.style(*role))).collect();
@@ -394,26 +398,26 @@ impl Pane for StagedChanges {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let Some(desk) = self.desk(&cx.view) else { return };
-        let raw = desk.raw(&cx.view);
+        let Some(staging_area) = self.staging_area(&cx.view) else { return };
+        let raw = staging_area.raw(&cx.view);
         if self.raw != raw {
             let refused = |staging: &Result<Staging, String>| staging.as_ref().is_ok_and(|s| s.refused.is_some());
             let before = refused(&self.staging);
             self.raw = raw.to_owned();
-            self.staging = desk.read(&cx.view);
+            self.staging = staging_area.read(&cx.view);
             // A refused commit means that the cached state of the branch is outdated.
-            self.asked &= before || !refused(&self.staging);
+            self.was_refreshed &= before || !refused(&self.staging);
         }
-        if !self.asked && !self.list().is_empty() {
-            self.asked = true;
+        if !self.was_refreshed && !self.list().is_empty() {
+            self.was_refreshed = true;
             cx.act(Action::Refresh);
         }
-        self.checks = self.list().iter().map(|change| check::check(&cx.view, &desk, change)).collect();
-        self.gather(&cx.view, &desk);
+        self.checks = self.list().iter().map(|change| check::check(&cx.view, &staging_area, change)).collect();
+        self.gather(&cx.view, &staging_area);
         let input = self.input.take();
         self.changes.sync(&cx.view, input.as_ref());
         self.input = input;
-        self.merged(&desk, cx);
+        self.open_merged(&staging_area, cx);
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
@@ -441,33 +445,35 @@ impl Pane for StagedChanges {
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
-        self.changes.seek_next(forward);
+        self.changes.next_match(forward);
     }
 
     fn answer(&mut self, answer: Answer, cx: &mut Cx) {
-        let (Ok(answer), Some(desk)) = (answer.take(), self.desk(&cx.view)) else { return };
+        let (Ok(answer), Some(staging_area)) = (answer.take(), self.staging_area(&cx.view)) else { return };
         match answer {
-            StagedAnswer::Drop(path) => desk.update(cx, |staging| staging.changes.retain(|change| change.path != path)),
-            StagedAnswer::DropAll => desk.update(cx, |staging| staging.changes.clear()),
+            StagedAnswer::Drop(path) => {
+                staging_area.update(cx, |staging| staging.changes.retain(|change| change.path != path))
+            }
+            StagedAnswer::DropAll => staging_area.update(cx, |staging| staging.changes.clear()),
             StagedAnswer::Onto(name) => {
                 let name = name.trim().to_owned();
-                match ref_choices::unfit(&name).filter(|_| !name.is_empty()) {
+                match ref_choices::invalid_reason(&name).filter(|_| !name.is_empty()) {
                     Some(why) => {
                         cx.say(Tone::Warning, format!("Invalid branch name \"{}\": {why}.", sanitize(&name)));
                     }
-                    None => desk.update(cx, |staging| {
-                        staging.onto = Some(name).filter(|name| !name.is_empty() && *name != desk.branch);
+                    None => staging_area.update(cx, |staging| {
+                        staging.onto = Some(name).filter(|name| !name.is_empty() && *name != staging_area.branch);
                         staging.refused = None;
                     }),
                 }
             }
             StagedAnswer::Author(typed) => match author(typed.trim()) {
-                Ok(author) => desk.update(cx, |staging| staging.author = author),
+                Ok(author) => staging_area.update(cx, |staging| staging.author = author),
                 Err(why) => cx.say(Tone::Warning, why),
             },
             StagedAnswer::Branch(branch) => {
                 self.git_ref = Some(branch);
-                (self.asked, self.input) = (false, None);
+                (self.was_refreshed, self.input) = (false, None);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{LEFT, RIGHT, UserPane};
 use crate::api::Known;
 use crate::api::projects::Project;
 use crate::app::pane::View;
-use crate::parts::list::{age, failure};
+use crate::parts::list::{age, draw_error};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
@@ -16,20 +16,20 @@ impl UserPane {
     pub(super) fn draw_profile(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == LEFT;
         let user = self.profile(view);
-        let seen = if self.acting { "as the user sees it" } else { "" };
+        let seen = if self.is_impersonating { "as the user sees it" } else { "" };
         let body = panels::title(buf, area, view.theme, focused, user.map_or("", |user| &user.name), seen);
         if user.is_some() {
             return self.facts.draw(view, body, buf, focused);
         }
-        if self.own && !view.session.signed_in {
+        if self.is_self && !view.session.signed_in {
             let hint = "labscope auth login signs in";
             return state::empty(buf, body, view.theme, "You are not signed in.", hint);
         }
         let listed = view.store.list(&self.by_name());
         match self.error(view) {
-            Some(error) => failure(view, body, buf, error),
-            None if !self.own && self.id(view).is_none() && listed.known => {
-                let why = format!("There is no user called {}.", sanitize(self.who.as_str()));
+            Some(error) => draw_error(view, body, buf, error),
+            None if !self.is_self && self.id(view).is_none() && listed.known => {
+                let why = format!("There is no user called {}.", sanitize(self.id_or_name.as_str()));
                 state::empty(buf, body, view.theme, &why, ":users lists all users");
             }
             None => state::skeleton(buf, body, view.theme),

@@ -12,7 +12,7 @@ use crate::app::overlay::confirm::Confirm;
 use crate::app::pane::View;
 use crate::domain::public_key::{self, Family, PublicKey};
 use crate::parts::add_key::KeyOwner;
-use crate::parts::facts::{Details, LinkTarget, NAMES_WIDE};
+use crate::parts::facts::{Details, LinkTarget, WIDE_NAME_WIDTH};
 use crate::parts::list::{Listing, age, ago, day};
 use crate::store::{Load, Revision, Rows, Want, Write};
 use crate::ui::panels::{self, Panels};
@@ -26,19 +26,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 /// The delay after the selection moved before the details of a key are fetched.
-const PAUSE: Duration = Duration::from_millis(150);
+const FETCH_DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of lines of a key's text.
-const LINES: usize = 24;
+const MAX_TEXT_LINES: usize = 24;
 
 /// A key as listed by the server.
-pub trait Listed: Send + Sync + Sized + 'static {
+pub trait UserKey: Send + Sync + Sized + 'static {
     const FAMILY: Family;
-    fn rows<'a>(view: &View<'a>, whose: &KeyOwner) -> Rows<'a, Self>;
-    fn load(whose: &KeyOwner, pages: u32) -> Load;
+    fn rows<'a>(view: &View<'a>, owner: &KeyOwner) -> Rows<'a, Self>;
+    fn load(owner: &KeyOwner, pages: u32) -> Load;
     /// Returns the request for a single key, if the API has one.
-    fn alone(whose: &KeyOwner, id: u64) -> Option<Load>;
+    fn load_details(owner: &KeyOwner, id: u64) -> Option<Load>;
     /// Returns the request that removes the key, if the API has one.
-    fn removal(whose: &KeyOwner, id: u64, what: String) -> Option<Write>;
+    fn removal(owner: &KeyOwner, id: u64, what: String) -> Option<Write>;
     fn id(&self) -> u64;
     fn title(&self) -> &str;
     fn text(&self) -> &str;
@@ -51,29 +51,29 @@ fn since(view: &View, time: Option<&Time>) -> String {
     ago(&age(view, time))
 }
 
-impl Listed for SshKey {
+impl UserKey for SshKey {
     const FAMILY: Family = Family::Ssh;
 
-    fn rows<'a>(view: &View<'a>, whose: &KeyOwner) -> Rows<'a, SshKey> {
-        match whose {
+    fn rows<'a>(view: &View<'a>, owner: &KeyOwner) -> Rows<'a, SshKey> {
+        match owner {
             KeyOwner::Own => view.store.list(&ListKeys {}),
             KeyOwner::Of(id, _) => view.store.list(&ListUserKeys { id: Id::from(*id) }),
         }
     }
 
-    fn load(whose: &KeyOwner, pages: u32) -> Load {
-        match whose {
+    fn load(owner: &KeyOwner, pages: u32) -> Load {
+        match owner {
             KeyOwner::Own => Load::list(&ListKeys {}, pages),
             KeyOwner::Of(id, _) => Load::list(&ListUserKeys { id: Id::from(*id) }, pages),
         }
     }
 
-    fn alone(whose: &KeyOwner, key_id: u64) -> Option<Load> {
-        (*whose == KeyOwner::Own).then(|| Load::one(&GetKey { key_id }))
+    fn load_details(owner: &KeyOwner, key_id: u64) -> Option<Load> {
+        (*owner == KeyOwner::Own).then(|| Load::one(&GetKey { key_id }))
     }
 
-    fn removal(whose: &KeyOwner, key_id: u64, what: String) -> Option<Write> {
-        Some(match whose {
+    fn removal(owner: &KeyOwner, key_id: u64, what: String) -> Option<Write> {
+        Some(match owner {
             KeyOwner::Own => Write::new(&DeleteKey { key_id }, what),
             KeyOwner::Of(id, _) => Write::new(&DeleteUserKey { id: *id, key_id }, what),
         })
@@ -104,32 +104,32 @@ impl Listed for SshKey {
     }
 }
 
-impl Listed for GpgKey {
+impl UserKey for GpgKey {
     const FAMILY: Family = Family::Gpg;
 
-    fn rows<'a>(view: &View<'a>, whose: &KeyOwner) -> Rows<'a, GpgKey> {
-        match whose {
+    fn rows<'a>(view: &View<'a>, owner: &KeyOwner) -> Rows<'a, GpgKey> {
+        match owner {
             KeyOwner::Own => view.store.list(&ListGpgKeys {}),
             KeyOwner::Of(id, _) => view.store.list(&ListUserGpgKeys { id: *id }),
         }
     }
 
-    fn load(whose: &KeyOwner, pages: u32) -> Load {
-        match whose {
+    fn load(owner: &KeyOwner, pages: u32) -> Load {
+        match owner {
             KeyOwner::Own => Load::list(&ListGpgKeys {}, pages),
             KeyOwner::Of(id, _) => Load::list(&ListUserGpgKeys { id: *id }, pages),
         }
     }
 
-    fn alone(whose: &KeyOwner, key_id: u64) -> Option<Load> {
-        Some(match whose {
+    fn load_details(owner: &KeyOwner, key_id: u64) -> Option<Load> {
+        Some(match owner {
             KeyOwner::Own => Load::one(&GetGpgKey { key_id }),
             KeyOwner::Of(id, _) => Load::one(&GetUserGpgKey { id: *id, key_id }),
         })
     }
 
-    fn removal(whose: &KeyOwner, key_id: u64, what: String) -> Option<Write> {
-        (*whose == KeyOwner::Own).then(|| Write::new(&DeleteGpgKey { key_id }, what))
+    fn removal(owner: &KeyOwner, key_id: u64, what: String) -> Option<Write> {
+        (*owner == KeyOwner::Own).then(|| Write::new(&DeleteGpgKey { key_id }, what))
     }
 
     fn id(&self) -> u64 {
@@ -159,27 +159,27 @@ pub struct Keys<K> {
     pub facts: Details,
     /// The parsed keys by ID, and the revision of the list that they were parsed from.
     known: HashMap<u64, Result<PublicKey, String>>,
-    looked: Option<Revision>,
+    revision: Option<Revision>,
     kind: std::marker::PhantomData<fn() -> K>,
 }
 
-impl<K: Listed> Default for Keys<K> {
+impl<K: UserKey> Default for Keys<K> {
     fn default() -> Keys<K> {
         let known = HashMap::new();
         Keys {
             list: Listing::default(),
-            facts: Details::default().names(NAMES_WIDE),
+            facts: Details::default().names(WIDE_NAME_WIDTH),
             known,
-            looked: None,
+            revision: None,
             kind: std::marker::PhantomData,
         }
     }
 }
 
-impl<K: Listed> Keys<K> {
+impl<K: UserKey> Keys<K> {
     /// Returns the key under the cursor.
-    pub fn current<'a>(&self, view: &View<'a>, whose: &KeyOwner) -> Option<&'a K> {
-        self.list.selected(&K::rows(view, whose))
+    pub fn current<'a>(&self, view: &View<'a>, owner: &KeyOwner) -> Option<&'a K> {
+        self.list.selected(&K::rows(view, owner))
     }
 
     /// Returns the parsed key, if it is valid.
@@ -195,25 +195,25 @@ impl<K: Listed> Keys<K> {
     }
 
     /// Returns the copyable texts of the key under the cursor.
-    pub fn copies(&self, view: &View, whose: &KeyOwner) -> Vec<(&'static str, String)> {
-        let Some(key) = self.current(view, whose) else { return Vec::new() };
+    pub fn copies(&self, view: &View, owner: &KeyOwner) -> Vec<(&'static str, String)> {
+        let Some(key) = self.current(view, owner) else { return Vec::new() };
         let mut copies = vec![("key", key.text().to_owned())];
         copies.extend(self.read(key).map(|known| ("fingerprint", known.fingerprint.clone())));
         copies.push(("number", key.id().to_string()));
         copies
     }
 
-    pub fn wants(&self, view: &View, whose: &KeyOwner, beside: bool) -> Vec<Want> {
-        let mut wants = vec![K::load(whose, self.list.pages()).into()];
-        let one = self.current(view, whose).filter(|_| beside).and_then(|key| K::alone(whose, key.id()));
-        wants.extend(one.map(|load| Want::from(load.after(PAUSE))));
+    pub fn wants(&self, view: &View, owner: &KeyOwner, shows_details: bool) -> Vec<Want> {
+        let mut wants = vec![K::load(owner, self.list.pages()).into()];
+        let one = self.current(view, owner).filter(|_| shows_details).and_then(|key| K::load_details(owner, key.id()));
+        wants.extend(one.map(|load| Want::from(load.after(FETCH_DELAY))));
         wants
     }
 
-    pub fn changed(&mut self, view: &View, whose: &KeyOwner) {
-        let rows = K::rows(view, whose);
-        if self.looked != Some(rows.revision) {
-            self.looked = Some(rows.revision);
+    pub fn changed(&mut self, view: &View, owner: &KeyOwner) {
+        let rows = K::rows(view, owner);
+        if self.revision != Some(rows.revision) {
+            self.revision = Some(rows.revision);
             self.known = rows.iter().map(|key| (key.id(), public_key::read(K::FAMILY, key.text()))).collect();
         }
         let known = &self.known;
@@ -225,11 +225,11 @@ impl<K: Listed> Keys<K> {
         self.list.sync(&rows, |key| key.id().to_string());
         self.facts.clear();
         if let Some(key) = self.list.selected(&rows) {
-            self.write(view, key);
+            self.fill_facts(view, key);
         }
     }
 
-    fn write(&mut self, view: &View, key: &K) {
+    fn fill_facts(&mut self, view: &View, key: &K) {
         let facts = &mut self.facts;
         if !key.title().is_empty() {
             facts.field("title", vec![(key.title().to_owned(), Role::Title)], None);
@@ -239,8 +239,8 @@ impl<K: Listed> Keys<K> {
                 facts.field("kind", vec![(known.kind.clone(), Role::Text)], None);
                 let print = known.fingerprint.clone();
                 for (index, part) in wrap(&print, 52, 3).into_iter().enumerate() {
-                    let lead = Some(LinkTarget::Copy("fingerprint", print.clone()));
-                    facts.field(if index == 0 { "fingerprint" } else { "" }, vec![(part, Role::Ref)], lead);
+                    let link = Some(LinkTarget::Copy("fingerprint", print.clone()));
+                    facts.field(if index == 0 { "fingerprint" } else { "" }, vec![(part, Role::Ref)], link);
                 }
                 if !known.comment.is_empty() {
                     facts.field("comment", vec![(known.comment.clone(), Role::Text)], None);
@@ -255,21 +255,21 @@ impl<K: Listed> Keys<K> {
         }
         facts.field("number", vec![(key.id().to_string(), Role::Dim)], None);
         facts.line(Vec::new());
-        for line in key.text().lines().take(LINES) {
-            facts.prose(line, 56, LINES, Role::Dim);
+        for line in key.text().lines().take(MAX_TEXT_LINES) {
+            facts.prose(line, 56, MAX_TEXT_LINES, Role::Dim);
         }
     }
 
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &KeyOwner) {
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, owner: &KeyOwner) {
         let theme = view.theme;
-        let (title, empty) = match (K::FAMILY, whose) {
+        let (title, empty) = match (K::FAMILY, owner) {
             (Family::Ssh, KeyOwner::Own) => ("SSH keys", ("You have no SSH keys here.", "+ adds one")),
             (Family::Gpg, KeyOwner::Own) => ("GPG keys", ("You have no GPG keys here.", "+ adds one")),
             (Family::Ssh, _) => ("SSH keys", ("This user has no SSH keys.", "+ adds one, as an administrator")),
             (Family::Gpg, _) => ("GPG keys", ("This user has no GPG keys.", "")),
         };
         let body = panels::title(buf, area, theme, focused, title, "");
-        let rows = K::rows(view, whose);
+        let rows = K::rows(view, owner);
         if let Some(error) = rows.error.filter(|error| rows.is_empty() && matches!(error.fault, Fault::Denied(_))) {
             let why = "Only administrators can see the keys of other users.";
             return state::failure(buf, body, theme, why, &error.tried, &error.message(), "1 goes back to the profile");
@@ -293,8 +293,8 @@ impl<K: Listed> Keys<K> {
         self.list.draw(view, body, buf, focused, &rows, &columns, row, empty);
     }
 
-    pub fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &KeyOwner) {
-        let name = self.current(view, whose).map(|key| self.name(key)).unwrap_or_default();
+    pub fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, owner: &KeyOwner) {
+        let name = self.current(view, owner).map(|key| self.name(key)).unwrap_or_default();
         let body = panels::title(buf, area, view.theme, focused, &name, "");
         self.facts.draw(view, body, buf, focused);
     }
@@ -305,11 +305,11 @@ impl<K: Listed> Keys<K> {
     }
 
     /// Moves the cursor of the focused panel.
-    pub fn motion(&mut self, motion: Motion, view: &View, whose: &KeyOwner, panels: &mut Panels) {
+    pub fn motion(&mut self, motion: Motion, view: &View, owner: &KeyOwner, panels: &mut Panels) {
         match (panels.focus(), motion) {
             (0, Motion::Right) => panels.set_focus(1),
             (0, Motion::Left) => {}
-            (0, other) => self.list.motion(other, self.list.len(&K::rows(view, whose))),
+            (0, other) => self.list.motion(other, self.list.len(&K::rows(view, owner))),
             (_, Motion::Left) => panels.set_focus(0),
             (_, other) => self.facts.motion(other),
         }
@@ -317,25 +317,25 @@ impl<K: Listed> Keys<K> {
 }
 
 /// Toggles the mark of the key under the cursor, and moves to the next one.
-pub fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &KeyOwner) {
-    if let Some(key) = keys.current(view, whose) {
+pub fn mark<K: UserKey>(keys: &mut Keys<K>, view: &View, owner: &KeyOwner) {
+    if let Some(key) = keys.current(view, owner) {
         keys.list.state.toggle_mark(key.id().to_string());
     }
-    keys.list.motion(Motion::Down, keys.list.len(&K::rows(view, whose)));
+    keys.list.motion(Motion::Down, keys.list.len(&K::rows(view, owner)));
 }
 
 /// Returns the action that asks for confirmation to remove the marked keys, or the one under the cursor.
-pub fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &KeyOwner) -> Option<Action> {
-    let rows = K::rows(view, whose);
-    let mut meant: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();
-    if meant.is_empty() {
-        meant.extend(keys.current(view, whose));
+pub fn confirm_removal<K: UserKey>(keys: &Keys<K>, view: &View, owner: &KeyOwner) -> Option<Action> {
+    let rows = K::rows(view, owner);
+    let mut targets: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();
+    if targets.is_empty() {
+        targets.extend(keys.current(view, owner));
     }
     let what = K::FAMILY.name();
-    let names: Vec<String> = meant.iter().map(|key| keys.name(key)).collect();
+    let names: Vec<String> = targets.iter().map(|key| keys.name(key)).collect();
     let mut writes: Vec<Write> = Vec::new();
-    for (key, name) in meant.iter().zip(&names) {
-        writes.push(K::removal(whose, key.id(), format!("remove the {what} {name}"))?);
+    for (key, name) in targets.iter().zip(&names) {
+        writes.push(K::removal(owner, key.id(), format!("remove the {what} {name}"))?);
     }
     let after = match K::FAMILY {
         Family::Ssh => "It no longer gives access to this server.",

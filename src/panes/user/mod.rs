@@ -13,20 +13,20 @@ use crate::app::place::Place;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::domain::public_key::Family;
 use crate::parts::add_key::{KeyOwner, PendingKey};
-use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::facts::{Details, WIDE_NAME_WIDTH};
 use crate::parts::list::Listing;
 use crate::parts::{forms, profile, query_list};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
-use keys::{Keys, Listed, mark, removal};
+use keys::{Keys, UserKey, confirm_removal, mark};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 4 }, PanelRequest { min: 46, weight: 5 }];
+const PANEL_WIDTHS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 4 }, PanelRequest { min: 46, weight: 5 }];
 const TITLES: &[&str] = &["Profile", "SSH keys", "GPG keys"];
 const NAMES: &[&str] = &["profile", "ssh", "gpg"];
 const PROFILE: usize = 0;
@@ -36,11 +36,11 @@ const GPG: usize = 2;
 /// A user.
 pub struct UserPane {
     /// Whether the pane shows the current user.
-    own: bool,
+    is_self: bool,
     /// The ID or username of another user.
-    who: Id,
+    id_or_name: Id,
     /// Whether the profile is requested as that user (`sudo`).
-    acting: bool,
+    is_impersonating: bool,
     tab: usize,
     panels: Panels,
     facts: Details,
@@ -52,14 +52,14 @@ pub struct UserPane {
 
 impl UserPane {
     fn by_name(&self) -> ListUsers {
-        ListUsers { username: Some(self.who.as_str().to_owned()), ..ListUsers::default() }
+        ListUsers { username: Some(self.id_or_name.as_str().to_owned()), ..ListUsers::default() }
     }
 
     /// Returns the ID of the user, once it is known.
     fn id(&self, view: &View) -> Option<u64> {
-        match self.own {
+        match self.is_self {
             true => view.me().map(|me| me.id),
-            false => self.who.number().or_else(|| view.store.list(&self.by_name()).get(0).map(|user| user.id)),
+            false => self.id_or_name.number().or_else(|| view.store.list(&self.by_name()).get(0).map(|user| user.id)),
         }
     }
 
@@ -72,44 +72,46 @@ impl UserPane {
     }
 
     fn load(&self, view: &View) -> Vec<Want> {
-        if self.own {
+        if self.is_self {
             return Vec::new();
         }
         match self.id(view) {
-            Some(id) if self.acting => vec![Load::one(&Self::as_user(id)).into(), Load::one(&self.query(id)).into()],
+            Some(id) if self.is_impersonating => {
+                vec![Load::one(&Self::as_user(id)).into(), Load::one(&self.query(id)).into()]
+            }
             Some(id) => vec![Load::one(&self.query(id)).into()],
             None => vec![Load::list(&self.by_name(), 1).into()],
         }
     }
 
     fn profile<'a>(&self, view: &View<'a>) -> Option<&'a Profile> {
-        if self.own {
+        if self.is_self {
             return view.store.get(&GetCurrentUser::default()).value;
         }
         let id = self.id(view)?;
         let listed = || view.store.list(&self.by_name()).get(0);
-        match self.acting {
+        match self.is_impersonating {
             true => view.store.get(&Self::as_user(id)).value,
             false => view.store.get(&self.query(id)).value.or_else(listed),
         }
     }
 
     fn error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
-        if self.own {
+        if self.is_self {
             return view.store.get(&GetCurrentUser::default()).error;
         }
         match self.id(view) {
-            Some(id) if self.acting => view.store.get(&Self::as_user(id)).error,
+            Some(id) if self.is_impersonating => view.store.get(&Self::as_user(id)).error,
             Some(id) => view.store.get(&self.query(id)).error,
             None => view.store.list(&self.by_name()).error,
         }
     }
 
-    fn whose(&self, view: &View) -> Option<KeyOwner> {
-        let id = if self.own { None } else { Some(self.id(view)?) };
+    fn key_owner(&self, view: &View) -> Option<KeyOwner> {
+        let id = if self.is_self { None } else { Some(self.id(view)?) };
         // The current user may have opened their own account by name; the keys are the same.
         let Some(id) = id.filter(|id| view.me().is_none_or(|me| me.id != *id)) else { return Some(KeyOwner::Own) };
-        let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
+        let name = self.profile(view).map_or_else(|| self.id_or_name.to_string(), |user| user.username.clone());
         Some(KeyOwner::Of(id, name))
     }
 
@@ -160,9 +162,9 @@ impl UserPane {
         }
     }
 
-    fn may_add(&self, view: &View) -> Result<(), Disabled> {
+    fn can_add(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
-        if self.whose(view) == Some(KeyOwner::Own) {
+        if self.key_owner(view) == Some(KeyOwner::Own) {
             return Ok(());
         }
         if self.tab == GPG {
@@ -173,31 +175,31 @@ impl UserPane {
     }
 
     fn add(&mut self, cx: &mut Cx) {
-        let Some(whose) = self.whose(&cx.view) else { return };
+        let Some(owner) = self.key_owner(&cx.view) else { return };
         let family = if self.tab == GPG { Family::Gpg } else { Family::Ssh };
         self.tab = if self.tab == PROFILE { SSH } else { self.tab };
-        self.adding.ask(family, whose, cx);
+        self.adding.ask(family, owner, cx);
     }
 
-    fn may_change(&self, view: &View) -> Result<(), Disabled> {
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         // Servers send the current user's `is_admin` to administrators only, so its absence means no.
-        if self.own && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
+        if self.is_self && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
             return Err("for administrators only; edit your account in the browser".into());
         }
         self.profile(view).map(|_| ()).ok_or_else(|| "the user has not loaded yet".into())
     }
 
-    fn may_delete(&self, view: &View) -> Result<(), Disabled> {
-        let Some(whose) = self.whose(view) else { return Err("the user has not loaded yet".into()) };
+    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
+        let Some(owner) = self.key_owner(view) else { return Err("the user has not loaded yet".into()) };
         let there = match self.tab {
-            SSH => self.ssh.current(view, &whose).is_some(),
-            GPG if whose != KeyOwner::Own => return Err("only its owner can remove a GPG key".into()),
-            GPG => self.gpg.current(view, &whose).is_some(),
-            _ if self.own => return Err("you cannot delete your own account here".into()),
-            _ => return self.may_change(view),
+            SSH => self.ssh.current(view, &owner).is_some(),
+            GPG if owner != KeyOwner::Own => return Err("only its owner can remove a GPG key".into()),
+            GPG => self.gpg.current(view, &owner).is_some(),
+            _ if self.is_self => return Err("you cannot delete your own account here".into()),
+            _ => return self.can_change(view),
         };
-        if whose != KeyOwner::Own {
+        if owner != KeyOwner::Own {
             forms::administrator(view)?;
         }
         if there { Ok(()) } else { Err("no key is selected".into()) }
@@ -205,10 +207,10 @@ impl UserPane {
 
     fn delete(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        let Some(whose) = self.whose(&view) else { return };
+        let Some(owner) = self.key_owner(&view) else { return };
         let action = match self.tab {
-            SSH => removal(&self.ssh, &view, &whose),
-            GPG => removal(&self.gpg, &view, &whose),
+            SSH => confirm_removal(&self.ssh, &view, &owner),
+            GPG => confirm_removal(&self.gpg, &view, &owner),
             _ => self.profile(&view).map(forms::user::delete),
         };
         if let Some(action) = action {
@@ -217,10 +219,10 @@ impl UserPane {
     }
 
     fn mark(&mut self, cx: &mut Cx) {
-        let Some(whose) = self.whose(&cx.view) else { return };
+        let Some(owner) = self.key_owner(&cx.view) else { return };
         match self.tab {
-            SSH => mark(&mut self.ssh, &cx.view, &whose),
-            GPG => mark(&mut self.gpg, &cx.view, &whose),
+            SSH => mark(&mut self.ssh, &cx.view, &owner),
+            GPG => mark(&mut self.gpg, &cx.view, &owner),
             _ => {}
         }
     }
@@ -243,12 +245,12 @@ impl Pane for UserPane {
         Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)
             .footer("add key")
             .writes()
-            .when(Self::may_add),
+            .when(Self::can_add),
         Command::new("user.mark", &["Space"], "Toggle mark", Self::mark),
         Command::new("user.delete", &["D", "Delete"], "Delete key or user…", Self::delete)
             .footer("remove")
             .writes()
-            .when(Self::may_delete),
+            .when(Self::can_delete),
         Command::new("user.edit", &["e"], "Edit user…", |pane: &mut Self, cx| {
             if let Some(user) = pane.profile(&cx.view) {
                 forms::user::edit(user, &cx.view).open(cx);
@@ -256,35 +258,35 @@ impl Pane for UserPane {
         })
         .footer("edit")
         .writes()
-        .when(Self::may_change),
+        .when(Self::can_change),
         Command::new("user.project", &["P"], "Create project for user…", |pane: &mut Self, cx| {
-            if pane.own {
+            if pane.is_self {
                 return forms::project::create(None).open(cx);
             }
             let name = pane.profile(&cx.view).map_or("", |user| user.username.as_str());
             forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
         })
         .writes()
-        .when(|pane, view| if pane.own { forms::signed_in(view) } else { pane.may_change(view) }),
+        .when(|pane, view| if pane.is_self { forms::signed_in(view) } else { pane.can_change(view) }),
         Command::new("user.acting", &["S"], "View as this user", |pane: &mut Self, cx| {
-            pane.acting = !pane.acting;
+            pane.is_impersonating = !pane.is_impersonating;
             pane.tab = PROFILE;
-            let words = if pane.acting { "This is what GET /user tells the user." } else { "As you see it." };
+            let words = if pane.is_impersonating { "This is what GET /user tells the user." } else { "As you see it." };
             cx.say(Tone::Info, words);
         })
-        .when(|pane, view| if pane.own { Err("this is your own account".into()) } else { pane.may_change(view) }),
+        .when(|pane, view| if pane.is_self { Err("this is your own account".into()) } else { pane.can_change(view) }),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
         let named = |tab: &str| NAMES.iter().position(|name| tab.starts_with(name));
         UserPane {
-            own: place.pane == "me" || place.item.is_none(),
-            who: place.item.as_deref().unwrap_or_default().trim_start_matches('@').into(),
-            acting: false,
+            is_self: place.pane == "me" || place.item.is_none(),
+            id_or_name: place.item.as_deref().unwrap_or_default().trim_start_matches('@').into(),
+            is_impersonating: false,
             tab: place.tab.as_deref().and_then(named).unwrap_or(PROFILE),
             panels: Panels::new(2),
-            facts: Details::default().names(NAMES_WIDE),
-            projects: Listing::asked(place.query.as_deref().unwrap_or_default()),
+            facts: Details::default().names(WIDE_NAME_WIDTH),
+            projects: Listing::with_filter(place.query.as_deref().unwrap_or_default()),
             ssh: Keys::default(),
             gpg: Keys::default(),
             adding: PendingKey::default(),
@@ -292,7 +294,7 @@ impl Pane for UserPane {
     }
 
     fn place(&self) -> Place {
-        let place = if self.own { Place::new("me") } else { Place::new(Self::ID).item(&self.who) };
+        let place = if self.is_self { Place::new("me") } else { Place::new(Self::ID).item(&self.id_or_name) };
         let place = place.query(self.projects.filter_text());
         match NAMES.get(self.tab).filter(|_| self.tab != PROFILE) {
             Some(name) => place.tab(name),
@@ -301,9 +303,9 @@ impl Pane for UserPane {
     }
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
+        let name = self.profile(view).map_or_else(|| self.id_or_name.to_string(), |user| user.username.clone());
         let mut breadcrumbs = vec![
-            match self.own {
+            match self.is_self {
                 true => Breadcrumb::new("me", Role::Dim),
                 false => Breadcrumb::new("users /", Role::Dim).to(Place::new("users")),
             },
@@ -319,15 +321,19 @@ impl Pane for UserPane {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.load(view);
         wants.extend(self.adding.wants());
-        let beside = view.size.0 >= panels::TWO_PANELS_WIDTH || self.panels.focus() == RIGHT;
-        let Some(whose) = self.whose(view).filter(|_| view.session.signed_in || !self.own) else { return wants };
+        let shows_details = view.size.0 >= panels::TWO_PANELS_WIDTH || self.panels.focus() == RIGHT;
+        let Some(owner) = self.key_owner(view).filter(|_| view.session.signed_in || !self.is_self) else {
+            return wants;
+        };
         match self.tab {
-            SSH => wants.extend(self.ssh.wants(view, &whose, beside)),
-            GPG => wants.extend(self.gpg.wants(view, &whose, beside)),
+            SSH => wants.extend(self.ssh.wants(view, &owner, shows_details)),
+            GPG => wants.extend(self.gpg.wants(view, &owner, shows_details)),
             _ => {
-                let list = self.project_query(self.projects.filter_text(), view).filter(|_| beside);
+                let list = self.project_query(self.projects.filter_text(), view).filter(|_| shows_details);
                 wants.extend(
-                    list.map(|list| Load::list(&list, self.projects.pages()).after(self.projects.rest()).into()),
+                    list.map(|list| {
+                        Load::list(&list, self.projects.pages()).after(self.projects.filter_delay()).into()
+                    }),
                 );
             }
         }
@@ -339,20 +345,20 @@ impl Pane for UserPane {
         self.projects.drawn_at(Rect::default());
         self.ssh.hide();
         self.gpg.hide();
-        let whose = self.whose(view).unwrap_or(KeyOwner::Own);
-        let places = self.panels.layout(area, ASKS);
+        let owner = self.key_owner(view).unwrap_or(KeyOwner::Own);
+        let places = self.panels.layout(area, PANEL_WIDTHS);
         let (left, right) = (self.panels.focus() == LEFT, self.panels.focus() == RIGHT);
         if let Some(place) = places.get(LEFT).copied().flatten() {
             match self.tab {
-                SSH => self.ssh.draw(view, place, buf, left, &whose),
-                GPG => self.gpg.draw(view, place, buf, left, &whose),
+                SSH => self.ssh.draw(view, place, buf, left, &owner),
+                GPG => self.gpg.draw(view, place, buf, left, &owner),
                 _ => self.draw_profile(view, place, buf),
             }
         }
         if let Some(place) = places.get(RIGHT).copied().flatten() {
             match self.tab {
-                SSH => self.ssh.draw_facts(view, place, buf, right, &whose),
-                GPG => self.gpg.draw_facts(view, place, buf, right, &whose),
+                SSH => self.ssh.draw_facts(view, place, buf, right, &owner),
+                GPG => self.gpg.draw_facts(view, place, buf, right, &owner),
                 _ => self.draw_projects(view, place, buf),
             }
         }
@@ -364,25 +370,25 @@ impl Pane for UserPane {
         let view = &cx.view;
         self.facts.clear();
         if let Some(user) = self.profile(view) {
-            profile::write(&mut self.facts, view, user, 60);
+            profile::fill_facts(&mut self.facts, view, user, 60);
         }
-        let filter_text = self.projects_of(self.projects.filter_text(), view);
-        self.projects.answered(&filter_text);
+        let answered_rows = self.projects_of(self.projects.filter_text(), view);
+        self.projects.filter_loaded(&answered_rows);
         self.projects.sync(&self.rows(view), |project| project.id.to_string());
-        if let Some(whose) = self.whose(view) {
+        if let Some(owner) = self.key_owner(view) {
             match self.tab {
-                SSH => self.ssh.changed(view, &whose),
-                GPG => self.gpg.changed(view, &whose),
+                SSH => self.ssh.changed(view, &owner),
+                GPG => self.gpg.changed(view, &owner),
                 _ => {}
             }
         }
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        let whose = self.whose(&cx.view).unwrap_or(KeyOwner::Own);
+        let owner = self.key_owner(&cx.view).unwrap_or(KeyOwner::Own);
         match (self.tab, self.panels.focus(), motion) {
-            (SSH, ..) => self.ssh.motion(motion, &cx.view, &whose, &mut self.panels),
-            (GPG, ..) => self.gpg.motion(motion, &cx.view, &whose, &mut self.panels),
+            (SSH, ..) => self.ssh.motion(motion, &cx.view, &owner, &mut self.panels),
+            (GPG, ..) => self.gpg.motion(motion, &cx.view, &owner, &mut self.panels),
             (_, LEFT, Motion::Right) => self.panels.set_focus(RIGHT),
             (_, LEFT, other) => self.facts.motion(other),
             (_, _, Motion::Left) => self.panels.set_focus(LEFT),
@@ -394,10 +400,10 @@ impl Pane for UserPane {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let press = matches!(pointer, Pointer::Press { .. });
-        let whose = self.whose(&cx.view).unwrap_or(KeyOwner::Own);
+        let owner = self.key_owner(&cx.view).unwrap_or(KeyOwner::Own);
         let len = match self.tab {
-            SSH => self.ssh.list.len(&SshKey::rows(&cx.view, &whose)),
-            GPG => self.gpg.list.len(&GpgKey::rows(&cx.view, &whose)),
+            SSH => self.ssh.list.len(&SshKey::rows(&cx.view, &owner)),
+            GPG => self.gpg.list.len(&GpgKey::rows(&cx.view, &owner)),
             _ => self.rows(&cx.view).len(),
         };
         let (facts, facts_at) = match self.tab {
@@ -405,13 +411,13 @@ impl Pane for UserPane {
             GPG => (&mut self.gpg.facts, RIGHT),
             _ => (&mut self.facts, LEFT),
         };
-        if facts.holds(column, row) {
+        if facts.contains(column, row) {
             facts.pointer(pointer, cx);
             return if press {
                 self.panels.set_focus(facts_at)
             };
         }
-        if self.list().holds(column, row) {
+        if self.list().contains(column, row) {
             if press {
                 self.panels.set_focus(if facts_at == LEFT { RIGHT } else { LEFT });
             }
@@ -430,10 +436,10 @@ impl Pane for UserPane {
     }
 
     fn tab_count(&self, index: usize, view: &View) -> Option<String> {
-        let whose = self.whose(view)?;
+        let owner = self.key_owner(view)?;
         let (known, len) = match index {
-            SSH => (SshKey::rows(view, &whose).known, SshKey::rows(view, &whose).len()),
-            GPG => (GpgKey::rows(view, &whose).known, GpgKey::rows(view, &whose).len()),
+            SSH => (SshKey::rows(view, &owner).known, SshKey::rows(view, &owner).len()),
+            GPG => (GpgKey::rows(view, &owner).known, GpgKey::rows(view, &owner).len()),
             _ => return None,
         };
         known.then(|| len.to_string())
@@ -465,7 +471,7 @@ impl Pane for UserPane {
         if self.tab == PROFILE {
             self.panels.set_focus(RIGHT);
         }
-        self.list().seek(text, None);
+        self.list().set_filter(text, None);
     }
 
     fn escape(&mut self, _cx: &mut Cx) -> bool {
@@ -493,13 +499,13 @@ impl Pane for UserPane {
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let Some(whose) = self.whose(view) else { return Vec::new() };
+        let Some(owner) = self.key_owner(view) else { return Vec::new() };
         if let Some(project) = self.project(view) {
             return vec![("path", project.path_with_namespace.clone())];
         }
         match (self.tab, self.profile(view)) {
-            (SSH, _) => self.ssh.copies(view, &whose),
-            (GPG, _) => self.gpg.copies(view, &whose),
+            (SSH, _) => self.ssh.copies(view, &owner),
+            (GPG, _) => self.gpg.copies(view, &owner),
             (_, Some(user)) => vec![("username", user.username.clone()), ("number", user.id.to_string())],
             _ => Vec::new(),
         }

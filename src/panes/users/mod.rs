@@ -81,7 +81,7 @@ fn one(id: u64) -> GetUser {
 }
 
 impl Users {
-    fn may_change(&self, view: &View) -> Result<(), Disabled> {
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         self.has_row(view)
     }
@@ -99,7 +99,7 @@ impl Users {
     }
 
     fn delete(&mut self, cx: &mut Cx) {
-        let marked = self.chosen(&cx.view);
+        let marked = self.marked_or_selected(&cx.view);
         if let ([user], true) = (marked.as_slice(), self.list.state.marked().is_empty()) {
             return cx.act(forms::user::delete(user));
         }
@@ -131,7 +131,7 @@ fn row(view: &View, user: &Profile) -> Row {
         Cell::from((notes.join(", "), if user.state == "active" { Role::Warning } else { role })),
         Cell::from((email, Role::Dim)),
         Cell::from((user.organization.known().cloned().unwrap_or_default(), Role::Text)),
-        Cell::from((profile::ways_in(user), Role::Dim)),
+        Cell::from((profile::identity_providers(user), Role::Dim)),
         Cell::from((user.projects_limit.known().map(u64::to_string).unwrap_or_default(), Role::Dim)),
         Cell::from((format!("#{}", user.id), Role::Dim)),
         Cell::from((age(view, user.created_at.known()), Role::Dim)),
@@ -161,18 +161,18 @@ impl ListSource for UserSource {
         })
         .footer("edit")
         .writes()
-        .when(Users::may_change),
+        .when(Users::can_change),
         Users::mark_command("users.mark"),
         Command::new("users.delete", &["D", "Delete"], "Delete users…", Users::delete)
             .footer("delete")
             .writes()
-            .when(Users::may_change),
+            .when(Users::can_change),
         Command::new("users.project", &["P"], "Create project for user…", |pane: &mut Users, cx| {
             let name = pane.current(&cx.view).map_or("", |user| user.username.as_str());
             forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
         })
         .writes()
-        .when(Users::may_change),
+        .when(Users::can_change),
         Users::columns_command("users.columns"),
         Command::new("users.key", &["K"], "Find SSH key by ID…", |_: &mut Users, cx| cx.go(Place::new("key")))
             .when(|_, view| forms::administrator(view)),
@@ -252,6 +252,6 @@ impl FactsSource for UserSource {
 
     fn facts(&self, facts: &mut Details, view: &View, user: &Profile) {
         let whole = view.store.get(&one(user.id)).value.unwrap_or(user);
-        profile::write(facts, view, whole, 60);
+        profile::fill_facts(facts, view, whole, 60);
     }
 }

@@ -19,15 +19,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum number of commits that are read.
-const MOST: usize = 1000;
+const MAX_COMMITS: usize = 1000;
 /// The number of versions that are prefetched beyond the current one.
-const AHEAD: usize = 4;
+const PREFETCHED: usize = 4;
 /// The maximum number of pages of a folder that are searched for the file.
-const PAGES: u32 = 30;
+const MAX_PAGES: u32 = 30;
 /// The maximum size of a version that is compared, in bytes.
-const LARGEST: usize = 16 * 1024 * 1024;
+const MAX_COMPARED_BYTES: usize = 16 * 1024 * 1024;
 /// The maximum time for comparing two versions, after which the rest counts as changed.
-const PATIENCE: Duration = Duration::from_secs(3);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A version of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,12 +61,12 @@ impl BlamedLines {
 
     /// Moves from the current version, which `step` created, to the one before it. Lines that are not in `before` are
     /// attributed to the step.
-    fn back(&self, step: u32, before: Option<&Text>) -> BlamedLines {
+    fn step_back(&self, step: u32, before: Option<&Text>) -> BlamedLines {
         let mut next = BlamedLines { lines: Vec::new(), ..self.clone() };
         let older: Vec<u64> = before.map(|text| numbers(text).collect()).unwrap_or_default();
         next.lines = older.iter().map(|number| (*number, None)).collect();
         let newer = self.lines.iter().map(|(number, _)| *number);
-        for edit in edits(older, newer, PATIENCE) {
+        for edit in edits(older, newer, DIFF_TIMEOUT) {
             let lines = self.lines.get(edit.new).unwrap_or_default();
             if edit.is_equal {
                 let older = next.lines.get_mut(edit.old).unwrap_or_default();
@@ -125,11 +125,11 @@ impl Derive for BlameWork {
         self.key.clone()
     }
     fn run(&self, _: Canceled<'_>) -> Arc<BlamedLines> {
-        let before = self.before.as_ref().filter(|raw| raw.bytes.len() <= LARGEST);
+        let before = self.before.as_ref().filter(|raw| raw.bytes.len() <= MAX_COMPARED_BYTES);
         let before = before.map(|raw| Text::new(raw.bytes.clone()));
         let start = || Arc::new(BlamedLines::start(&self.now));
         let so_far = self.so_far.clone().unwrap_or_else(start);
-        Arc::new(so_far.back(self.step, before.as_ref()))
+        Arc::new(so_far.step_back(self.step, before.as_ref()))
     }
 }
 
@@ -140,7 +140,7 @@ pub struct Blame {
     name: String,
     now: Arc<Text>,
     /// The request to the server's blame endpoint.
-    told: GetBlame,
+    endpoint: GetBlame,
     /// The ref and the path that the history is currently listed for.
     from: (Option<String>, String),
     pages: u32,
@@ -148,7 +148,7 @@ pub struct Blame {
     taken: usize,
     steps: Vec<BlameStep>,
     /// Whether the list is complete and the file has no older path.
-    whole: bool,
+    history_complete: bool,
     /// The hash of the file at each step; `None` if it does not exist there.
     blobs: HashMap<usize, Option<String>>,
     folder_pages: HashMap<usize, u32>,
@@ -160,12 +160,12 @@ pub struct Blame {
 impl Blame {
     /// Starts the blame of the file `now` at `source`.
     pub fn new(source: &Source, path: &str, sha: &str, now: Arc<Text>) -> Blame {
-        let failed = (now.bytes_len() > LARGEST).then(|| "the file is too large for blame".to_owned());
+        let failed = (now.bytes_len() > MAX_COMPARED_BYTES).then(|| "the file is too large for blame".to_owned());
         Blame {
             source: source.clone(),
             name: format!("{sha} {path}"),
             now,
-            told: GetBlame {
+            endpoint: GetBlame {
                 id: source.project.clone(),
                 path: path.to_owned(),
                 r#ref: source.git_ref.clone().unwrap_or_else(|| "HEAD".to_owned()),
@@ -174,7 +174,7 @@ impl Blame {
             pages: 1,
             taken: 0,
             steps: Vec::new(),
-            whole: false,
+            history_complete: false,
             blobs: HashMap::new(),
             folder_pages: HashMap::new(),
             done: 0,
@@ -192,16 +192,21 @@ impl Blame {
     /// Returns whether the blame is complete or gave up.
     fn is_over(&self) -> bool {
         let is_traced = self.traced.as_ref().is_some_and(|traced| traced.left == 0);
-        self.failed.is_some() || is_traced || self.done >= MOST || self.whole && self.done >= self.steps.len()
+        self.failed.is_some()
+            || is_traced
+            || self.done >= MAX_COMMITS
+            || self.history_complete && self.done >= self.steps.len()
     }
 
     /// Returns the progress or the result in a few words.
     pub fn message(&self) -> String {
         let done = text::count(self.done as u64);
-        let more = if self.whole { "" } else { "+" };
+        let more = if self.history_complete { "" } else { "+" };
         match &self.failed {
             Some(why) => format!("blame: {why}"),
-            None if self.done >= MOST => format!("blame of the last {done} commits; older lines are not attributed"),
+            None if self.done >= MAX_COMMITS => {
+                format!("blame of the last {done} commits; older lines are not attributed")
+            }
             None if self.blobs.is_empty() && self.is_over() => {
                 format!("blame, {done} commit{}", if self.done == 1 { "" } else { "s" })
             }
@@ -239,13 +244,13 @@ impl Blame {
         Some(GetCommitDiff { id: self.source.project.clone(), sha: last.sha.clone() })
     }
 
-    fn listed_whole(&self, view: &View) -> bool {
+    fn is_history_listed(&self, view: &View) -> bool {
         let rows: Rows<'_, Commit> = view.store.list(&self.log());
         rows.known && !rows.more && self.taken >= rows.len()
     }
 
     fn window(&self) -> std::ops::Range<usize> {
-        self.done..self.steps.len().min(self.done + AHEAD + 1)
+        self.done..self.steps.len().min(self.done + PREFETCHED + 1)
     }
 
     fn key(&self, step: usize) -> String {
@@ -256,7 +261,7 @@ impl Blame {
     fn before(&self, view: &View) -> Option<Option<Arc<Raw>>> {
         let older = self.done + 1;
         if older >= self.steps.len() {
-            return (self.whole && older == self.steps.len()).then_some(None);
+            return (self.history_complete && older == self.steps.len()).then_some(None);
         }
         match self.blobs.get(&older)? {
             Some(sha) => view.store.get(&self.raw(sha)).arc().map(Some),
@@ -269,13 +274,13 @@ impl Blame {
         if self.is_over() {
             return Vec::new();
         }
-        let told: Rows<'_, BlameRange> = view.store.list(&self.told);
-        if !told.known && told.error.is_none() {
-            return view.if_supported(&self.told, 1).map(Want::from).into_iter().collect();
+        let rows: Rows<'_, BlameRange> = view.store.list(&self.endpoint);
+        if !rows.known && rows.error.is_none() {
+            return view.if_supported(&self.endpoint, 1).map(Want::from).into_iter().collect();
         }
         let mut wants: Vec<Want> = vec![Load::list(&self.log(), self.pages).into()];
-        if self.listed_whole(view)
-            && !self.whole
+        if self.is_history_listed(view)
+            && !self.history_complete
             && let Some(diff) = self.origin()
         {
             wants.push(Load::one(&diff).into());
@@ -301,7 +306,7 @@ impl Blame {
 
     /// Processes new results after a store update.
     pub fn changed(&mut self, view: &View) {
-        if self.take_told(view) {
+        if self.take_server_blame(view) {
             return;
         }
         self.take_commits(view);
@@ -323,8 +328,8 @@ impl Blame {
     }
 
     /// Uses the server's blame if it matches this file; returns whether nothing has to be computed locally.
-    fn take_told(&mut self, view: &View) -> bool {
-        let rows: Rows<'_, BlameRange> = view.store.list(&self.told);
+    fn take_server_blame(&mut self, view: &View) -> bool {
+        let rows: Rows<'_, BlameRange> = view.store.list(&self.endpoint);
         if self.is_over() || !rows.known {
             return self.is_over() || rows.error.is_none() && !view.store.is_unsupported::<GetBlame>();
         }
@@ -337,12 +342,12 @@ impl Blame {
         for range in rows.iter() {
             let Some(commit) = &range.commit else { return false };
             let number = *numbers.entry(&commit.id).or_insert_with(|| {
-                self.steps.push(step_of(commit, &self.told.path));
+                self.steps.push(step_of(commit, &self.endpoint.path));
                 self.steps.len() as u32 - 1
             });
             owners.extend(range.lines.iter().map(|_| Some(number)));
         }
-        (self.done, self.whole) = (self.steps.len(), true);
+        (self.done, self.history_complete) = (self.steps.len(), true);
         self.traced = Some(Arc::new(BlamedLines { owners, lines: Vec::new(), left: 0 }));
         true
     }
@@ -358,10 +363,10 @@ impl Blame {
             self.steps.push(step_of(commit, &self.from.1));
         }
         self.taken = rows.len().max(self.taken);
-        if rows.more && self.steps.len() < MOST && self.done + 2 * AHEAD > self.steps.len() {
+        if rows.more && self.steps.len() < MAX_COMMITS && self.done + 2 * PREFETCHED > self.steps.len() {
             self.pages = rows.pages() + 1;
         }
-        if self.whole || !self.listed_whole(view) {
+        if self.history_complete || !self.is_history_listed(view) {
             return;
         }
         let Some(diff) = self.origin() else {
@@ -379,8 +384,8 @@ impl Blame {
                 self.from = (Some(parent), old);
                 (self.pages, self.taken) = (1, 0);
             }
-            (Some(_), _) => self.whole = true,
-            (None, _) => self.whole = diff.error.is_some(),
+            (Some(_), _) => self.history_complete = true,
+            (None, _) => self.history_complete = diff.error.is_some(),
         }
     }
 
@@ -394,7 +399,7 @@ impl Blame {
             let rows: Rows<'_, TreeEntry> = view.store.list(&self.folder(step));
             match rows.iter().find(|entry| entry.name == name) {
                 Some(entry) => _ = self.blobs.insert(index, Some(entry.id.clone())),
-                None if rows.known && rows.more && rows.pages() < PAGES => {
+                None if rows.known && rows.more && rows.pages() < MAX_PAGES => {
                     self.folder_pages.insert(index, rows.pages() + 1);
                 }
                 None if rows.known || rows.error.is_some() => _ = self.blobs.insert(index, None),
@@ -413,21 +418,21 @@ mod tests {
     }
 
     #[test]
-    fn each_line_belongs_to_the_step_that_brought_it() {
+    fn each_line_belongs_to_the_commit_that_added_it() {
         let traced = BlamedLines::start(&text("a b X c d"));
-        let traced = traced.back(0, Some(&text("a b c d")));
+        let traced = traced.step_back(0, Some(&text("a b c d")));
         assert_eq!((traced.owners[2], traced.left), (Some(0), 4));
         // A version that moved lines keeps those that it did not change.
-        let traced = traced.back(1, Some(&text("b c")));
+        let traced = traced.step_back(1, Some(&text("b c")));
         assert_eq!(traced.owners, [Some(1), None, Some(0), None, Some(1)]);
-        let traced = traced.back(2, None);
+        let traced = traced.step_back(2, None);
         assert_eq!(traced.owners, [Some(1), Some(2), Some(0), Some(2), Some(1)]);
         assert_eq!(traced.left, 0);
     }
 
     #[test]
-    fn an_empty_file_is_told_at_once() {
+    fn an_empty_file_is_blamed_immediately() {
         assert_eq!(BlamedLines::start(&text("")).left, 0);
-        assert_eq!(BlamedLines::start(&text("")).back(0, None).owners, []);
+        assert_eq!(BlamedLines::start(&text("")).step_back(0, None).owners, []);
     }
 }

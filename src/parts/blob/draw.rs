@@ -40,7 +40,7 @@ impl BlobView {
             facts.push(blame.message());
             return text::sanitize(&facts.join(glyph::separator())).into_owned();
         }
-        facts.extend(self.stored_fact(view));
+        facts.extend(self.lfs_fact(view));
         match self.content(view) {
             Some(Content::Text(lines)) => {
                 let one = lines.len() == 1;
@@ -73,7 +73,7 @@ impl BlobView {
         if !self.is_known(view) {
             let raw = view.store.get(&Self::raw(project, file));
             return match raw.error {
-                Some(error) => list::failure(view, area, buf, error),
+                Some(error) => list::draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
             };
         }
@@ -111,19 +111,19 @@ impl BlobView {
                     if let Some(blame) = &self.blame {
                         let begins = line == self.doc.top.get()
                             || blame.owner(line) != line.checked_sub(1).and_then(|l| blame.owner(l));
-                        built.gutter.insert(0, blamed(view, blame.owner(line), begins, columns));
+                        built.gutter.insert(0, blame_cell(view, blame.owner(line), begins, columns));
                     }
                     if lines.as_ref().is_some_and(|lines| lines.contains(&line)) {
                         built.fill = Some(theme.style(Role::Marked));
                     }
-                    marked(theme, found, current, line, built)
+                    with_matches(theme, found, current, line, built)
                 });
             }
             (Some(Mode::Rendered), _) => match self.rendered(view) {
                 Some(rendered) => {
                     doc::draw(buf, area, theme, focused, &self.doc, rendered.lines.len(), 1, |line| {
                         let built = rendered.lines.get(line).cloned().unwrap_or_default();
-                        marked(theme, found, current, line, built)
+                        with_matches(theme, found, current, line, built)
                     });
                 }
                 None => state::skeleton(buf, area, theme),
@@ -136,7 +136,7 @@ impl BlobView {
                     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
                     let len = table.len().saturating_sub(1);
                     doc::draw(buf, body, theme, focused, &self.doc, len, table.gutter(), |record| {
-                        marked(theme, found, current, record, table.line(record + 1, theme))
+                        with_matches(theme, found, current, record, table.line(record + 1, theme))
                     });
                 }
                 None => state::skeleton(buf, area, theme),
@@ -173,7 +173,7 @@ fn blame_columns(width: u16) -> u16 {
 }
 
 /// Returns the blame of a line: hash, author and age, as far as they fit, only on the first line of a run.
-fn blamed(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16) -> (String, Style) {
+fn blame_cell(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16) -> (String, Style) {
     let columns = usize::from(columns);
     let Some(step) = step else {
         return (text::pad(glyph::skeleton(), columns), view.theme.style(Role::Faint));
@@ -189,7 +189,7 @@ fn blamed(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16) -> 
 }
 
 /// Adds the search matches to a line.
-fn marked<'a>(
+fn with_matches<'a>(
     theme: &Theme,
     found: Option<&Found>,
     current: Option<&Match>,

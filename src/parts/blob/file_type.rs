@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_and_archives_are_named() {
+    fn images_and_archives_are_recognized() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x40\0\0\0\x20";
         assert_eq!(kind(png), "PNG image 64×32");
         assert_eq!(kind(b"\x89PNG\r\n\x1a\n"), "PNG image");

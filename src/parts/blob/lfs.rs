@@ -1,7 +1,7 @@
 //! Files in Git LFS: the repository has a pointer, and the server has the file it refers to.
 
 use super::source::Source;
-use super::{BlobView, PATIENCE, work};
+use super::{BlobView, FETCH_DELAY, work};
 use crate::api::repository::GetRawFile;
 use crate::app::command::Disabled;
 use crate::app::pane::View;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use work::DetectText;
 
 /// The maximum size of a file that is fetched for display, in bytes; a larger one can only be saved.
-const SHOWN: u64 = 10_000_000;
+const MAX_SHOWN_BYTES: u64 = 10_000_000;
 
 impl BlobView {
     /// Sets the repository and the commit of the files; `None` while unknown.
@@ -31,7 +31,7 @@ impl BlobView {
 
     /// Returns the pointer, the ID of the content it refers to, and the request for that. The request names a path, so
     /// the content is that of one commit.
-    fn stored(&self, view: &View) -> Option<(Pointer, String, GetRawFile)> {
+    fn lfs_file(&self, view: &View) -> Option<(Pointer, String, GetRawFile)> {
         let (pointer, commit) = (self.lfs_pointer(view)?, self.commit.as_ref()?);
         let (path, git_ref) = (self.file.as_ref()?.path.clone(), commit.git_ref.clone());
         let id = format!("lfs {} at {}", pointer.oid, git_ref.as_deref().unwrap_or_default());
@@ -42,50 +42,52 @@ impl BlobView {
     /// loaded.
     pub(super) fn id(&self, view: &View) -> Option<Cow<'_, str>> {
         let has = |id: &String| view.store.result::<Content>(&work::content_key(id)).is_some();
-        let stored = self.stored(view).map(|(_, id, _)| id).filter(has);
-        Some(stored.map_or(Cow::Borrowed(&*self.file.as_ref()?.sha), Cow::Owned))
+        let lfs_file = self.lfs_file(view).map(|(_, id, _)| id).filter(has);
+        Some(lfs_file.map_or(Cow::Borrowed(&*self.file.as_ref()?.sha), Cow::Owned))
     }
 
     /// Returns the request for the file that a pointer refers to.
-    pub(super) fn raw_stored(&self, view: &View) -> Option<GetRawFile> {
-        self.stored(view).map(|(_, _, raw)| raw)
+    pub(super) fn lfs_request(&self, view: &View) -> Option<GetRawFile> {
+        self.lfs_file(view).map(|(_, _, raw)| raw)
     }
 
     /// Returns whether the file is in Git LFS and its content is loaded in place of the pointer.
-    fn is_stored(&self, view: &View) -> bool {
+    fn is_lfs_file(&self, view: &View) -> bool {
         matches!(self.id(view), Some(Cow::Owned(_)))
     }
 
     /// Returns whether the pointer that is shown will be replaced by its file, because that is small enough and did not
     /// fail.
-    pub(super) fn gives_way(&self, view: &View) -> bool {
-        let stored = self.stored(view).filter(|_| !self.is_stored(view));
-        stored.is_some_and(|(pointer, _, raw)| pointer.size <= SHOWN && view.store.get(&raw).error.is_none())
+    pub(super) fn is_loading_lfs_file(&self, view: &View) -> bool {
+        let lfs_file = self.lfs_file(view).filter(|_| !self.is_lfs_file(view));
+        lfs_file
+            .is_some_and(|(pointer, _, raw)| pointer.size <= MAX_SHOWN_BYTES && view.store.get(&raw).error.is_none())
     }
 
     /// Returns whether the lines can be blamed, or the reason why not; `failed` as for [`BlobView::need_content`].
     pub fn need_lines(&self, view: &View, failed: bool) -> Result<(), Disabled> {
         self.need_text(view, failed)?;
-        if self.is_stored(view) { Err("the file is in Git LFS".into()) } else { Ok(()) }
+        if self.is_lfs_file(view) { Err("the file is in Git LFS".into()) } else { Ok(()) }
     }
 
     /// Returns the requests for the file that a pointer refers to, until it is loaded.
-    pub(super) fn wants_stored(&self, view: &View) -> Vec<Want> {
-        let stored = self.stored(view).filter(|(pointer, ..)| pointer.size <= SHOWN && !self.is_stored(view));
-        let Some((_, sha, raw)) = stored else { return Vec::new() };
+    pub(super) fn lfs_wants(&self, view: &View) -> Vec<Want> {
+        let lfs_file =
+            self.lfs_file(view).filter(|(pointer, ..)| pointer.size <= MAX_SHOWN_BYTES && !self.is_lfs_file(view));
+        let Some((_, sha, raw)) = lfs_file else { return Vec::new() };
         let detect = view.store.get(&raw).arc().map(|raw| Work::new(DetectText { sha, raw }).into());
-        [Load::one(&raw).after(PATIENCE).into()].into_iter().chain(detect).collect()
+        [Load::one(&raw).after(FETCH_DELAY).into()].into_iter().chain(detect).collect()
     }
 
     /// Returns that the file is in Git LFS, with the reason if its content is not shown.
-    pub(super) fn stored_fact(&self, view: &View) -> Option<String> {
+    pub(super) fn lfs_fact(&self, view: &View) -> Option<String> {
         let pointer = self.lfs_pointer(view)?;
-        if self.is_stored(view) {
+        if self.is_lfs_file(view) {
             return Some("Git LFS".into());
         }
-        let error = self.raw_stored(view).and_then(|raw| view.store.get(&raw).error);
+        let error = self.lfs_request(view).and_then(|raw| view.store.get(&raw).error);
         let why = match error {
-            _ if pointer.size > SHOWN => ", too large to be shown".into(),
+            _ if pointer.size > MAX_SHOWN_BYTES => ", too large to be shown".into(),
             Some(error) => format!(": {}", error.title()),
             None => String::new(),
         };

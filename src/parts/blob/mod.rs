@@ -37,13 +37,13 @@ use std::time::Duration;
 use work::{Color, Decode, DetectText, FitPicture, Kind, Records, RenderText, SearchLines, SearchText};
 
 /// The maximum width of prose, in columns: longer lines are hard to read.
-const MEASURE: usize = 100;
+const MAX_PROSE_WIDTH: usize = 100;
 /// The maximum size of a text that is shown with its ANSI colors, in bytes.
-const PRINTED: usize = 4 << 20;
+const MAX_COLORED_BYTES: usize = 4 << 20;
 /// The delay before the file under a moving cursor is requested.
-const PATIENCE: Duration = Duration::from_millis(60);
+const FETCH_DELAY: Duration = Duration::from_millis(60);
 /// The maximum number of files whose scroll position is remembered.
-const REMEMBERED: usize = 200;
+const MAX_POSITIONS: usize = 200;
 
 /// The display mode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ fn is_log(path: &str) -> bool {
 /// Returns whether the first lines contain ANSI colors. A very large text is shown as source only, which needs no copy.
 fn is_output(text: &Text) -> bool {
     let begins = |line: &str| ansi::has_styles(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
-    text.bytes_len() <= PRINTED && (0..text.len().min(40)).any(|at| begins(text.line(at)))
+    text.bytes_len() <= MAX_COLORED_BYTES && (0..text.len().min(40)).any(|at| begins(text.line(at)))
 }
 
 fn kind_of(path: &str) -> Kind {
@@ -128,8 +128,8 @@ impl BlobView {
     /// Returns the download of the file from the server; for a Git LFS pointer, of the file it refers to.
     pub fn save(&self, view: &View, project: &Id) -> Option<Save> {
         let file = self.file.as_ref()?;
-        let stored = self.raw_stored(view).map(|raw| raw.request());
-        Some(Save::new(stored.unwrap_or_else(|| Self::raw(project, file).request()), &file.path))
+        let lfs_file = self.lfs_request(view).map(|raw| raw.request());
+        Some(Save::new(lfs_file.unwrap_or_else(|| Self::raw(project, file).request()), &file.path))
     }
 
     /// Returns the content, or the reason why there is none; `failed` indicates that loading failed.
@@ -156,7 +156,7 @@ impl BlobView {
     }
 
     /// Returns the file for the pager; `None` if it is binary or not loaded yet.
-    pub fn paper(&self, view: &View) -> Option<PagerText> {
+    pub fn pager_text(&self, view: &View) -> Option<PagerText> {
         let Some(Content::Text(text)) = self.content(view) else { return None };
         Some(PagerText { name: transfer::file_name(&self.file.as_ref()?.path), text: text.clone() })
     }
@@ -173,7 +173,7 @@ impl BlobView {
             return;
         }
         if let Some(before) = self.file.take() {
-            if self.windows.len() >= REMEMBERED {
+            if self.windows.len() >= MAX_POSITIONS {
                 self.windows.clear();
             }
             self.windows.insert(before.path, (self.doc.top.get(), self.doc.cursor));
@@ -227,7 +227,7 @@ impl BlobView {
     }
 
     /// Switches to the next display mode.
-    pub fn turn_mode(&mut self, view: &View) {
+    pub fn next_mode(&mut self, view: &View) {
         let (Some(mode), modes) = (self.mode(view), self.modes(view)) else { return };
         let next = modes.iter().position(|m| *m == mode).map_or(0, |at| (at + 1) % modes.len());
         self.chosen = modes.get(next).copied();
@@ -239,7 +239,7 @@ impl BlobView {
     fn width(&self, view: &View) -> usize {
         let area = self.area.get();
         let width = if area.width > 0 { area.width } else { view.size.0 };
-        usize::from(width).saturating_sub(4).clamp(20, MEASURE)
+        usize::from(width).saturating_sub(4).clamp(20, MAX_PROSE_WIDTH)
     }
 
     fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
@@ -307,11 +307,11 @@ impl BlobView {
         let Some(file) = &self.file else { return Vec::new() };
         if self.is_known(view) {
             let mut wants = self.wants_shown(view);
-            wants.extend(self.wants_stored(view));
+            wants.extend(self.lfs_wants(view));
             return wants;
         }
         let raw = Self::raw(project, file);
-        let mut wants: Vec<Want> = vec![Load::one(&raw).after(PATIENCE).into()];
+        let mut wants: Vec<Want> = vec![Load::one(&raw).after(FETCH_DELAY).into()];
         if let Some(raw) = view.store.get(&raw).arc() {
             wants.push(Work::new(DetectText { sha: file.sha.clone(), raw }).into());
         }
@@ -410,7 +410,7 @@ impl BlobView {
             blame.changed(view);
         }
         if self.mode(view) == Some(Mode::Source)
-            && !self.gives_way(view)
+            && !self.is_loading_lfs_file(view)
             && let Some(line) = self.wanted_line.take()
         {
             self.go(line, self.len(view), view);
@@ -458,7 +458,7 @@ impl BlobView {
     }
 
     /// Moves to the next or the previous match, wrapping around; returns `false` if there is none.
-    pub fn seek_next(&mut self, forward: bool, view: &View) -> bool {
+    pub fn next_match(&mut self, forward: bool, view: &View) -> bool {
         let count = self.found(view).map_or(0, |f| f.matches.len());
         if count == 0 {
             return false;
@@ -499,7 +499,7 @@ impl BlobView {
                 if let Some(line) = self.doc.line_at(y, len) {
                     self.doc.goto(line, len);
                     if double {
-                        self.seek_word_at(line, column, view);
+                        self.search_word_at(line, column, view);
                     }
                 }
             }
@@ -508,7 +508,7 @@ impl BlobView {
     }
 
     /// Returns whether the file was last drawn at that cell.
-    pub fn holds(&self, column: u16, row: u16) -> bool {
+    pub fn contains(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 }

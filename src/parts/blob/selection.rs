@@ -9,15 +9,15 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The number of bytes of a line that are searched for words.
-const LINE: usize = 64 * 1024;
+const MAX_SEARCHED_BYTES: usize = 64 * 1024;
 /// The maximum size of the marked lines that are copied, in bytes.
-const COPIED: usize = 4 * 1024 * 1024;
+const MAX_COPIED_BYTES: usize = 4 * 1024 * 1024;
 
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w+").ok());
 
 impl BlobView {
     /// Toggles line wrap; returns whether long lines are now wrapped.
-    pub fn turn_wrap(&mut self) -> bool {
+    pub fn toggle_wrap(&mut self) -> bool {
         self.wrap = !self.wrap;
         self.doc.wrap = self.wrap;
         self.doc.left = 0;
@@ -25,7 +25,7 @@ impl BlobView {
     }
 
     /// Toggles blame.
-    pub fn turn_blame(&mut self, source: &Source, view: &View) {
+    pub fn toggle_blame(&mut self, source: &Source, view: &View) {
         let (Some(Content::Text(text)), Some(file)) = (self.content(view), &self.file) else { return };
         self.blame = match self.blame {
             Some(_) => None,
@@ -35,7 +35,7 @@ impl BlobView {
     }
 
     /// Turns blame off; returns whether it was on.
-    pub fn end_blame(&mut self) -> bool {
+    pub fn hide_blame(&mut self) -> bool {
         self.blame.take().is_some()
     }
 
@@ -51,13 +51,13 @@ impl BlobView {
     }
 
     /// Starts a marked range at the cursor, or clears the current one.
-    pub fn turn_mark(&mut self, view: &View) {
+    pub fn toggle_mark(&mut self, view: &View) {
         let here = self.doc.at(self.len(view));
         self.mark = if self.mark.is_some() { None } else { Some(here) };
     }
 
     /// Clears the marked range; returns whether there was one.
-    pub fn unmark(&mut self) -> bool {
+    pub fn clear_mark(&mut self) -> bool {
         self.mark.take().is_some()
     }
 
@@ -80,7 +80,7 @@ impl BlobView {
                 copied.push('\n');
             }
             let line = lines.line(line);
-            if copied.len() + line.len() > COPIED {
+            if copied.len() + line.len() > MAX_COPIED_BYTES {
                 break;
             }
             copied.push_str(line);
@@ -98,7 +98,7 @@ impl BlobView {
     }
 
     /// Searches for the next or the previous word of the line under the cursor, as a whole word; returns the word.
-    pub fn seek_word(&mut self, forward: bool, view: &View) -> Option<String> {
+    pub fn search_word(&mut self, forward: bool, view: &View) -> Option<String> {
         let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
             return None;
         };
@@ -120,7 +120,7 @@ impl BlobView {
     }
 
     /// Searches for the word at a column of the screen.
-    pub(super) fn seek_word_at(&mut self, line: usize, column: u16, view: &View) {
+    pub(super) fn search_word_at(&mut self, line: usize, column: u16, view: &View) {
         let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
             return;
         };
@@ -148,6 +148,6 @@ impl BlobView {
 
 /// Returns the ranges of the words of a line.
 fn words(line: &str) -> Vec<Range<usize>> {
-    let line = text::head_bytes(line, LINE);
+    let line = text::head_bytes(line, MAX_SEARCHED_BYTES);
     WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()
 }

@@ -137,7 +137,7 @@ impl Derive for RenderText {
         render_key(self.kind, &self.sha, self.width, &self.theme)
     }
     fn weight(&self, _: &Arc<Rendered>) -> usize {
-        rendered_markdown::SPANS * self.text.bytes_len()
+        rendered_markdown::BYTES_PER_BYTE * self.text.bytes_len()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
@@ -186,8 +186,8 @@ impl Derive for Decode {
     fn key(&self) -> String {
         picture_key(&self.sha)
     }
-    fn weight(&self, made: &Result<Arc<Image>, ImageError>) -> usize {
-        made.as_ref().map_or(0, |image| image.bytes())
+    fn weight(&self, image: &Result<Arc<Image>, ImageError>) -> usize {
+        image.as_ref().map_or(0, |image| image.bytes())
     }
 
     fn run(&self, _: Canceled<'_>) -> Result<Arc<Image>, ImageError> {

@@ -16,12 +16,12 @@ pub struct CommentAnchor {
     /// The lines on that side, from 1; `None` for the file as a whole.
     pub lines: Option<RangeInclusive<u32>>,
     /// The marked lines of the old file that are removed, if `lines` are of the new file and do not include them.
-    pub removed: Option<RangeInclusive<u32>>,
+    pub removed_lines: Option<RangeInclusive<u32>>,
     /// The numbers of the last line in the old and in the new file, as far as it is in them.
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
     /// The first and the last line, if there are several.
-    pub ends: Option<(LineEnd, LineEnd)>,
+    pub line_range: Option<(RangeEndpoint, RangeEndpoint)>,
     /// The point in the image, if the file is one.
     pub point: Option<ImagePoint>,
     /// The index of the file, and the range of its lines.
@@ -56,7 +56,7 @@ impl ImagePoint {
 
 /// The first or the last line of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineEnd {
+pub struct RangeEndpoint {
     /// The line number in the old file; for an added line, that of the next old one.
     pub old: u32,
     /// The line number in the new file; for a removed line, that of the next new one.
@@ -64,9 +64,9 @@ pub struct LineEnd {
     pub kind: Kind,
 }
 
-impl LineEnd {
+impl RangeEndpoint {
     /// Returns the end for the line of a file at an index.
-    fn of(file: &FileDiff, at: usize) -> Option<LineEnd> {
+    fn of(file: &FileDiff, at: usize) -> Option<RangeEndpoint> {
         let hunk = file.hunks.iter().find(|hunk| hunk.lines.contains(&at))?;
         let (above, below) = (file.lines.get(hunk.lines.start..at)?, file.lines.get(at..hunk.lines.end)?);
         let number = |side: Side| {
@@ -74,7 +74,7 @@ impl LineEnd {
             next.or_else(|| above.iter().rev().find_map(|line| line.number(side)).map(|last| last.saturating_add(1)))
         };
         let kind = file.lines.get(at)?.kind;
-        Some(LineEnd { old: number(Side::Old).unwrap_or(0), new: number(Side::New).unwrap_or(0), kind })
+        Some(RangeEndpoint { old: number(Side::Old).unwrap_or(0), new: number(Side::New).unwrap_or(0), kind })
     }
 }
 
@@ -86,7 +86,7 @@ impl Changes {
             return;
         }
         self.insets = (revision, Arc::new(make()));
-        self.commented = self.insets.1.iter().map(|inset| inset.path.clone()).collect();
+        self.paths_with_insets = self.insets.1.iter().map(|inset| inset.path.clone()).collect();
         self.set_all_insets();
     }
 
@@ -131,13 +131,13 @@ impl Changes {
     }
 
     /// Returns the insets that are visible, at least in part.
-    pub fn insets_in_sight(&self) -> Vec<&Inset> {
+    pub fn visible_insets(&self) -> Vec<&Inset> {
         let Some(doc) = &self.doc else { return Vec::new() };
         let inset = |row: usize| match doc.content(row)? {
             RowContent::Inset { inset, .. } => Some(inset),
             _ => None,
         };
-        let mut insets: Vec<usize> = self.in_sight(doc).filter_map(inset).collect();
+        let mut insets: Vec<usize> = self.visible_rows(doc).filter_map(inset).collect();
         insets.dedup();
         insets.into_iter().filter_map(|inset| doc.insets().get(inset)).collect()
     }
@@ -152,7 +152,7 @@ impl Changes {
 
     /// Moves to the next or the previous inset whose key satisfies `is_meant`, in this file or another; returns `false`
     /// if there is none.
-    pub fn turn_inset(&mut self, forward: bool, is_meant: impl Fn(&str) -> bool) -> bool {
+    pub fn step_inset(&mut self, forward: bool, is_meant: impl Fn(&str) -> bool) -> bool {
         let from = self.row();
         let row = self.doc.as_ref().and_then(|doc| {
             let rows =
@@ -168,7 +168,7 @@ impl Changes {
     }
 
     /// Scrolls so that the cursor is not in the last `rows` rows of the viewport, which are covered.
-    pub fn leave_below(&mut self, rows: u16) {
+    pub fn keep_cursor_above(&mut self, rows: u16) {
         let Some(len) = self.doc.as_ref().map(|doc| doc.len()) else { return };
         let (at, seen) = (self.scroll.at(len), self.scroll.height.get().saturating_sub(rows.into()));
         let top = self.scroll.top.get().max((at + 1).saturating_sub(seen.max(1)));
@@ -176,40 +176,40 @@ impl Changes {
     }
 
     /// Starts a marked range at the cursor, or clears the current one.
-    pub fn mark(&mut self) {
+    pub fn toggle_selection(&mut self) {
         let line = match self.doc.as_ref().and_then(|doc| doc.content(self.row())) {
             Some(RowContent::Line { file, line, .. }) => Some((file, line)),
             _ => None,
         };
-        self.mark = if self.mark.is_some() { None } else { line };
+        self.selection_start = if self.selection_start.is_some() { None } else { line };
     }
 
     /// Clears the marked range.
-    pub fn end_mark(&mut self) {
-        self.mark = None;
+    pub fn clear_selection(&mut self) {
+        self.selection_start = None;
     }
 
     /// Clears the marked range if the cursor has left its file.
-    pub(super) fn keep_mark_in_file(&mut self) {
-        if let Some((file, _)) = self.mark
+    pub(super) fn clear_selection_outside_file(&mut self) {
+        if let Some((file, _)) = self.selection_start
             && self.file() != Some(file)
         {
-            self.mark = None;
+            self.selection_start = None;
         }
     }
 
     /// Returns the file and the range of its marked lines, if any.
-    pub(super) fn marked(&self) -> Option<(usize, Range<usize>)> {
-        let (file, from) = self.mark?;
+    pub(super) fn selected_lines(&self) -> Option<(usize, Range<usize>)> {
+        let (file, from) = self.selection_start?;
         if self.file() != Some(file) {
             return None;
         }
-        let to = self.line_near(self.row(), file)?;
+        let to = self.line_at_or_above(self.row(), file)?;
         Some((file, from.min(to)..from.max(to) + 1))
     }
 
     /// Returns the line of a file at a row, or the nearest before it: a range may end on an inset below its last line.
-    pub(super) fn line_near(&self, row: usize, file: usize) -> Option<usize> {
+    pub(super) fn line_at_or_above(&self, row: usize, file: usize) -> Option<usize> {
         let doc = self.doc.as_ref()?;
         let from = doc.row(RowContent::File { file })?;
         (from..=row).rev().map_while(|row| doc.content(row)).find_map(|place| match place {
@@ -219,7 +219,7 @@ impl Changes {
     }
 
     /// Returns the anchor of a comment: the marked lines, on the side that has all of them. If neither side has, the
-    /// lines are those of the new side and `removed` has the others.
+    /// lines are those of the new side and `removed_lines` has the others.
     pub fn anchor(&self) -> Option<CommentAnchor> {
         self.anchor_by(|lines| {
             let has_all = |side: Side| lines.iter().all(|line| line.number(side).is_some());
@@ -239,22 +239,22 @@ impl Changes {
     }
 
     /// Returns the anchor of a suggestion: the marked lines that are in the new file, if there are any.
-    pub fn anchor_to_change(&self) -> Option<CommentAnchor> {
+    pub fn suggestion_anchor(&self) -> Option<CommentAnchor> {
         let has_new = |lines: &[&Line]| lines.is_empty() || lines.iter().any(|line| line.new().is_some());
         let anchor = self.anchor_by(|lines| if has_new(lines) { Side::New } else { Side::Old })?;
-        Some(CommentAnchor { removed: None, ..anchor })
+        Some(CommentAnchor { removed_lines: None, ..anchor })
     }
 
     fn anchor_by(&self, choose: impl Fn(&[&Line]) -> Side) -> Option<CommentAnchor> {
         let doc = self.doc.as_ref()?;
         let row = self.row();
         let place = doc.content(row)?;
-        let (at, lines) = match self.marked() {
+        let (at, lines) = match self.selected_lines() {
             Some((file, lines)) => (file, Some(lines)),
             None => match place {
                 _ if self.panels.focus() == FILES => (place.file(), None),
                 RowContent::Line { file, line, .. } => (file, Some(line..line + 1)),
-                RowContent::Inset { file, .. } => (file, self.line_near(row, file).map(|line| line..line + 1)),
+                RowContent::Inset { file, .. } => (file, self.line_at_or_above(row, file).map(|line| line..line + 1)),
                 other => (other.file(), None),
             },
         };
@@ -265,10 +265,10 @@ impl Changes {
             old_path: if source.old_path.is_empty() { file.path() } else { &source.old_path }.to_owned(),
             side: Side::New,
             lines: None,
-            removed: None,
+            removed_lines: None,
             old_line: None,
             new_line: None,
-            ends: None,
+            line_range: None,
             point: None,
             file: at,
             within: lines.unwrap_or(0..0),
@@ -283,20 +283,20 @@ impl Changes {
             Some(first..=numbers.next_back().unwrap_or(first))
         };
         anchor.lines = ends(anchor.side, &|_| true);
-        anchor.removed = ends(Side::Old, &|line| line.new().is_none()).filter(|_| anchor.side == Side::New);
+        anchor.removed_lines = ends(Side::Old, &|line| line.new().is_none()).filter(|_| anchor.side == Side::New);
         if let Some(last) = lines.iter().rfind(|line| line.number(anchor.side).is_some()) {
             (anchor.old_line, anchor.new_line) = (last.old(), last.new());
         }
         let is_on_side = |at: &usize| file.lines.get(*at).is_some_and(|line| line.number(anchor.side).is_some());
         let mut indices = anchor.within.clone().filter(is_on_side);
         if let (Some(first), Some(last)) = (indices.next(), indices.next_back()) {
-            anchor.ends = LineEnd::of(file, first).zip(LineEnd::of(file, last));
+            anchor.line_range = RangeEndpoint::of(file, first).zip(RangeEndpoint::of(file, last));
         }
         Some(anchor)
     }
 
-    /// Returns the text of the lines of an anchor: at most the last `most`, up to the first gap of hidden lines.
-    pub fn text_of(&self, anchor: &CommentAnchor, most: usize) -> Vec<String> {
+    /// Returns the text of the lines of an anchor: at most the last `limit`, up to the first gap of hidden lines.
+    pub fn trailing_lines(&self, anchor: &CommentAnchor, limit: usize) -> Vec<String> {
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(anchor.file)) else { return Vec::new() };
         let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
         let on_side = lines.iter().rev().filter_map(|line| Some((line.number(anchor.side)?, line)));
@@ -306,7 +306,7 @@ impl Changes {
             below = Some(*number);
             joined
         });
-        let mut text: Vec<String> = joined.take(most).map(|(_, line)| file.text(line).to_owned()).collect();
+        let mut text: Vec<String> = joined.take(limit).map(|(_, line)| file.text(line).to_owned()).collect();
         text.reverse();
         text
     }

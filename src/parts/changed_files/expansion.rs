@@ -12,9 +12,9 @@ use crate::ui::diff::{At, DiffDoc, Expansion, ImagePair, Inset, RowContent, Side
 use std::sync::Arc;
 
 /// The number of lines that are revealed at a time, above and below.
-const STEP: u32 = 20;
+const EXPANDED_LINES: u32 = 20;
 /// The maximum number of pages of a folder that are searched for a file.
-const PAGES: u32 = 50;
+const MAX_PAGES: u32 = 50;
 
 /// A request to expand a file, waiting for whole versions of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,10 +62,10 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
         if rows.known && !rows.more {
             return Version::Failed(format!("{path} is not in {short}"));
         }
-        if rows.pages() >= PAGES {
+        if rows.pages() >= MAX_PAGES {
             return Version::Failed(format!("{path} is not among the first {} of its folder in {short}", rows.len()));
         }
-        let pages = (rows.pages() + 1).min(PAGES);
+        let pages = (rows.pages() + 1).min(MAX_PAGES);
         return Version::Wanted(vec![Load::list(&list, pages).into()]);
     };
     let blob = GetRawBlob { id: revisions.project.clone(), sha: entry.id.clone() };
@@ -95,17 +95,18 @@ impl Changes {
         let hidden = |hunk: usize| file.hunks.get(hunk).is_some_and(|at| at.hidden != Some(0));
         let step = match place {
             RowContent::Hunk { hunk, .. } => {
-                let few = file.hunks.get(hunk).and_then(|at| at.hidden).is_some_and(|hidden| hidden <= 2 * STEP);
-                Some((hunk, if few { Expansion::All } else { Expansion::Both(STEP) }))
+                let few =
+                    file.hunks.get(hunk).and_then(|at| at.hidden).is_some_and(|hidden| hidden <= 2 * EXPANDED_LINES);
+                Some((hunk, if few { Expansion::All } else { Expansion::Both(EXPANDED_LINES) }))
             }
             // In the upper half of a hunk, expand above it first; in the lower half, below it.
             RowContent::Line { hunk, line, .. } => {
                 let lines = file.hunks.get(hunk).map(|at| at.lines.clone()).unwrap_or_default();
                 let upper = line < lines.start + lines.len() / 2;
                 let near = if upper { [hunk, hunk + 1] } else { [hunk + 1, hunk] };
-                near.into_iter()
-                    .find(|at| hidden(*at))
-                    .map(|at| (at, if at == hunk { Expansion::Up(STEP) } else { Expansion::Down(STEP) }))
+                near.into_iter().find(|at| hidden(*at)).map(|at| {
+                    (at, if at == hunk { Expansion::Up(EXPANDED_LINES) } else { Expansion::Down(EXPANDED_LINES) })
+                })
             }
             _ => None,
         };
@@ -115,8 +116,8 @@ impl Changes {
             Some((hunk, step)) if hidden(hunk) => ExpandKind::Lines { hunk, more: more.unwrap_or(step) },
             _ => return false,
         };
-        self.trouble = None;
-        self.ask = Some(ExpandRequest { file: place.file(), what });
+        self.error_message = None;
+        self.expand_request = Some(ExpandRequest { file: place.file(), what });
         true
     }
 
@@ -135,7 +136,7 @@ impl Changes {
 
     /// Returns the versions of the file to expand: the old one if it is needed, and the new one.
     fn versions(&self, view: &View) -> Option<Vec<Version>> {
-        let ask = self.ask.as_ref()?;
+        let ask = self.expand_request.as_ref()?;
         let file = self.doc.as_ref()?.files().get(ask.file)?;
         let Some(revisions) = &self.revisions else {
             return Some(vec![Version::Failed("the base commit is unknown".into())]);
@@ -163,7 +164,7 @@ impl Changes {
 
     pub(super) fn more_wants(&self, view: &View) -> Vec<Want> {
         let mut texts = Vec::new();
-        let mut wants: Vec<Want> = self.pictures.iter().map(|asked| Work::new(asked.clone()).into()).collect();
+        let mut wants: Vec<Want> = self.pictures.iter().map(|request| Work::new(request.clone()).into()).collect();
         for version in self.versions(view).into_iter().flatten() {
             match version {
                 Version::Wanted(more) => wants.extend(more),
@@ -172,7 +173,8 @@ impl Changes {
                 Version::Failed(_) => return Vec::new(),
             }
         }
-        if let (Some(ExpandRequest { file, what: ExpandKind::Whole }), [old, new]) = (&self.ask, texts.as_slice())
+        if let (Some(ExpandRequest { file, what: ExpandKind::Whole }), [old, new]) =
+            (&self.expand_request, texts.as_slice())
             && let Some(diff) = self.doc.as_ref().and_then(|doc| doc.files().get(*file))
         {
             let (key, file) = (self.compared_key(*file), diff.clone());
@@ -197,23 +199,23 @@ impl Changes {
                     bytes.push((sizes.len(), raw));
                 }
                 Version::Failed(why) => {
-                    self.trouble = Some(format!("cannot expand: {why}"));
-                    self.ask = None;
+                    self.error_message = Some(format!("cannot expand: {why}"));
+                    self.expand_request = None;
                     return;
                 }
             }
         }
-        let Some(ask) = self.ask.clone() else { return };
+        let Some(ask) = self.expand_request.clone() else { return };
         let Some(file) = self.doc.as_ref().map(DiffDoc::files).unwrap_or_default().get(ask.file).cloned() else {
             return;
         };
         let opaque = sizes.len() > texts.len();
         if opaque && matches!(ask.what, ExpandKind::Lines { .. }) {
-            self.trouble = Some("cannot expand: binary file".into());
-            self.ask = None;
+            self.error_message = Some("cannot expand: binary file".into());
+            self.expand_request = None;
             return;
         }
-        let made = match ask.what {
+        let expanded = match ask.what {
             ExpandKind::Sizes | ExpandKind::Whole if opaque || ask.what == ExpandKind::Sizes => {
                 let [before, now] = sizes.as_slice() else { return };
                 let of = |at: usize| bytes.iter().find(|(side, _)| *side == at).map(|(_, raw)| raw.clone());
@@ -229,23 +231,23 @@ impl Changes {
             }
             ExpandKind::Whole => {
                 match view.store.result::<Arc<crate::ui::diff::FileDiff>>(&self.compared_key(ask.file)) {
-                    Some(made) => Some((made.clone(), None)),
+                    Some(expanded) => Some((expanded.clone(), None)),
                     None => return,
                 }
             }
         };
-        self.ask = None;
-        match made {
-            Some((made, grown)) => self.put(ask.file, made, grown),
-            None => self.trouble = Some("the file no longer matches the diff: r refreshes".into()),
+        self.expand_request = None;
+        match expanded {
+            Some((expanded, expansion)) => self.replace_file(ask.file, expanded, expansion),
+            None => self.error_message = Some("the file no longer matches the diff: r refreshes".into()),
         }
     }
 
     /// Inserts both versions of an image below the heading of its file, once they are drawn.
     pub(super) fn take_pictures(&mut self, view: &View) {
-        let Some(asked) = &self.pictures else { return };
-        let Some(drawn) = view.store.result::<Arc<ImagePair>>(&asked.key) else { return };
-        let path = self.doc.as_ref().and_then(|doc| doc.files().get(asked.file)).map(|file| file.path().to_owned());
+        let Some(request) = &self.pictures else { return };
+        let Some(drawn) = view.store.result::<Arc<ImagePair>>(&request.key) else { return };
+        let path = self.doc.as_ref().and_then(|doc| doc.files().get(request.file)).map(|file| file.path().to_owned());
         if let Some(path) = path.filter(|_| !drawn.lines.is_empty()) {
             let key = format!("picture {path}");
             let inset = Inset { key, path, at: At::File, lines: drawn.lines.clone() };
@@ -256,7 +258,12 @@ impl Changes {
     }
 
     /// Replaces a file; the cursor keeps its line and its position on the screen.
-    fn put(&mut self, file: usize, made: Arc<crate::ui::diff::FileDiff>, grown: Option<(usize, u32, u32)>) {
+    fn replace_file(
+        &mut self,
+        file: usize,
+        expanded: Arc<crate::ui::diff::FileDiff>,
+        expansion: Option<(usize, u32, u32)>,
+    ) {
         let Some(doc) = &mut self.doc else { return };
         let before = self.scroll.at(doc.len());
         let place = doc.content(before);
@@ -274,7 +281,7 @@ impl Changes {
             _ => None,
         };
         let on_bar = matches!(place, Some(RowContent::Hunk { .. }));
-        doc.replace(file, made, grown);
+        doc.replace(file, expanded, expansion);
         self.replaced += 1;
         self.found = None;
         let row = number.and_then(|(side, number)| doc.row_of_line(file, number, side)).unwrap_or(before);
@@ -286,7 +293,7 @@ impl Changes {
             self.scroll.cursor = row;
             self.scroll.top.set((self.scroll.top.get() + row).saturating_sub(before));
         }
-        self.mark = None;
+        self.selection_start = None;
         self.follow_diff();
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The number of steps of the progress bar.
-const STEPS: usize = 8;
+const BAR_STEPS: usize = 8;
 
 /// A row of the tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +128,7 @@ impl Changes {
             doc.fold(at, viewed);
             doc.row(crate::ui::diff::RowContent::File { file: at })
         });
-        self.mark = None;
+        self.selection_start = None;
         self.go_to(row, false);
         if viewed {
             self.next_unviewed();
@@ -159,7 +159,7 @@ impl Changes {
     }
 
     /// Rebuilds the rows of the tree after a change of the filter, the folding or the files.
-    pub(super) fn plant(&mut self) {
+    pub(super) fn rebuild_tree(&mut self) {
         self.count_viewed();
         let Some(doc) = &self.doc else { return };
         let words = self.filter.to_lowercase();
@@ -206,7 +206,7 @@ impl Changes {
         } else {
             self.folders.remove(&path);
         }
-        self.plant();
+        self.rebuild_tree();
         true
     }
 
@@ -218,8 +218,8 @@ impl Changes {
             (false, _) => format!("{}/{} /{}", self.shown.len(), text::count(all as u64), self.filter),
             (true, 0) => text::count(all as u64),
             (true, viewed) => {
-                let full = viewed * STEPS / all.max(1);
-                let bar = glyph::full().repeat(full) + &glyph::left().repeat(STEPS - full);
+                let full = viewed * BAR_STEPS / all.max(1);
+                let bar = glyph::full().repeat(full) + &glyph::left().repeat(BAR_STEPS - full);
                 format!("{viewed}/{} viewed {bar}", text::count(all as u64))
             }
         };
@@ -228,7 +228,7 @@ impl Changes {
     }
 
     pub(super) fn draw_files(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let focused = self.panels.focus() == FILES && !self.aside;
+        let focused = self.panels.focus() == FILES && !self.beside_focused;
         let Some(doc) = &self.doc else {
             let body = panels::title(buf, area, view.theme, focused, "Files", "");
             return state::skeleton(buf, body, view.theme);
@@ -253,7 +253,9 @@ impl Changes {
                     Row::new(vec![name, (inside, Role::Dim).into(), Cell::empty()])
                 }
                 Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
-                    Some(diff) => self.file_row(*file, diff, (*depth, label), self.commented.contains(diff.path())),
+                    Some(diff) => {
+                        self.file_row(*file, diff, (*depth, label), self.paths_with_insets.contains(diff.path()))
+                    }
                     None => Row::default(),
                 },
                 None => Row::default(),
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_alone_in_a_folder_are_one_row() {
+    fn only_child_folders_are_joined_with_their_parent() {
         let paths = ["Cargo.toml", "src/deep/er/a.rs", "src/deep/er/b.rs", "tests/a.rs", "tests/b/c.rs"];
         assert_eq!(
             rows(&paths, &[]),
@@ -334,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_found_in_its_row_or_in_the_folded_folder_that_holds_it() {
+    fn a_file_is_found_by_its_row_or_its_folded_folder() {
         let paths = ["Cargo.toml", "src/a.rs", "src/b.rs", "tests/a.rs", "tests/b/c.rs", "tests/b/d.rs"];
         let row_of = |shown: &[usize], folded: &str| {
             let folders = BTreeSet::from([folded.to_owned()]);
@@ -349,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_paths_make_some_tree() {
+    fn hostile_paths_do_not_panic() {
         let deep = "a/".repeat(500);
         for paths in [&["/", "//", "a//b", ""][..], &["a", "a/b", "a"], &[deep.as_str(), "a/a/x"]] {
             assert!(!rows(paths, &[]).is_empty());

@@ -11,7 +11,7 @@ use crate::ui::theme::Theme;
 use std::sync::Arc;
 
 /// The number of files in the first part that is parsed.
-const FIRST: usize = 50;
+const FIRST_PART_FILES: usize = 50;
 
 /// The replies that contain the changed files, as they are in the store.
 #[derive(Clone)]
@@ -33,8 +33,8 @@ impl Entries {
         let files = self.files(part);
         match (self, part) {
             (Entries::Pages(_), _) => files,
-            (_, 0) => files.get(..FIRST).unwrap_or(files),
-            (_, 1) => files.get(FIRST..).unwrap_or_default(),
+            (_, 0) => files.get(..FIRST_PART_FILES).unwrap_or(files),
+            (_, 1) => files.get(FIRST_PART_FILES..).unwrap_or_default(),
             _ => &[],
         }
     }
@@ -55,7 +55,7 @@ impl Entries {
     pub fn parts(&self) -> usize {
         match self {
             Entries::Pages(pages) => pages.len(),
-            _ => 1 + usize::from(self.files(0).len() > FIRST),
+            _ => 1 + usize::from(self.files(0).len() > FIRST_PART_FILES),
         }
     }
 
@@ -95,7 +95,7 @@ pub struct Parse {
     pub entries: Entries,
     pub part: usize,
     /// Whether whitespace changes are ignored.
-    pub without_spaces: bool,
+    pub ignores_whitespace: bool,
 }
 
 /// Returns the key of the files of a part.
@@ -110,15 +110,15 @@ impl Derive for Parse {
         parse_key(&self.identity, self.part)
     }
 
-    fn weight(&self, made: &Vec<Arc<FileDiff>>) -> usize {
+    fn weight(&self, files: &Vec<Arc<FileDiff>>) -> usize {
         // The lines of a diff take about as much memory as its text.
-        2 * made.iter().map(|file| file.source.diff.len()).sum::<usize>()
+        2 * files.iter().map(|file| file.source.diff.len()).sum::<usize>()
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<FileDiff>> {
         let files = self.entries.part(self.part).iter().take_while(|_| !canceled());
         let parsed = files.map(|entry| diff::parse(source(entry)));
-        if self.without_spaces {
+        if self.ignores_whitespace {
             parsed.map(|file| Arc::new(diff::without_whitespace_changes(&file))).collect()
         } else {
             parsed.map(Arc::new).collect()
@@ -175,7 +175,7 @@ pub struct AllFiles {
 
 /// A computation that searches all files.
 pub struct Search {
-    pub whole: AllFiles,
+    pub files: AllFiles,
     pub query: String,
 }
 
@@ -188,11 +188,11 @@ impl Derive for Search {
     type Output = Found;
 
     fn key(&self) -> String {
-        search_key(&self.whole.identity, &self.query)
+        search_key(&self.files.identity, &self.query)
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Found {
-        diff::search(&self.whole.files, &self.query, canceled)
+        diff::search(&self.files.files, &self.query, canceled)
     }
 }
 
@@ -255,9 +255,9 @@ impl Derive for CompareVersions {
     }
 
     fn run(&self, _: Canceled<'_>) -> Arc<FileDiff> {
-        let mut made = diff::compute(&self.file.source, &self.old, &self.new);
-        made.revision = self.file.revision + 1;
-        Arc::new(made)
+        let mut file_diff = diff::compute(&self.file.source, &self.old, &self.new);
+        file_diff.revision = self.file.revision + 1;
+        Arc::new(file_diff)
     }
 }
 

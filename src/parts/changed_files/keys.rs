@@ -19,7 +19,7 @@ fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<Expansion>) {
     let changes = pane.changes();
     changes.panels().set_focus(DIFF);
     if !changes.expand(more) {
-        let words = if changes.is_here() { "Nothing is hidden here." } else { "The changes are still loading." };
+        let words = if changes.is_loaded() { "Nothing is hidden here." } else { "The changes are still loading." };
         cx.say(Tone::Info, words);
     }
 }
@@ -27,7 +27,7 @@ fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<Expansion>) {
 /// Returns the command that toggles the side-by-side layout.
 pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["s"], "Toggle side by side", |pane: &mut P, cx| {
-        pane.changes().switch_layout(cx);
+        pane.changes().toggle_layout(cx);
     })
     .footer("sides")
     .when(P::on_changes)
@@ -36,14 +36,14 @@ pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
 /// Returns the command that toggles whitespace changes.
 pub const fn spaces<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["w"], "Toggle whitespace changes", |pane: &mut P, _| {
-        pane.changes().switch_spaces();
+        pane.changes().toggle_whitespace();
     })
     .when(P::on_changes)
 }
 
 /// Returns the command that toggles line wrap.
 pub const fn wrap<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["W"], "Toggle line wrap", |pane: &mut P, cx| pane.changes().switch_wrap(cx)).when(P::on_changes)
+    Command::new(id, &["W"], "Toggle line wrap", |pane: &mut P, cx| pane.changes().toggle_wrap(cx)).when(P::on_changes)
 }
 
 /// Returns the command that expands hidden lines at the cursor.

@@ -12,7 +12,7 @@ use crate::ui::{glyph, panels, text};
 impl Changes {
     /// Moves in the focused panel.
     pub fn motion(&mut self, motion: Motion) {
-        self.trouble = None;
+        self.error_message = None;
         if self.panels.focus() == FILES {
             match motion {
                 Motion::Right if self.fold_folder(Some(true)) => {}
@@ -79,12 +79,12 @@ impl Changes {
             self.scroll.goto(row, doc.len());
             self.scroll.top.set(row);
         }
-        self.keep_mark_in_file();
+        self.clear_selection_outside_file();
     }
 
     /// Selects the file at the cursor of the diff in the list.
     pub(super) fn follow_diff(&mut self) {
-        self.keep_mark_in_file();
+        self.clear_selection_outside_file();
         let node = self.file().and_then(|file| self.node_of(file));
         if let Some(node) = node {
             self.list.select(node, self.nodes.len());
@@ -93,7 +93,7 @@ impl Changes {
 
     pub(super) fn go_to(&mut self, row: Option<usize>, on_top: bool) {
         let Some(row) = row else { return };
-        self.trouble = None;
+        self.error_message = None;
         self.scroll.goto(row, self.len());
         if on_top {
             self.scroll.top.set(row);
@@ -102,14 +102,14 @@ impl Changes {
     }
 
     /// Moves to the next or the previous file.
-    pub fn turn_file(&mut self, forward: bool) {
+    pub fn step_file(&mut self, forward: bool) {
         let row = self.row();
         let next = |doc: &DiffDoc| if forward { doc.next_file(row) } else { doc.previous_file(row) };
         self.go_to(self.doc.as_ref().and_then(next), true);
     }
 
     /// Moves to the next or the previous hunk, in this file or another.
-    pub fn turn_hunk(&mut self, forward: bool) {
+    pub fn step_hunk(&mut self, forward: bool) {
         let row = self.row();
         let next = |doc: &DiffDoc| if forward { doc.next_hunk(row) } else { doc.previous_hunk(row) };
         self.go_to(self.doc.as_ref().and_then(next), false);
@@ -122,7 +122,7 @@ impl Changes {
         let folded = doc.is_folded(file);
         doc.fold(file, !folded);
         let row = doc.row(RowContent::File { file });
-        self.mark = None;
+        self.selection_start = None;
         self.go_to(row, false);
     }
 
@@ -140,35 +140,35 @@ impl Changes {
     }
 
     /// Toggles between the unified and the side-by-side layout.
-    pub fn switch_layout(&mut self, cx: &mut Cx) {
+    pub fn toggle_layout(&mut self, cx: &mut Cx) {
         if glyph::is_accessible() {
             return cx.say(Tone::Info, "In accessible mode a line of the screen is a line of one side.");
         }
         let now = self.doc.as_ref().map(DiffDoc::layout).unwrap_or_default();
         self.layout = Some(if now == Layout::Split { Layout::Unified } else { Layout::Split });
-        self.keep_look(cx);
+        self.save_settings(cx);
     }
 
     /// Toggles line wrap.
-    pub fn switch_wrap(&mut self, cx: &mut Cx) {
+    pub fn toggle_wrap(&mut self, cx: &mut Cx) {
         self.wrap = !self.wrap;
-        self.keep_look(cx);
+        self.save_settings(cx);
     }
 
     /// Saves the display options, which apply to all places with changes and to later sessions.
-    fn keep_look(&self, cx: &mut Cx) {
+    fn save_settings(&self, cx: &mut Cx) {
         let diff = DiffSettings { layout: self.layout, wrap: self.wrap };
         cx.act(Action::Settings(SettingsChange::Diff(diff)));
     }
 
     /// Applies the saved display options.
-    pub(super) fn take_look(&mut self, view: &View) {
+    pub(super) fn load_settings(&mut self, view: &View) {
         DiffSettings { layout: self.layout, wrap: self.wrap } = view.settings.diff;
     }
 
     /// Toggles whether whitespace changes are ignored.
-    pub fn switch_spaces(&mut self) {
-        self.without_spaces = !self.without_spaces;
+    pub fn toggle_whitespace(&mut self) {
+        self.ignores_whitespace = !self.ignores_whitespace;
     }
 
     /// Handles clicks and the mouse wheel.
@@ -221,7 +221,7 @@ impl Changes {
         if self.panels.focus() == FILES {
             if self.filter != words {
                 self.filter = words.to_owned();
-                self.plant();
+                self.rebuild_tree();
                 if words.is_empty() {
                     self.follow_diff();
                 } else {
@@ -230,11 +230,11 @@ impl Changes {
             }
         } else if self.query != words {
             if self.query.is_empty() {
-                self.origin = self.doc.as_ref().map(|doc| self.key(doc)).unwrap_or_default();
+                self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
             }
             self.query = words.to_owned();
             self.found = None;
-            self.jump = !words.is_empty();
+            self.jump_pending = !words.is_empty();
         }
     }
 
@@ -246,14 +246,14 @@ impl Changes {
     }
 
     /// Moves to the next or the previous match, wrapping around.
-    pub fn seek_next(&mut self, forward: bool) {
-        self.origin = self.doc.as_ref().map(|doc| self.key(doc)).unwrap_or_default();
+    pub fn next_match(&mut self, forward: bool) {
+        self.search_origin = self.doc.as_ref().map(|doc| self.search_position(doc)).unwrap_or_default();
         self.go_to_match(forward, false);
     }
 
     pub(super) fn go_to_match(&mut self, forward: bool, here: bool) {
         let Some(found) = &self.found else { return };
-        let from = self.origin;
+        let from = self.search_origin;
         let before = found.before(from.0, from.1);
         let behind = if here { before } else { before + found.on(from.0, from.1).len() };
         let to = if forward {
@@ -287,7 +287,10 @@ impl Changes {
     /// Handles Esc: clears a mark, a search or a filter, or moves from the diff back to the list if only one is
     /// visible. Returns whether there was anything to do.
     pub fn escape(&mut self, view: &View) -> bool {
-        if self.trouble.take().is_some() || self.ask.take().is_some() || self.mark.take().is_some() {
+        if self.error_message.take().is_some()
+            || self.expand_request.take().is_some()
+            || self.selection_start.take().is_some()
+        {
             return true;
         }
         if !self.filter_text().is_empty() {

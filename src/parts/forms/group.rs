@@ -18,7 +18,7 @@ use crate::store::Write;
 use crate::ui::text::sanitize;
 
 /// Inputs with shorter labels and help texts.
-const SAID: &[(&str, &str, &str)] = &[
+const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("name", "name", ""),
     ("path", "path", "The last part of the group's address."),
     ("lfs_enabled", "large files (LFS)", "For the projects in it."),
@@ -34,8 +34,9 @@ fn settings<E: Endpoint>(title: String, what: String, key: String) -> Form {
         .first(&["name", "path", "parent_id", "visibility", "description"])
         .field("path", |field| _ = field.check(check_path))
         .field("description", |field| _ = field.widget(Widget::Long));
-    let form =
-        SAID.iter().fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)));
+    let form = FIELD_TEXTS
+        .iter()
+        .fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)));
     visibility(form)
 }
 
@@ -57,8 +58,8 @@ pub fn create(parent: Option<&str>) -> Form {
             },
         )
         .then(|answer| {
-            let made = answer.downcast_ref::<Group>()?;
-            Some(Action::Go(Place::new("groups").group(made.full_path.as_str())))
+            let created = answer.downcast_ref::<Group>()?;
+            Some(Action::Go(Place::new("groups").group(created.full_path.as_str())))
         })
 }
 
@@ -75,7 +76,7 @@ pub fn edit(path: &str, view: &View) -> Form {
 }
 
 /// Returns the form that moves a project into a group, for administrators.
-pub fn take_in(path: &str) -> Form {
+pub fn transfer_project(path: &str) -> Form {
     let to = path.to_owned();
     Form::of::<TransferProject>(
         format!("Move a project into {}", sanitize(path)),

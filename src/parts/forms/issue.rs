@@ -10,10 +10,10 @@ use crate::app::pane::View;
 use crate::app::place::Place;
 use crate::store::Load;
 
-const FIRST: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];
+const FIRST_FIELDS: &[&str] = &["title", "description", "labels", "assignee_ids", "milestone_id", "due_date"];
 
 fn fields(form: Form, id: &Id) -> Form {
-    form.first(FIRST)
+    form.first(FIRST_FIELDS)
         .field("description", |field| _ = field.widget(Widget::Long))
         .field("labels", |field| {
             field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("New names create labels.");
@@ -64,8 +64,8 @@ pub fn create(id: &Id) -> Form {
         },
     );
     fields(form, id).then(move |answer| {
-        let made = answer.downcast_ref::<Issue>()?;
-        Some(Action::Go(Place::new("issue").project(project.clone()).item(made.iid)))
+        let created = answer.downcast_ref::<Issue>()?;
+        Some(Action::Go(Place::new("issue").project(project.clone()).item(created.iid)))
     })
 }
 

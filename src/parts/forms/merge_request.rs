@@ -22,7 +22,7 @@ use std::time::Duration;
 /// The folder of a project's description templates.
 const TEMPLATES: &str = ".gitlab/merge_request_templates";
 /// The maximum number of commits that a proposed description lists.
-const LISTED: usize = 30;
+const MAX_LISTED: usize = 30;
 /// The maximum number of commits, the newest ones, that the variables of templates stand for.
 const RECENT: usize = 100;
 /// The maximum size in bytes of a commit message in a template.
@@ -33,7 +33,7 @@ const LARGEST: usize = 1 << 20;
 const VARIABLES: &[&str] =
     &["source_branch", "target_branch", "first_commit", "first_multiline_commit", "all_commits", "co_authored_by"];
 /// The delay after a branch name was typed before the branches are compared.
-const PAUSE: Duration = Duration::from_millis(300);
+const FETCH_DELAY: Duration = Duration::from_millis(300);
 
 fn people(form: Form, id: &Id) -> Form {
     form.field("description", |field| _ = field.widget(Widget::Long))
@@ -100,8 +100,8 @@ fn empty(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Fo
         field.label("reviewers").widget(Widget::Names(Complete::Users(Some(id.clone())))).default("nobody").help("");
     });
     people(form, id).then(|answer| {
-        let made = answer.downcast_ref::<MergeRequest>()?;
-        Some(Action::Go(Place::new("mr").project(made.project_id).item(made.iid)))
+        let created = answer.downcast_ref::<MergeRequest>()?;
+        Some(Action::Go(Place::new("mr").project(created.project_id).item(created.iid)))
     })
 }
 
@@ -178,7 +178,7 @@ pub fn assignee(id: &Id, iid: u64, view: &View) -> Form {
 }
 
 /// The inputs for changing several merge requests at once.
-const ALL_AT_ONCE: &[Input] = &[
+const BULK_INPUTS: &[Input] = &[
     Input { name: "state_event", kind: InputKind::Text, required: false, help: "" },
     Input { name: "add_labels", kind: InputKind::List, required: false, help: "Labels to add to each." },
     Input { name: "remove_labels", kind: InputKind::List, required: false, help: "Labels to remove from each." },
@@ -215,7 +215,7 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
         });
         Action::Open(Box::new(batch))
     };
-    Form::acting(format!("Change {count} merge requests"), "change them", "several merge requests", ALL_AT_ONCE, act)
+    Form::acting(format!("Change {count} merge requests"), "change them", "several merge requests", BULK_INPUTS, act)
         .field("state_event", |field| _ = field.label("state").widget(Widget::Choice(&["close", "reopen"])))
         .field("add_labels", |field| _ = field.widget(labels()))
         .field("remove_labels", |field| _ = field.widget(labels()))
@@ -226,7 +226,7 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
         })
 }
 
-/// Returns the current values of the fields of [`ALL_AT_ONCE`] with a single value, as sent and as displayed. Labels
+/// Returns the current values of the fields of [`BULK_INPUTS`] with a single value, as sent and as displayed. Labels
 /// are added and removed one by one, so that others' changes stay.
 fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
     let yes =
@@ -314,9 +314,9 @@ fn content(id: &Id, file: &TreeEntry) -> GetRawBlob {
 }
 
 fn needs(id: &Id, view: &View, texts: Texts) -> Vec<Want> {
-    let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).after(PAUSE).into()];
+    let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).after(FETCH_DELAY).into()];
     wants.extend(template(id, view, texts).map(|file| Load::one(&content(id, file)).into()));
-    wants.extend(comparison(id, texts).map(|compare| Load::one(&compare).after(PAUSE).into()));
+    wants.extend(comparison(id, texts).map(|compare| Load::one(&compare).after(FETCH_DELAY).into()));
     wants
 }
 
@@ -354,8 +354,8 @@ fn described(commits: &[Commit]) -> String {
         [one] => one.body().trim().to_owned(),
         many => {
             let oldest = oldest_first(many).into_iter();
-            let mut lines: Vec<String> = oldest.take(LISTED).map(|c| format!("- {}", c.title)).collect();
-            if let Some(more) = many.len().checked_sub(LISTED).filter(|more| *more > 0) {
+            let mut lines: Vec<String> = oldest.take(MAX_LISTED).map(|c| format!("- {}", c.title)).collect();
+            if let Some(more) = many.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
                 lines.push(format!("- and {more} more"));
             }
             lines.join("\n")

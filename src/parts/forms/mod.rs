@@ -40,7 +40,7 @@ pub fn administrator(view: &View) -> Result<(), Disabled> {
 
 /// Returns whether to request data that only administrators see: not while the current user is loading, and not for
 /// other users. A server that does not report the current user gets the request.
-pub fn asks_as_administrator(view: &View) -> bool {
+pub fn can_load_admin_data(view: &View) -> bool {
     let unknown = {
         let me = view.store.get(&GetCurrentUser::default());
         me.value.is_none() && me.error.is_none()

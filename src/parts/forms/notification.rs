@@ -67,9 +67,9 @@ pub fn event(name: &str) -> &'static str {
 }
 
 /// The levels of a group or a project.
-const INSIDE: &[&str] = Level::KNOWN;
+const SCOPED_LEVELS: &[&str] = Level::KNOWN;
 /// The global levels, which have nothing to inherit from.
-const EVERYWHERE: &[&str] = &["disabled", "participating", "watch", "mention", "custom"];
+const GLOBAL_LEVELS: &[&str] = &["disabled", "participating", "watch", "mention", "custom"];
 
 /// Returns the texts of the event fields, from the server's settings.
 fn fields(settings: &NotificationSettings) -> Vec<(&'static str, String)> {
@@ -98,8 +98,8 @@ fn settings<E: Endpoint>(title: String, key: String, levels: &'static [&'static 
 }
 
 /// Returns the form for the global settings.
-pub fn everywhere(view: &View) -> Form {
-    settings::<UpdateNotifications>("Notifications everywhere".into(), "notifications".into(), EVERYWHERE)
+pub fn global(view: &View) -> Form {
+    settings::<UpdateNotifications>("Notifications everywhere".into(), "notifications".into(), GLOBAL_LEVELS)
         .field("notification_email", |field| _ = field.label("email").help("Where emails go: one of your addresses."))
         .of_current(view, GetNotifications {}, fields)
 }
@@ -107,7 +107,7 @@ pub fn everywhere(view: &View) -> Form {
 /// Returns the form for the settings of a group.
 pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
     let title = format!("Notifications in {}", sanitize(name));
-    settings::<UpdateGroupNotifications>(title, format!("notifications of group {id}"), INSIDE)
+    settings::<UpdateGroupNotifications>(title, format!("notifications of group {id}"), SCOPED_LEVELS)
         .fixed("id", id)
         .of_current(view, GetGroupNotifications { id: id.clone() }, fields)
 }
@@ -115,7 +115,7 @@ pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
 /// Returns the form for the settings of a project.
 pub fn in_project(id: &Id, name: &str, view: &View) -> Form {
     let title = format!("Notifications in {}", sanitize(name));
-    settings::<UpdateProjectNotifications>(title, format!("notifications of project {id}"), INSIDE)
+    settings::<UpdateProjectNotifications>(title, format!("notifications of project {id}"), SCOPED_LEVELS)
         .fixed("id", id)
         .of_current(view, GetProjectNotifications { id: id.clone() }, fields)
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_of_the_interface_has_a_name_and_is_explained() {
+    fn every_event_has_a_label_and_a_description() {
         for name in EVENTS {
             assert!(LABELS.iter().any(|(known, _)| *known == name), "{name}");
             assert!(!event(name).is_empty(), "{name}");

@@ -24,8 +24,8 @@ pub fn run(id: &Id, on: &str) -> Form {
             field.help("KEY=value, one a line. Not stored on this machine.").default("none");
         })
         .then(move |answer| {
-            let made = answer.downcast_ref::<Pipeline>()?;
-            Some(Action::Go(pipelines::place(&project, made.id)))
+            let created = answer.downcast_ref::<Pipeline>()?;
+            Some(Action::Go(pipelines::place(&project, created.id)))
         })
 }
 
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_is_a_variable_and_a_wrong_one_is_not_repeated() {
+    fn each_line_is_a_variable_and_errors_do_not_repeat_it() {
         let read = variables("A=1\n\nLONG_NAME = a=b \n").unwrap();
         assert_eq!(read, json!([{"key": "A", "value": "1"}, {"key": "LONG_NAME", "value": " a=b "}]));
         assert_eq!(variables("A=1\ns3cret").unwrap_err(), "line 2 is not KEY=value");

@@ -12,11 +12,11 @@ use crate::parts::project;
 use crate::store::Value;
 
 /// The fields that users fill in first.
-const FIRST: &[&str] =
+const FIRST_FIELDS: &[&str] =
     &["user_id", "name", "path", "namespace_id", "visibility", "description", "default_branch", "tag_list", "avatar"];
 
 /// Inputs with shorter labels and help texts.
-const SAID: &[(&str, &str, &str)] = &[
+const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("issues_enabled", "issues", ""),
     ("merge_requests_enabled", "merge requests", ""),
     ("jobs_enabled", "jobs", "Runs CI/CD pipelines."),
@@ -52,19 +52,20 @@ const SAID: &[(&str, &str, &str)] = &[
 /// Returns a form with the fields that all of these forms have in common.
 fn settings<E: Endpoint>(title: String, what: &str, key: &str) -> Form {
     let form = Form::of::<E>(title, what, key)
-        .first(FIRST)
+        .first(FIRST_FIELDS)
         .field("path", |field| _ = field.default("derived from the name").check(check_path))
         .field("description", |field| _ = field.widget(Widget::Long))
         .field("default_branch", |field| _ = field.default("the server's"))
         .field("ci_config_path", |field| _ = field.default(".gitlab-ci.yml"));
-    let named =
-        SAID.iter().fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)));
+    let named = FIELD_TEXTS
+        .iter()
+        .fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)));
     visibility(named)
 }
 
 fn open_it(answer: &Value) -> Option<Action> {
-    let made = answer.downcast_ref::<Project>()?;
-    Some(Action::Go(Place::new("files").project(made.path_with_namespace.as_str())))
+    let created = answer.downcast_ref::<Project>()?;
+    Some(Action::Go(Place::new("files").project(created.path_with_namespace.as_str())))
 }
 
 /// Returns the form for a new project, in `group` if it is given.
@@ -94,8 +95,8 @@ pub fn fork(id: &Id) -> Form {
         .field("path", |field| _ = field.default("that of the project").check(check_path))
         .field("description", |field| _ = field.widget(Widget::Long));
     visibility(form).then(|answer| {
-        let made = answer.downcast_ref::<Project>()?;
-        Some(Action::Go(Place::new("overview").project(made.path_with_namespace.as_str())))
+        let created = answer.downcast_ref::<Project>()?;
+        Some(Action::Go(Place::new("overview").project(created.path_with_namespace.as_str())))
     })
 }
 

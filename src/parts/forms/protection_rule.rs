@@ -13,11 +13,11 @@ pub struct NewRule(pub String);
 
 /// The choices of who may push or merge, as on the web page, with their access levels.
 const LEVELS: &[(&str, u64)] = &[("Maintainers", 40), ("Developers + Maintainers", 30), ("No one", 0)];
-const WORDS: &[&str] = &["Maintainers", "Developers + Maintainers", "No one"];
+const LEVEL_NAMES: &[&str] = &["Maintainers", "Developers + Maintainers", "No one"];
 
 fn level(words: &str) -> Result<Value, String> {
     let found = LEVELS.iter().find(|(known, _)| *known == words);
-    found.map(|(_, level)| json!(level)).ok_or_else(|| format!("must be one of {}", WORDS.join(", ")))
+    found.map(|(_, level)| json!(level)).ok_or_else(|| format!("must be one of {}", LEVEL_NAMES.join(", ")))
 }
 
 fn words(level: u64) -> Option<&'static str> {
@@ -57,10 +57,10 @@ pub fn create(id: &Id) -> Form {
             field.help("release/* covers every branch that begins so.");
         })
         .field("push_access_level", |field| {
-            field.label("who may push").widget(Widget::Choice(WORDS)).parsed(level).text("Maintainers");
+            field.label("who may push").widget(Widget::Choice(LEVEL_NAMES)).parsed(level).text("Maintainers");
         })
         .field("merge_access_level", |field| {
-            field.label("who may merge").widget(Widget::Choice(WORDS)).parsed(level).text("Maintainers");
+            field.label("who may merge").widget(Widget::Choice(LEVEL_NAMES)).parsed(level).text("Maintainers");
         })
         .field("allow_force_push", |field| _ = field.label("force push").default("no"))
         .then(reveal)
@@ -88,7 +88,7 @@ pub fn edit(id: &Id, rule: &ProtectionRule) -> Form {
             Some((words, access)) => {
                 before.push((input, label, words));
                 form.field(input, |field| {
-                    field.label(label).widget(Widget::Choice(WORDS)).required(true).before(words);
+                    field.label(label).widget(Widget::Choice(LEVEL_NAMES)).required(true).before(words);
                     field.help("Changing this needs a Premium license on the server.");
                     field.parsed(move |words| Ok(json!([{ "id": access, "access_level": level(words)? }])));
                 })
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_stands_for_a_level() {
-        assert!(WORDS.iter().all(|words| level(words).is_ok()) && WORDS.len() == LEVELS.len());
+    fn every_name_is_a_level() {
+        assert!(LEVEL_NAMES.iter().all(|words| level(words).is_ok()) && LEVEL_NAMES.len() == LEVELS.len());
     }
 }

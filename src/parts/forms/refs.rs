@@ -7,7 +7,7 @@ use crate::api::tags::{CreateRelease, CreateTag, Tag};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
-use crate::parts::ref_choices::unfit;
+use crate::parts::ref_choices::invalid_reason;
 use crate::store::Write;
 
 /// The name of the created ref, as a message to the pane.
@@ -30,7 +30,7 @@ fn branch_name(issue: &Issue) -> String {
     let mut name = issue.iid.to_string();
     let words = issue.title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     for word in words {
-        if name.len() + word.len() + 1 > LONGEST_NAME {
+        if name.len() + word.len() + 1 > MAX_NAME_BYTES {
             break;
         }
         name.push('-');
@@ -40,7 +40,7 @@ fn branch_name(issue: &Issue) -> String {
 }
 
 /// The maximum length of a proposed name, in bytes.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_BYTES: usize = 60;
 
 fn branch(id: &Id, from: &str) -> Form {
     Form::of::<CreateBranch>(format!("New branch in {id}"), "create the branch", format!("new branch {id}"))
@@ -101,7 +101,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
 
 /// Checks the name of a ref by git's rules; an empty name is accepted because it is still being typed.
 fn check_name(name: &str) -> Result<(), String> {
-    match unfit(name).filter(|_| !name.is_empty()) {
+    match invalid_reason(name).filter(|_| !name.is_empty()) {
         Some(why) => Err(why.to_owned()),
         None => Ok(()),
     }
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(name("…"), "7");
         assert_eq!(name("Größe ändern"), "7-größe-ändern");
         let long = name(&"word ".repeat(50));
-        assert!(long.len() <= LONGEST_NAME && long.ends_with("word"), "{long}");
+        assert!(long.len() <= MAX_NAME_BYTES && long.ends_with("word"), "{long}");
         assert!(check_name(&name("a..b ~^:? [x].lock")).is_ok());
     }
 }

@@ -12,11 +12,11 @@ use crate::store::Write;
 use crate::ui::text::sanitize;
 
 /// The fields that users fill in first.
-const FIRST: &[&str] =
+const FIRST_FIELDS: &[&str] =
     &["username", "name", "email", "reset_password", "password", "skip_confirmation", "admin", "avatar"];
 
 /// Inputs with shorter labels and help texts.
-const SAID: &[(&str, &str, &str)] = &[
+const FIELD_TEXTS: &[(&str, &str, &str)] = &[
     ("username", "username", "Also the path of the user's own projects."),
     ("email", "email", ""),
     ("skip_confirmation", "confirmed already", "yes: the owner need not confirm the address."),
@@ -45,11 +45,13 @@ fn check_email(address: &str) -> Result<(), String> {
 /// Returns a form with the fields that both forms have in common.
 fn account<E: Endpoint>(title: String, what: String, key: String) -> Form {
     let form = Form::of::<E>(title, what, key)
-        .first(FIRST)
+        .first(FIRST_FIELDS)
         .field("username", |field| _ = field.check(super::check_path))
         .field("email", |field| _ = field.check(check_email))
         .field("password", |field| _ = field.widget(Widget::Secret));
-    SAID.iter().fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)))
+    FIELD_TEXTS
+        .iter()
+        .fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)))
 }
 
 /// Returns the form for a new user.
@@ -64,8 +66,8 @@ pub fn create() -> Form {
         .field("skip_confirmation", |field| _ = field.default("no"))
         .field("password", |field| _ = field.help("At least 8 characters; not needed if a link is emailed."))
         .then(|answer| {
-            let made = answer.downcast_ref::<Profile>()?;
-            Some(Action::Go(Place::new("user").item(made.username.as_str())))
+            let created = answer.downcast_ref::<Profile>()?;
+            Some(Action::Go(Place::new("user").item(created.username.as_str())))
         })
 }
 
@@ -92,22 +94,22 @@ pub fn delete(user: &Profile) -> Action {
         let confirm = Confirm::new("Delete a user", question, Action::Send(write)).typing(name.clone());
         Action::Open(Box::new(confirm))
     };
-    let said = sanitize(&name);
+    let shown_name = sanitize(&name);
     let soft = ask(
         false,
         format!(
-            "Delete @{said} with their own projects, keys and memberships? What they wrote elsewhere stays, as the ghost user. This cannot be undone. Type the username:"
+            "Delete @{shown_name} with their own projects, keys and memberships? What they wrote elsewhere stays, as the ghost user. This cannot be undone. Type the username:"
         ),
     );
     let hard = ask(
         true,
         format!(
-            "Delete @{said} and everything they made: issues, merge requests, notes and snippets anywhere, their projects, and groups that nobody else owns? This cannot be undone. Type the username:"
+            "Delete @{shown_name} and everything they made: issues, merge requests, notes and snippets anywhere, their projects, and groups that nobody else owns? This cannot be undone. Type the username:"
         ),
     );
     let items = vec![
         Item::act("Delete the account", soft).detail("keeps what they wrote"),
         Item::act("Delete everything", hard).detail("with all that they wrote"),
     ];
-    Action::Open(Box::new(Picker::new(format!("Delete @{said}"), items)))
+    Action::Open(Box::new(Picker::new(format!("Delete @{shown_name}"), items)))
 }

@@ -19,14 +19,14 @@ use ratatui::layout::Rect;
 use std::rc::Rc;
 
 /// The maximum number of pages of a folder that are searched for the file.
-const PAGES: u32 = 20;
+const MAX_PAGES: u32 = 20;
 
 enum State {
     Reading,
     /// The new text and the commit that it is based on.
     Ready {
-        made: AppliedText,
-        over: String,
+        applied: AppliedText,
+        base_commit: String,
     },
     Refused(String),
 }
@@ -44,7 +44,7 @@ pub struct ApplySuggestions {
 impl ApplySuggestions {
     /// Applies `changes` of one file to the head of a branch.
     pub fn new(project: Id, branch: String, changes: Vec<Change>) -> ApplySuggestions {
-        let path = changes.first().map(|change| change.spot.path.clone()).unwrap_or_default();
+        let path = changes.first().map(|change| change.position.path.clone()).unwrap_or_default();
         let scroll = DocState { cursor_line: false, ..DocState::new() };
         ApplySuggestions { project, branch, path, changes, state: State::Reading, scroll }
     }
@@ -70,12 +70,12 @@ impl ApplySuggestions {
     /// Returns the commits of the changes whose lines are only known by number: the file must be the same there as it
     /// is now.
     fn by_number(&self) -> impl Iterator<Item = &str> {
-        let changes = self.changes.iter().filter(|change| change.spot.quote.is_empty());
-        changes.map(|change| change.spot.sha.as_str())
+        let changes = self.changes.iter().filter(|change| change.position.quote.is_empty());
+        changes.map(|change| change.position.sha.as_str())
     }
 
     /// Returns whether the lines known by number are unchanged; `None` while that is not known.
-    fn is_as_it_was(&self, view: &View, over: &str) -> Option<Result<(), String>> {
+    fn is_unchanged(&self, view: &View, base_commit: &str) -> Option<Result<(), String>> {
         for sha in self.by_number() {
             let then = view.store.list::<Commit, _>(&self.history_of(sha));
             let moved = || "the file has changed since, and the comment does not say what its lines were".to_owned();
@@ -88,7 +88,7 @@ impl ApplySuggestions {
             if !then.known {
                 return None;
             }
-            if over.is_empty() || then.get(0).is_none_or(|commit| commit.id != over) {
+            if base_commit.is_empty() || then.get(0).is_none_or(|commit| commit.id != base_commit) {
                 return Some(Err(moved()));
             }
         }
@@ -114,7 +114,7 @@ impl ApplySuggestions {
             return None;
         }
         let Some(blob) = self.blob(view) else {
-            let more = tree.more && tree.pages() < PAGES;
+            let more = tree.more && tree.pages() < MAX_PAGES;
             return (!more).then(|| State::Refused(format!("{} is no longer on {}", self.path, self.branch)));
         };
         let raw = view.store.get(&blob);
@@ -125,18 +125,18 @@ impl ApplySuggestions {
         let Ok(before) = std::str::from_utf8(&content.bytes) else {
             return Some(State::Refused("the file is not UTF-8".into()));
         };
-        let over = history.get(0).map(|commit| commit.id.clone()).unwrap_or_default();
-        if let Err(why) = self.is_as_it_was(view, &over)? {
+        let base_commit = history.get(0).map(|commit| commit.id.clone()).unwrap_or_default();
+        if let Err(why) = self.is_unchanged(view, &base_commit)? {
             return Some(State::Refused(why));
         }
         Some(match suggestions::apply(before, &self.changes) {
-            Ok(made) if made.text == before => State::Refused("it is already applied".into()),
-            Ok(made) => State::Ready { made, over },
+            Ok(applied) if applied.text == before => State::Refused("it is already applied".into()),
+            Ok(applied) => State::Ready { applied, base_commit },
             Err(why) => State::Refused(why),
         })
     }
 
-    fn commit(&self, made: &str, over: &str, cx: &mut Cx) {
+    fn commit(&self, applied: &str, base_commit: &str, cx: &mut Cx) {
         let many = if self.changes.len() == 1 { "a suggestion" } else { "suggestions" };
         let create = CreateCommit {
             id: self.project.clone(),
@@ -145,9 +145,9 @@ impl ApplySuggestions {
             actions: vec![CommitAction {
                 action: "update".into(),
                 file_path: self.path.clone(),
-                content: Some(made.to_owned()),
+                content: Some(applied.to_owned()),
                 encoding: Some("text".into()),
-                last_commit_id: Some(over.to_owned()).filter(|over| !over.is_empty()),
+                last_commit_id: Some(base_commit.to_owned()).filter(|base_commit| !base_commit.is_empty()),
                 ..CommitAction::default()
             }],
             ..CreateCommit::default()
@@ -170,7 +170,7 @@ impl ApplySuggestions {
         let theme = view.theme;
         let mut lines = Vec::new();
         for (index, change) in self.changes.iter().enumerate() {
-            lines.push(DocLine::new(change.spot.name(), theme.style(Role::Link)));
+            lines.push(DocLine::new(change.position.name(), theme.style(Role::Link)));
             let signed = |sign: char, words: &str, role: Role, fill: Role| DocLine {
                 gutter: vec![(format!("{sign} "), theme.style(role))],
                 fill: Some(theme.style(fill)),
@@ -178,8 +178,8 @@ impl ApplySuggestions {
             };
             // The preview shows what the commit does: the lines as they are now, not as the comment quotes them.
             let gone = match &self.state {
-                State::Ready { made, .. } => made.replaced.get(index),
-                State::Reading | State::Refused(_) => Some(&change.spot.quote),
+                State::Ready { applied, .. } => applied.replaced.get(index),
+                State::Reading | State::Refused(_) => Some(&change.position.quote),
             };
             let gone = gone.map(Vec::as_slice).unwrap_or_default();
             lines.extend(gone.iter().map(|line| signed('-', line, Role::Removed, Role::RemovedLine)));
@@ -196,7 +196,7 @@ impl Overlay for ApplySuggestions {
         let rows = view.store.list(&self.tree());
         let blob = self.blob(view);
         let more = blob.is_none() && rows.more;
-        let pages = if more { (rows.pages() + 1).min(PAGES) } else { rows.pages() };
+        let pages = if more { (rows.pages() + 1).min(MAX_PAGES) } else { rows.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.tree(), pages).into(), Load::list(&self.history(), 1).into()];
         wants.extend(blob.map(|blob| Load::one(&blob).into()));
         let then = self.by_number().filter(|sha| !sha.is_empty());
@@ -251,8 +251,8 @@ impl Overlay for ApplySuggestions {
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         match key.code {
             KeyCode::Char('y' | 'Y') => {
-                if let State::Ready { made, over } = &self.state {
-                    self.commit(&made.text, over, cx);
+                if let State::Ready { applied, base_commit } = &self.state {
+                    self.commit(&applied.text, base_commit, cx);
                     return AfterKey::Close;
                 }
             }

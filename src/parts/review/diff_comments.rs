@@ -13,61 +13,61 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// The maximum number of visible notes whose reactions are loaded.
-const REACTED: usize = 16;
+const MAX_REACTION_LOADS: usize = 16;
 /// The maximum number of notes whose reactions are shown, because each one causes a new layout.
-const REACTED_IN_ALL: usize = 500;
+const MAX_REACTIONS: usize = 500;
 
 /// The rows of comments in a diff.
 #[derive(Default)]
 pub struct DiffComments {
     /// The folds that are open, and the reactions that are loaded.
     pub shown: Shown,
-    laid: Option<(String, Arc<ThreadLayout>)>,
+    layout: Option<(String, Arc<ThreadLayout>)>,
     rendered: Option<Arc<Rendered>>,
 }
 
 impl DiffComments {
     /// Takes a finished layout after a store update, and moves the drafts whose lines moved. Returns the rows to insert
     /// into the diff with a new revision, if they changed.
-    pub fn sync(&mut self, source: &Source, desk: &mut Drafts, cx: &mut Cx) -> Option<(u64, Vec<Inset>)> {
+    pub fn sync(&mut self, source: &Source, drafts: &mut Drafts, cx: &mut Cx) -> Option<(u64, Vec<Inset>)> {
         let key = source.lay_key(&cx.view);
-        if self.laid.as_ref().is_some_and(|(known, _)| *known == key) {
+        if self.layout.as_ref().is_some_and(|(known, _)| *known == key) {
             return None;
         }
-        let laid = cx.view.store.result::<Arc<ThreadLayout>>(&key).cloned()?;
+        let layout = cx.view.store.result::<Arc<ThreadLayout>>(&key).cloned()?;
         self.rendered = source.rendered(&cx.view).cloned();
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
-        desk.follow(&laid.moved, laid.parked.len(), source.head, cx);
-        let insets = laid.insets.clone();
-        self.laid = Some((key, laid));
+        drafts.follow(&layout.moved, layout.orphaned.len(), source.head, cx);
+        let insets = layout.insets.clone();
+        self.layout = Some((key, layout));
         Some((hasher.finish() | 1, insets))
     }
 
     /// Returns the IDs of the visible notes.
-    fn in_sight(&self, changes: &Changes) -> Vec<u64> {
-        let (Some((_, laid)), Some(rendered)) = (&self.laid, &self.rendered) else { return Vec::new() };
+    fn visible_notes(&self, changes: &Changes) -> Vec<u64> {
+        let (Some((_, layout)), Some(rendered)) = (&self.layout, &self.rendered) else { return Vec::new() };
         let note = |part: &InsetPart| match part {
-            InsetPart::Said(thread, said) => rendered.threads.get(*thread)?.said.get(*said)?.note,
+            InsetPart::Comment(thread, comment) => rendered.threads.get(*thread)?.comments.get(*comment)?.note,
             InsetPart::Draft(_) => None,
         };
-        let parts = changes.insets_in_sight().into_iter().flat_map(|inset| laid.parts(&inset.key));
-        parts.filter_map(note).take(REACTED).collect()
+        let parts = changes.visible_insets().into_iter().flat_map(|inset| layout.parts(&inset.key));
+        parts.filter_map(note).take(MAX_REACTION_LOADS).collect()
     }
 
     /// Returns the requests for the reactions to the visible notes, which are on `on`.
     pub fn reactions(&self, view: &View, changes: &Changes, on: &Noteable) -> Vec<Want> {
-        let notes = self.in_sight(changes).into_iter();
+        let notes = self.visible_notes(changes).into_iter();
         notes.filter_map(|note| Reactions::to(on.clone(), Some(note)).want(view)).collect()
     }
 
     /// Updates the reactions of the visible notes after a store update.
     pub fn sync_reactions(&mut self, view: &View, changes: &Changes, on: &Noteable) {
-        for note in self.in_sight(changes) {
+        for note in self.visible_notes(changes) {
             let line = Reactions::to(on.clone(), Some(note)).line(view, width(view, changes).saturating_sub(4));
             if line.is_empty() {
                 self.shown.reactions.remove(&note);
-            } else if self.shown.reactions.len() < REACTED_IN_ALL || self.shown.reactions.contains_key(&note) {
+            } else if self.shown.reactions.len() < MAX_REACTIONS || self.shown.reactions.contains_key(&note) {
                 self.shown.reactions.insert(note, line);
             }
         }
@@ -75,31 +75,31 @@ impl DiffComments {
 
     /// Returns whether a thread is on an older version of the changes.
     pub fn has_outdated(&self) -> bool {
-        self.laid.as_ref().is_some_and(|(_, laid)| laid.has_outdated)
+        self.layout.as_ref().is_some_and(|(_, layout)| layout.has_outdated)
     }
 
     /// Returns the comment or draft that the row under the cursor belongs to.
     pub fn part(&self, changes: &Changes) -> Option<&InsetPart> {
         let (inset, row) = changes.inset()?;
-        self.laid.as_ref()?.1.part(&inset.key, row)
+        self.layout.as_ref()?.1.part(&inset.key, row)
     }
 
     /// Returns the comment under the cursor, with its thread.
-    pub fn said(&self, changes: &Changes) -> Option<(&Thread, &Comment)> {
-        let InsetPart::Said(thread, said) = self.part(changes)? else { return None };
+    pub fn comment(&self, changes: &Changes) -> Option<(&Thread, &Comment)> {
+        let InsetPart::Comment(thread, comment) = self.part(changes)? else { return None };
         let thread = self.rendered.as_ref()?.threads.get(*thread)?;
-        Some((thread, thread.said.get(*said)?))
+        Some((thread, thread.comments.get(*comment)?))
     }
 
     /// Moves to the next or the previous unresolved thread, or else to the next or previous comment; returns `false` if
     /// there is none.
-    pub fn turn(&self, forward: bool, changes: &mut Changes) -> bool {
-        let unresolved = self.laid.as_ref().map(|(_, laid)| &laid.unresolved).filter(|keys| !keys.is_empty());
+    pub fn next_thread(&self, forward: bool, changes: &mut Changes) -> bool {
+        let unresolved = self.layout.as_ref().map(|(_, layout)| &layout.unresolved).filter(|keys| !keys.is_empty());
         match unresolved {
             Some(keys) => {
-                changes.turn_inset(forward, |key| keys.contains(key)) || changes.turn_inset(forward, |_| true)
+                changes.step_inset(forward, |key| keys.contains(key)) || changes.step_inset(forward, |_| true)
             }
-            None => changes.turn_inset(forward, |_| true),
+            None => changes.step_inset(forward, |_| true),
         }
     }
 
@@ -107,14 +107,14 @@ impl DiffComments {
     pub fn draft(&self, changes: &Changes) -> Option<&str> {
         match self.part(changes)? {
             InsetPart::Draft(key) => Some(key),
-            InsetPart::Said(..) => None,
+            InsetPart::Comment(..) => None,
         }
     }
 
     /// Opens or closes the fold under the cursor; returns `false` if there is none.
     pub fn toggle(&mut self, changes: &Changes) -> bool {
         let Some((inset, _)) = changes.inset() else { return false };
-        let folds = self.laid.as_ref().is_some_and(|(_, laid)| laid.folds.contains(&inset.key));
+        let folds = self.layout.as_ref().is_some_and(|(_, layout)| layout.folds.contains(&inset.key));
         if folds && !self.shown.open.remove(&inset.key) {
             self.shown.open.insert(inset.key.clone());
         }
@@ -122,12 +122,12 @@ impl DiffComments {
     }
 
     /// Moves to the thread at a position; returns `false` if it is not in the diff.
-    pub fn go_to(&self, spot: &DiffPosition, changes: &mut Changes) -> bool {
-        let Some((_, laid)) = &self.laid else { return false };
+    pub fn go_to(&self, position: &DiffPosition, changes: &mut Changes) -> bool {
+        let Some((_, layout)) = &self.layout else { return false };
         let Some(rendered) = &self.rendered else { return false };
-        let inset = laid.insets.iter().find(|inset| match laid.part(&inset.key, 0) {
-            Some(InsetPart::Said(thread, _)) => {
-                rendered.threads.get(*thread).is_some_and(|thread| thread.spot.is_same(spot))
+        let inset = layout.insets.iter().find(|inset| match layout.part(&inset.key, 0) {
+            Some(InsetPart::Comment(thread, _)) => {
+                rendered.threads.get(*thread).is_some_and(|thread| thread.position.is_same(position))
             }
             _ => false,
         });
@@ -136,23 +136,23 @@ impl DiffComments {
 }
 
 /// Returns the position of a new comment on the anchor, at the commit `sha`, without a quote of the lines.
-pub fn spot_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
+pub fn position_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     let old = anchor.side == Side::Old && anchor.lines.is_some();
     DiffPosition {
         path: if old { &anchor.old_path } else { &anchor.path }.clone(),
         sha: sha.to_owned(),
         old,
         lines: anchor.lines.as_ref().map(|lines| (*lines.start(), *lines.end())),
-        removed: anchor.removed.as_ref().map(|lines| (*lines.start(), *lines.end())),
+        removed: anchor.removed_lines.as_ref().map(|lines| (*lines.start(), *lines.end())),
         ..DiffPosition::default()
     }
 }
 
-/// Like [`spot_of`], with a quote of the last lines.
-pub fn quoting_spot_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> DiffPosition {
+/// Like [`position_of`], with a quote of the last lines.
+pub fn quoted_position_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> DiffPosition {
     DiffPosition {
-        quote: DiffPosition::quote_of(&changes.text_of(anchor, DiffPosition::QUOTED)),
-        ..spot_of(anchor, sha)
+        quote: DiffPosition::quote_of(&changes.trailing_lines(anchor, DiffPosition::QUOTED)),
+        ..position_of(anchor, sha)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, DraftThread, Noteable, Progress, State};
 use crate::app::overlay::{AfterKey, Overlay};
 use crate::app::pane::{Cx, Pointer, View};
-use crate::parts::review::drafts::{self, compose, drop_of};
+use crate::parts::review::drafts::{self, compose, confirm_delete};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, text};
@@ -91,9 +91,9 @@ impl DraftList {
             (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
             (_, None, _) => glyph::draft(),
         };
-        let place = match (&entry.draft.edits, &entry.draft.spot, &entry.draft.thread) {
+        let place = match (&entry.draft.edits, &entry.draft.position, &entry.draft.thread) {
             (Some(_), ..) => "changes a note".to_owned(),
-            (None, Some(spot), _) => spot.label(),
+            (None, Some(position), _) => position.label(),
             (None, None, Some(DraftThread::Reply { .. })) => "a reply".to_owned(),
             (None, None, _) => "the whole".to_owned(),
         };
@@ -179,7 +179,7 @@ impl Overlay for DraftList {
             }
             KeyCode::Char('D') => {
                 if let Some(entry) = self.selected().filter(|entry| cx.view.outbox.progress(&entry.key).is_none()) {
-                    cx.act(drop_of(&entry.key, &entry.draft));
+                    cx.act(confirm_delete(&entry.key, &entry.draft));
                 }
             }
             KeyCode::Char('S') if writes && self.on.list_draft_notes().is_some() => {

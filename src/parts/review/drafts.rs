@@ -17,16 +17,16 @@ use std::collections::HashSet;
 
 /// The target of a comment.
 #[derive(Clone, Debug, Default)]
-pub struct CommentPlace {
+pub struct CommentTarget {
     /// The lines of the changes; `None` for the whole.
-    pub spot: Option<DiffPosition>,
+    pub position: Option<DiffPosition>,
     /// The thread that the comment starts or continues; `None` for an individual comment.
     pub thread: Option<DraftThread>,
 }
 
-impl From<Option<DiffPosition>> for CommentPlace {
-    fn from(spot: Option<DiffPosition>) -> CommentPlace {
-        CommentPlace { spot, thread: None }
+impl From<Option<DiffPosition>> for CommentTarget {
+    fn from(position: Option<DiffPosition>) -> CommentTarget {
+        CommentTarget { position, thread: None }
     }
 }
 
@@ -59,9 +59,9 @@ pub fn draft_notes(on: &Noteable, view: &View) -> Vec<(String, Draft)> {
 fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
     let position = note.position.as_ref().and_then(position::of_draft_note).map(Box::new);
     let named = DiffPosition::read(&note.note);
-    let (spot, text) = match (&position, named, &note.position) {
-        (Some(_), _, Some(position)) => (threads::spot_of(position), note.note.as_str()),
-        (_, Some((spot, rest)), _) => (Some(spot), rest),
+    let (diff_position, text) = match (&position, named, &note.position) {
+        (Some(_), _, Some(position)) => (threads::from_api(position), note.note.as_str()),
+        (_, Some((position, rest)), _) => (Some(position), rest),
         _ => (None, note.note.as_str()),
     };
     let reply = note.discussion_id.clone().filter(|_| position.is_none());
@@ -71,7 +71,7 @@ fn of_draft_note(on: &Noteable, note: &DraftNote) -> Draft {
         (None, None) => None,
     };
     Draft {
-        spot,
+        position: diff_position,
         thread,
         draft_note: Some(DraftNoteChange::Update { id: note.id, publish: false }),
         text: text.to_owned(),
@@ -171,54 +171,54 @@ impl Drafts {
     }
 
     /// Moves drafts whose lines are elsewhere in newer changes, and reports it.
-    pub fn follow(&mut self, moved: &[(String, DiffPosition)], parked: usize, head: &str, cx: &mut Cx) {
+    pub fn follow(&mut self, moved: &[(String, DiffPosition)], orphaned: usize, head: &str, cx: &mut Cx) {
         let mut count = 0;
-        for (key, spot) in moved {
+        for (key, position) in moved {
             let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == key) else { continue };
             let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { before: None, .. });
             // The server moves its own draft notes.
             if at_rest
                 && on_server(key).is_none()
                 && cx.view.outbox.progress(key).is_none()
-                && draft.spot.as_ref() != Some(spot)
+                && draft.position.as_ref() != Some(position)
             {
-                let draft = Draft { spot: Some(spot.clone()), ..draft.clone() };
+                let draft = Draft { position: Some(position.clone()), ..draft.clone() };
                 cx.act(Action::Keep(key.clone(), Some(draft.to_json())));
                 count += 1;
             }
         }
         let drafts = |count: usize| if count == 1 { "1 draft".to_owned() } else { format!("{count} drafts") };
-        let words = match (count, parked) {
+        let words = match (count, orphaned) {
             (0, 0) => return,
-            (0, parked) => {
-                format!("The changes were updated: the lines of {} no longer exist.", drafts(parked))
+            (0, orphaned) => {
+                format!("The changes were updated: the lines of {} no longer exist.", drafts(orphaned))
             }
             (moved, 0) => format!("The changes were updated: {} moved with their lines.", drafts(moved)),
-            (moved, parked) => format!(
+            (moved, orphaned) => format!(
                 "The changes were updated: {} moved with their lines; the lines of {} no longer exist.",
                 drafts(moved),
-                drafts(parked)
+                drafts(orphaned)
             ),
         };
-        if self.announced.insert(format!("{head} {parked}")) || count > 0 {
+        if self.announced.insert(format!("{head} {orphaned}")) || count > 0 {
             cx.say(Tone::Warning, words);
         }
     }
 
     /// Opens the composer for a comment on an object or a place in its changes. A draft that was begun there is
     /// continued, with `begin` appended.
-    pub fn comment(&self, on: Noteable, place: CommentPlace, begin: &str, cx: &mut Cx) {
+    pub fn comment(&self, on: Noteable, place: CommentTarget, begin: &str, cx: &mut Cx) {
         self.begin(on, place, begin, begin.len(), cx);
     }
 
     /// Opens the composer for a suggestion, with the cursor at the end of the suggested lines.
-    pub fn suggest(&self, on: Noteable, place: CommentPlace, block: &str, cx: &mut Cx) {
+    pub fn suggest(&self, on: Noteable, place: CommentTarget, block: &str, cx: &mut Cx) {
         self.begin(on, place, block, suggestions::end_of_lines(block), cx);
     }
 
     /// Opens the composer; `caret` is the position of the cursor in `begin`.
-    fn begin(&self, on: Noteable, place: CommentPlace, begin: &str, caret: usize, cx: &mut Cx) {
-        let lines = |spot: &DiffPosition| (spot.path.clone(), spot.old, spot.lines, spot.removed);
+    fn begin(&self, on: Noteable, place: CommentTarget, begin: &str, caret: usize, cx: &mut Cx) {
+        let lines = |position: &DiffPosition| (position.path.clone(), position.old, position.lines, position.removed);
         let discussion = |thread: &Option<DraftThread>| match thread {
             Some(DraftThread::Reply { discussion, .. }) => Some(discussion.clone()),
             _ => None,
@@ -227,15 +227,15 @@ impl Drafts {
             draft.edits.is_none()
                 && !matches!(draft.state, State::Kept)
                 && cx.view.outbox.progress(key).is_none()
-                && draft.spot.as_ref().map(lines) == place.spot.as_ref().map(lines)
+                && draft.position.as_ref().map(lines) == place.position.as_ref().map(lines)
                 && discussion(&draft.thread) == discussion(&place.thread)
-                && (place.spot.is_some() || draft.thread.is_some() == place.thread.is_some())
+                && (place.position.is_some() || draft.thread.is_some() == place.thread.is_some())
         };
         let (key, mut draft) = match self.drafts.iter().find(fits) {
             Some((key, draft)) => (key.clone(), draft.clone()),
             None => {
-                let CommentPlace { spot, thread } = place;
-                (on.new_key(cx.view.drafts, cx.view.now), Draft { spot, thread, ..Draft::new(on) })
+                let CommentTarget { position, thread } = place;
+                (on.new_key(cx.view.drafts, cx.view.now), Draft { position, thread, ..Draft::new(on) })
             }
         };
         let known = draft.text.find(begin.trim_end()).filter(|_| !begin.is_empty());
@@ -279,9 +279,9 @@ impl Drafts {
     }
 
     /// Asks for confirmation before deleting a draft.
-    pub fn ask_drop(&self, key: &str, cx: &mut Cx) {
+    pub fn confirm_delete_by_key(&self, key: &str, cx: &mut Cx) {
         if let Some((key, draft)) = self.get(key) {
-            cx.act(drop_of(&key, &draft));
+            cx.act(confirm_delete(&key, &draft));
         }
     }
 
@@ -331,10 +331,10 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     // The change of a draft note on the server is saved under a local key.
     let key = if on_server(&key).is_some() { draft.on.new_key(cx.view.drafts, cx.view.now) } else { key };
     let name = draft.on.short();
-    let title = match (&draft.edits, &draft.spot, &draft.thread) {
+    let title = match (&draft.edits, &draft.position, &draft.thread) {
         (Some(_), ..) => format!("Edit a note on {name}"),
-        (None, Some(spot), Some(DraftThread::Reply { .. })) => format!("Reply on {}", spot.label()),
-        (None, Some(spot), _) => format!("Comment on {}", spot.label()),
+        (None, Some(position), Some(DraftThread::Reply { .. })) => format!("Reply on {}", position.label()),
+        (None, Some(position), _) => format!("Comment on {}", position.label()),
         (None, None, Some(DraftThread::Reply { .. })) => format!("Reply on {name}"),
         (None, None, Some(DraftThread::New { .. })) => format!("Start a thread on {name}"),
         (None, None, None) => format!("Note on {name}"),
@@ -343,7 +343,7 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
 }
 
 /// Returns the action that asks for confirmation before deleting a draft.
-pub fn drop_of(key: &str, draft: &Draft) -> Action {
+pub fn confirm_delete(key: &str, draft: &Draft) -> Action {
     let excerpt = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
     let sent = if draft.is_uncertain() { " It may have arrived anyway." } else { "" };
     let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::sanitize(&excerpt));

@@ -3,7 +3,7 @@
 
 use crate::api::merge_requests::DiffRefs;
 use crate::api::notes::{NewLineRange, NewLineRangeEnd, NewPosition, Pixels, Position, line_code};
-use crate::parts::changed_files::{CommentAnchor, LineEnd};
+use crate::parts::changed_files::{CommentAnchor, RangeEndpoint};
 use crate::ui::diff::Kind;
 
 /// Returns the position of lines, a file or a point of an image in the changes between `refs`; `None` if one of these
@@ -30,7 +30,7 @@ pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPositi
         return Some(position);
     }
     (position.old_line, position.new_line) = (anchor.old_line, anchor.new_line);
-    let end = |line: LineEnd| NewLineRangeEnd {
+    let end = |line: RangeEndpoint| NewLineRangeEnd {
         line_code: line_code(&anchor.path, line.old, line.new),
         r#type: match line.kind {
             Kind::Added => Some("new".to_owned()),
@@ -38,7 +38,7 @@ pub fn new_position(anchor: &CommentAnchor, refs: &DiffRefs) -> Option<NewPositi
             _ => None,
         },
     };
-    position.line_range = anchor.ends.map(|(first, last)| NewLineRange { start: end(first), end: end(last) });
+    position.line_range = anchor.line_range.map(|(first, last)| NewLineRange { start: end(first), end: end(last) });
     Some(position)
 }
 

@@ -26,12 +26,12 @@ const INPUTS: &[Input] = &[
 pub type Approval = Option<Approve>;
 
 /// Opens the form for the summary and the approval, which submits the review on `on`.
-pub fn submit(on: &Noteable, desk: &Drafts, approval: Approval, cx: &mut Cx) {
+pub fn submit(on: &Noteable, drafts: &Drafts, approval: Approval, cx: &mut Cx) {
     let Noteable::MergeRequest { project, iid } = on.clone() else { return };
     let view = cx.view;
     let has_draft_notes = on.has_draft_notes(&view);
     let pending = drafts::draft_notes(on, &view).len();
-    let here = desk.to_send();
+    let here = drafts.to_send();
     let count = match (here.len(), pending) {
         (0, 0) => "none".to_owned(),
         (here, 0) => format!("{here} on this computer"),

@@ -63,7 +63,7 @@ fn range(info: &str) -> Option<(u32, u32)> {
 /// A suggestion for the lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    pub spot: DiffPosition,
+    pub position: DiffPosition,
     pub suggestion: Suggestion,
 }
 
@@ -87,13 +87,13 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
     let mut replaced = Vec::new();
     let bare: Vec<(u32, &str)> = (1..).zip(lines.iter().map(|line| line.trim_end_matches(['\n', '\r']))).collect();
     for change in changes {
-        let Some((_, last)) = change.spot.lines else { return Err("it is not on a line".into()) };
-        if change.spot.old {
+        let Some((_, last)) = change.position.lines else { return Err("it is not on a line".into()) };
+        if change.position.old {
             return Err("its lines are removed by the change".into());
         }
-        let now = match change.spot.quote.is_empty() {
+        let now = match change.position.quote.is_empty() {
             true => last,
-            false => change.spot.find(&bare).ok_or("its lines no longer exist or have changed")?,
+            false => change.position.find(&bare).ok_or("its lines no longer exist or have changed")?,
         };
         let first = now.checked_sub(change.suggestion.above).filter(|first| *first > 0);
         let end = now as usize + change.suggestion.below as usize;
@@ -105,27 +105,27 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
         places.push((first as usize - 1, end, change));
     }
     places.sort_by_key(|(from, ..)| *from);
-    let mut made = String::with_capacity(text.len());
+    let mut applied = String::with_capacity(text.len());
     let mut at = 0;
     for (from, end, change) in places {
         if from < at {
             return Err("two suggestions change the same lines: apply them one after the other".into());
         }
-        made.extend(lines.get(at..from).unwrap_or_default().iter().copied());
+        applied.extend(lines.get(at..from).unwrap_or_default().iter().copied());
         let replaced = lines.get(from..end).unwrap_or_default();
         let ending = if replaced.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
         for line in &change.suggestion.lines {
-            made.push_str(line);
-            made.push_str(ending);
+            applied.push_str(line);
+            applied.push_str(ending);
         }
         // A last line without a line ending stays without one.
-        if replaced.last().is_some_and(|line| !line.ends_with('\n')) && made.ends_with(ending) {
-            made.truncate(made.len() - ending.len());
+        if replaced.last().is_some_and(|line| !line.ends_with('\n')) && applied.ends_with(ending) {
+            applied.truncate(applied.len() - ending.len());
         }
         at = end;
     }
-    made.extend(lines.get(at..).unwrap_or_default().iter().copied());
-    Ok(AppliedText { text: made, replaced })
+    applied.extend(lines.get(at..).unwrap_or_default().iter().copied());
+    Ok(AppliedText { text: applied, replaced })
 }
 
 #[cfg(test)]
@@ -136,13 +136,13 @@ mod tests {
         let quote = if quote.is_empty() { Vec::new() } else { vec![quote.to_owned()] };
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
         Change {
-            spot: DiffPosition { path: "a".into(), lines: Some((line, line)), quote, ..DiffPosition::default() },
+            position: DiffPosition { path: "a".into(), lines: Some((line, line)), quote, ..DiffPosition::default() },
             suggestion: Suggestion { above, below: 0, lines },
         }
     }
 
     #[test]
-    fn a_block_is_read_as_it_was_written() {
+    fn a_written_block_is_read_back() {
         let lines = ["let a = 1;".to_owned(), "// ``` in it".to_owned()];
         let body = format!("Perhaps:\n\n{}\nor not", block(&lines, 1));
         assert!(block(&lines, 1).split_at(end_of_lines(&block(&lines, 1))).0.ends_with("// ``` in it"));
@@ -155,21 +155,21 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_changed_and_all_others_stay() {
+    fn suggestions_change_only_their_lines() {
         let text = "one\r\ntwo\r\nthree\r\nfour";
-        let made = apply(text, &[change(4, "four", 0, &["FOUR"]), change(2, "two", 1, &["a", "b", "c"])]);
-        let made = made.expect("they can be made");
-        assert_eq!(made.text, "a\r\nb\r\nc\r\nthree\r\nFOUR");
-        assert_eq!(made.replaced, [vec!["four"], vec!["one", "two"]]);
-        let made = apply("one\ntwo\n", &[change(2, "two", 0, &[])]);
-        assert_eq!(made.map(|made| made.text).as_deref(), Ok("one\n"));
+        let applied = apply(text, &[change(4, "four", 0, &["FOUR"]), change(2, "two", 1, &["a", "b", "c"])]);
+        let applied = applied.expect("they can be made");
+        assert_eq!(applied.text, "a\r\nb\r\nc\r\nthree\r\nFOUR");
+        assert_eq!(applied.replaced, [vec!["four"], vec!["one", "two"]]);
+        let applied = apply("one\ntwo\n", &[change(2, "two", 0, &[])]);
+        assert_eq!(applied.map(|applied| applied.text).as_deref(), Ok("one\n"));
     }
 
     #[test]
-    fn lines_that_moved_are_found_and_lines_that_changed_are_said() {
+    fn moved_lines_are_found_and_changed_lines_reported() {
         let text = "new first\none of them\ntwo of them\n";
-        let made = apply(text, &[change(1, "one of them", 0, &["1"])]);
-        assert_eq!(made.map(|made| made.text).as_deref(), Ok("new first\n1\ntwo of them\n"));
+        let applied = apply(text, &[change(1, "one of them", 0, &["1"])]);
+        assert_eq!(applied.map(|applied| applied.text).as_deref(), Ok("new first\n1\ntwo of them\n"));
         assert!(apply(text, &[change(1, "gone", 0, &["1"])]).is_err_and(|why| why.contains("no longer exist")));
         let twice = [change(2, "", 0, &["a"]), change(3, "", 1, &["b"])];
         assert!(apply(text, &twice).is_err_and(|why| why.contains("same lines")));

@@ -20,11 +20,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// The maximum width of text, in columns: longer lines are hard to read.
-const WIDEST: usize = 100;
+const MAX_WIDTH: usize = 100;
 /// The maximum number of rows of a comment; the overview shows all of it.
-const TALLEST: usize = 60;
+const MAX_ROWS: usize = 60;
 /// The maximum number of bytes of a comment that are rendered.
-const LONGEST: usize = 16 * 1024;
+const MAX_COMMENT_BYTES: usize = 16 * 1024;
 
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
@@ -60,22 +60,22 @@ impl Derive for RenderComments {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
-        let threads = threads::gather(&self.notes, &self.comments);
-        let width = self.width.saturating_sub(4).min(WIDEST);
-        let body = |said: &Comment| {
+        let threads = threads::group_comments(&self.notes, &self.comments);
+        let width = self.width.saturating_sub(4).min(MAX_WIDTH);
+        let body = |comment: &Comment| {
             let mut lines = if canceled() {
                 Vec::new()
             } else {
-                markdown::render(text::head_bytes(&said.body, LONGEST), width, &self.theme).lines
+                markdown::render(text::head_bytes(&comment.body, MAX_COMMENT_BYTES), width, &self.theme).lines
             };
-            if lines.len() > TALLEST || said.body.len() > LONGEST {
-                lines.truncate(TALLEST);
+            if lines.len() > MAX_ROWS || comment.body.len() > MAX_COMMENT_BYTES {
+                lines.truncate(MAX_ROWS);
                 let words = format!("{} more of it in the overview", glyph::cut());
                 lines.push(DocLine::new(words, self.theme.style(Role::Dim)));
             }
             Arc::new(lines)
         };
-        let bodies = threads.iter().map(|thread| thread.said.iter().map(body).collect()).collect();
+        let bodies = threads.iter().map(|thread| thread.comments.iter().map(body).collect()).collect();
         Arc::new(Rendered { threads, bodies })
     }
 }
@@ -92,7 +92,7 @@ pub struct LaidOutDraft {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InsetPart {
     /// A comment, by the index of its thread and its index in it.
-    Said(usize, usize),
+    Comment(usize, usize),
     /// A draft, by its key.
     Draft(String),
 }
@@ -110,7 +110,7 @@ pub struct ThreadLayout {
     /// The drafts whose lines have moved, by key.
     pub moved: Vec<(String, DiffPosition)>,
     /// The keys of the drafts whose lines no longer exist.
-    pub parked: BTreeSet<String>,
+    pub orphaned: BTreeSet<String>,
     /// The number of comments by file.
     pub counts: BTreeMap<String, usize>,
     /// Whether a thread on the server is on an older version of the changes.
@@ -132,7 +132,7 @@ impl ThreadLayout {
 }
 
 /// A computation that lays out threads and drafts on the changes.
-struct LayOutThreads {
+struct ThreadLayoutWork {
     key: String,
     rendered: Arc<Rendered>,
     drafts: Vec<LaidOutDraft>,
@@ -150,7 +150,7 @@ struct LayOutThreads {
 /// The input of the layout.
 pub struct Source<'a> {
     /// The identity of the notes and comments; it changes whenever they do.
-    pub said: String,
+    pub comments_key: String,
     pub notes: &'a dyn Fn() -> Vec<Arc<Vec<Note>>>,
     pub comments: &'a dyn Fn() -> Vec<CommitComments>,
     pub drafts: &'a [LaidOutDraft],
@@ -171,7 +171,7 @@ pub struct Source<'a> {
 
 impl Source<'_> {
     fn read_key(&self, view: &View) -> String {
-        format!("threads of {} in {} columns, {}", self.said, self.width, view.theme.name)
+        format!("threads of {} in {} columns, {}", self.comments_key, self.width, view.theme.name)
     }
 
     /// Returns the key of the layout.
@@ -203,7 +203,7 @@ impl Source<'_> {
                 width: self.width,
                 theme: view.theme.clone(),
             }),
-            Some(rendered) => Work::new(LayOutThreads {
+            Some(rendered) => Work::new(ThreadLayoutWork {
                 key: lay,
                 rendered: rendered.clone(),
                 drafts: self.drafts.to_vec(),
@@ -227,7 +227,7 @@ impl Source<'_> {
     }
 }
 
-impl Derive for LayOutThreads {
+impl Derive for ThreadLayoutWork {
     type Output = Arc<ThreadLayout>;
 
     fn key(&self) -> String {
@@ -235,124 +235,124 @@ impl Derive for LayOutThreads {
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Arc<ThreadLayout> {
-        let ground = ChangedPaths::new(&self.files, &self.head, self.whole);
-        let mut laid = ThreadLayout::default();
+        let changed_paths = ChangedPaths::new(&self.files, &self.head, self.whole);
+        let mut layout = ThreadLayout::default();
         let mut with_thread: BTreeSet<usize> = BTreeSet::new();
         for (index, thread) in self.rendered.threads.iter().enumerate() {
             if canceled() {
                 break;
             }
-            let stand = ground.find(&thread.spot);
-            if stand == ThreadPosition::Gone {
+            let thread_position = changed_paths.find(&thread.position);
+            if thread_position == ThreadPosition::Gone {
                 continue;
             }
-            *laid.counts.entry(thread.spot.path.clone()).or_default() += thread.said.len();
+            *layout.counts.entry(thread.position.path.clone()).or_default() += thread.comments.len();
             let own = |(_, drafted): &(usize, &LaidOutDraft)| match &drafted.draft.thread {
                 Some(DraftThread::Reply { discussion, .. }) => thread.discussion.as_ref() == Some(discussion),
                 Some(DraftThread::New { .. }) => false,
-                None => drafted.draft.spot.as_ref().is_some_and(|spot| spot.is_same(&thread.spot)),
+                None => drafted.draft.position.as_ref().is_some_and(|position| position.is_same(&thread.position)),
             };
             let drafts: Vec<(usize, &LaidOutDraft)> = self.drafts.iter().enumerate().filter(own).collect();
             with_thread.extend(drafts.iter().map(|(at, _)| *at));
             let drafts: Vec<&LaidOutDraft> = drafts.into_iter().map(|(_, drafted)| drafted).collect();
-            self.thread(&mut laid, index, thread, stand, &drafts);
+            self.thread(&mut layout, index, thread, thread_position, &drafts);
         }
         for (index, drafted) in self.drafts.iter().enumerate() {
-            let Some(spot) = drafted.draft.spot.as_ref() else { continue };
-            let stand = ground.find(spot);
-            match stand {
+            let Some(position) = drafted.draft.position.as_ref() else { continue };
+            let thread_position = changed_paths.find(position);
+            match thread_position {
                 ThreadPosition::At(At::Line(side, line))
-                    if self.whole && !self.head.is_empty() && spot.sha != self.head =>
+                    if self.whole && !self.head.is_empty() && position.sha != self.head =>
                 {
-                    let count = spot.lines.map_or(0, |(first, last)| last.saturating_sub(first));
+                    let count = position.lines.map_or(0, |(first, last)| last.saturating_sub(first));
                     let first = line.saturating_sub(count).max(1);
-                    let (before, after) = ground.around(&spot.path, side, first, line);
+                    let (before, after) = changed_paths.around(&position.path, side, first, line);
                     // The numbers of removed lines are unknown, because the old file may be another one now.
                     let (sha, lines) = (self.head.clone(), Some((first, line)));
-                    let moved = DiffPosition { sha, lines, removed: None, before, after, ..spot.clone() };
-                    laid.moved.push((drafted.key.clone(), moved));
+                    let moved = DiffPosition { sha, lines, removed: None, before, after, ..position.clone() };
+                    layout.moved.push((drafted.key.clone(), moved));
                 }
                 ThreadPosition::Outdated | ThreadPosition::Gone if self.whole && self.complete => {
-                    _ = laid.parked.insert(drafted.key.clone())
+                    _ = layout.orphaned.insert(drafted.key.clone())
                 }
                 _ => {}
             }
-            let at = match stand {
+            let at = match thread_position {
                 ThreadPosition::At(at) => at,
                 ThreadPosition::Hidden | ThreadPosition::Outdated => At::File,
                 ThreadPosition::Gone => continue,
             };
             if !with_thread.contains(&index) {
-                let mut lines = vec![self.rule(true, self.draft_heading(drafted, stand))];
-                if stand == ThreadPosition::Outdated {
-                    lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
+                let mut lines = vec![self.rule(true, self.draft_heading(drafted, thread_position))];
+                if thread_position == ThreadPosition::Outdated {
+                    lines.extend(position.quote.iter().map(|line| self.quoted(line)));
                 }
                 lines.extend(self.draft_body(drafted));
                 lines.push(self.rule(false, Vec::new()));
                 let key = format!("draft {}", drafted.key);
-                laid.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.key.clone()))]);
-                laid.insets.push(Inset { key, path: spot.path.clone(), at, lines: Arc::new(lines) });
+                layout.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.key.clone()))]);
+                layout.insets.push(Inset { key, path: position.path.clone(), at, lines: Arc::new(lines) });
             }
         }
-        Arc::new(laid)
+        Arc::new(layout)
     }
 }
 
-impl LayOutThreads {
+impl ThreadLayoutWork {
     fn thread(
         &self,
-        laid: &mut ThreadLayout,
+        layout: &mut ThreadLayout,
         index: usize,
         thread: &Thread,
-        stand: ThreadPosition,
+        thread_position: ThreadPosition,
         drafts: &[&LaidOutDraft],
     ) {
-        let at = if let ThreadPosition::At(at) = stand { at } else { At::File };
-        let outdated = stand == ThreadPosition::Outdated;
-        let spot = &thread.spot;
+        let at = if let ThreadPosition::At(at) = thread_position { at } else { At::File };
+        let outdated = thread_position == ThreadPosition::Outdated;
+        let position = &thread.position;
         let id = thread.discussion.as_deref().unwrap_or_default();
-        let key = format!("thread {id} {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
-        let resolved = thread.resolved.unwrap_or_else(|| thread.said.iter().any(|said| said.is_resolved));
+        let key = format!("thread {id} {} {} {:?} {}", position.path, position.old, position.lines, position.sha);
+        let resolved = thread.resolved.unwrap_or_else(|| thread.comments.iter().any(|comment| comment.is_resolved));
         let folds = outdated || resolved;
-        laid.has_outdated |= outdated && thread.discussion.is_some() && !thread.is_on_commit;
+        layout.has_outdated |= outdated && thread.discussion.is_some() && !thread.is_on_commit;
         if thread.resolved == Some(false) {
-            laid.unresolved.insert(key.clone());
+            layout.unresolved.insert(key.clone());
         }
         let mut lines = Vec::new();
         let mut parts = Vec::new();
         if folds {
-            laid.folds.insert(key.clone());
+            layout.folds.insert(key.clone());
         }
         if folds && !self.shown.open.contains(&key) && drafts.is_empty() {
-            parts.push((0, InsetPart::Said(index, 0)));
+            parts.push((0, InsetPart::Comment(index, 0)));
             lines.push(self.folded(thread, outdated));
         } else {
-            for (at, said) in thread.said.iter().enumerate() {
-                parts.push((lines.len(), InsetPart::Said(index, at)));
-                let mut heading = self.heading(said);
+            for (at, comment) in thread.comments.iter().enumerate() {
+                parts.push((lines.len(), InsetPart::Comment(index, at)));
+                let mut heading = self.heading(comment);
                 if at == 0 {
-                    heading.extend(self.about(thread, stand));
+                    heading.extend(self.location(thread, thread_position));
                     lines.push(self.rule(true, heading));
                     if outdated {
-                        lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
+                        lines.extend(position.quote.iter().map(|line| self.quoted(line)));
                     }
                 } else {
-                    lines.push(self.beside(heading));
+                    lines.push(self.bordered(heading));
                 }
                 let body = self.rendered.bodies.get(index).and_then(|bodies| bodies.get(at));
-                lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.beside(line.spans.clone())));
-                let reactions = said.note.and_then(|note| self.shown.reactions.get(&note));
-                lines.extend(reactions.map(|spans| self.beside(spans.clone())));
+                lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.bordered(line.spans.clone())));
+                let reactions = comment.note.and_then(|note| self.shown.reactions.get(&note));
+                lines.extend(reactions.map(|spans| self.bordered(spans.clone())));
             }
             for drafted in drafts {
                 parts.push((lines.len(), InsetPart::Draft(drafted.key.clone())));
-                lines.push(self.beside(self.draft_heading(drafted, ThreadPosition::At(at))));
+                lines.push(self.bordered(self.draft_heading(drafted, ThreadPosition::At(at))));
                 lines.extend(self.draft_body(drafted));
             }
             lines.push(self.rule(false, Vec::new()));
         }
-        laid.parts.insert(key.clone(), parts);
-        laid.insets.push(Inset { key, path: spot.path.clone(), at, lines: Arc::new(lines) });
+        layout.parts.insert(key.clone(), parts);
+        layout.insets.push(Inset { key, path: position.path.clone(), at, lines: Arc::new(lines) });
     }
 
     fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> (Cow<'static, str>, Style) {
@@ -373,12 +373,12 @@ impl LayOutThreads {
             spans.push(self.span(" ", Role::Text));
         }
         let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
-        let rest = self.width.min(WIDEST + 4).saturating_sub(used);
+        let rest = self.width.min(MAX_WIDTH + 4).saturating_sub(used);
         spans.push(self.span(glyph::rule().repeat(rest), Role::Faint));
         DocLine { spans, ..DocLine::default() }
     }
 
-    fn beside(&self, words: Spans) -> DocLine<'static> {
+    fn bordered(&self, words: Spans) -> DocLine<'static> {
         let mut spans = vec![self.span(format!("{} ", glyph::divider()), Role::Faint)];
         spans.extend(words);
         DocLine { spans, ..DocLine::default() }
@@ -386,63 +386,66 @@ impl LayOutThreads {
 
     /// Returns a quoted line that no longer exists.
     fn quoted(&self, line: &str) -> DocLine<'static> {
-        self.beside(vec![self.span(format!("{} {line}", glyph::divider()), Role::Dim)])
+        self.bordered(vec![self.span(format!("{} {line}", glyph::divider()), Role::Dim)])
     }
 
-    fn heading(&self, said: &Comment) -> Spans {
-        let author = said.author.as_ref().map_or("somebody", |author| author.username.as_str());
+    fn heading(&self, comment: &Comment) -> Spans {
+        let author = comment.author.as_ref().map_or("somebody", |author| author.username.as_str());
         let mut spans = vec![self.span(author.to_owned(), Role::User)];
-        let when = said.at.as_ref().and_then(crate::api::Time::instant);
+        let when = comment.at.as_ref().and_then(crate::api::Time::instant);
         if let Some(when) = when {
             let seconds = self.now.duration_since(when).as_secs();
-            spans.push(self.span(format!("{}{}", glyph::separator(), list::beside(text::ago(seconds))), Role::Dim));
+            spans
+                .push(self.span(format!("{}{}", glyph::separator(), list::compact_age(text::ago(seconds))), Role::Dim));
         }
-        if said.is_edited {
+        if comment.is_edited {
             spans.push(self.span(format!("{}edited", glyph::separator()), Role::Dim));
         }
-        if said.is_resolved {
+        if comment.is_resolved {
             spans.push(self.span(format!("  {} resolved", glyph::or_word(glyph::done(), "")), Role::Success));
         }
         spans
     }
 
     /// Returns the lines that the thread is about, unless it is only the one above.
-    fn about(&self, thread: &Thread, stand: ThreadPosition) -> Spans {
-        let spot = &thread.spot;
-        match (spot.lines, thread.point) {
-            _ if stand == ThreadPosition::Outdated => {
-                let short = spot.sha.get(..8).unwrap_or(&spot.sha);
-                let version = self.version_of(spot).unwrap_or_else(|| format!(" at {short}"));
-                let words = format!("  {}, {}{version}", why_elsewhere(thread), spot.label());
+    fn location(&self, thread: &Thread, thread_position: ThreadPosition) -> Spans {
+        let position = &thread.position;
+        match (position.lines, thread.point) {
+            _ if thread_position == ThreadPosition::Outdated => {
+                let short = position.sha.get(..8).unwrap_or(&position.sha);
+                let version = self.version_of(position).unwrap_or_else(|| format!(" at {short}"));
+                let words = format!("  {}, {}{version}", why_outdated(thread), position.label());
                 vec![self.span(words, Role::Warning)]
             }
-            _ if stand == ThreadPosition::Hidden => vec![self.span(unseen(spot), Role::Dim)],
+            _ if thread_position == ThreadPosition::Hidden => vec![self.span(outside_diff(position), Role::Dim)],
             (None, Some((x, y))) => vec![self.span(format!("  the image at {x}, {y}"), Role::Dim)],
             (None, None) => vec![self.span("  the file", Role::Dim)],
-            (Some(_), _) => range(spot).map(|words| self.span(words, Role::Dim)).into_iter().collect(),
+            (Some(_), _) => range(position).map(|words| self.span(words, Role::Dim)).into_iter().collect(),
         }
     }
 
     /// Returns the version that a position refers to, if its number is known.
-    fn version_of(&self, spot: &DiffPosition) -> Option<String> {
-        let (_, number) = self.versions.iter().find(|(sha, _)| *sha == spot.sha)?;
+    fn version_of(&self, position: &DiffPosition) -> Option<String> {
+        let (_, number) = self.versions.iter().find(|(sha, _)| *sha == position.sha)?;
         Some(format!(", version {number}"))
     }
 
     /// Returns a thread as one line.
     fn folded(&self, thread: &Thread, outdated: bool) -> DocLine<'static> {
-        let first = thread.said.first();
-        let author = first.and_then(|said| said.author.as_ref()).map_or("somebody", |author| author.username.as_str());
-        let words = first.and_then(|said| said.body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
-        let count = match thread.said.len() {
+        let first = thread.comments.first();
+        let author =
+            first.and_then(|comment| comment.author.as_ref()).map_or("somebody", |author| author.username.as_str());
+        let words =
+            first.and_then(|comment| comment.body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
+        let count = match thread.comments.len() {
             1 => String::new(),
             count => format!("{}{count} comments", glyph::separator()),
         };
-        let version = self.version_of(&thread.spot).unwrap_or_default();
-        let elsewhere = format!("{}, {}{version}", why_elsewhere(thread), thread.spot.label());
+        let version = self.version_of(&thread.position).unwrap_or_default();
+        let location = format!("{}, {}{version}", why_outdated(thread), thread.position.label());
         let why = match (outdated, thread.resolved) {
-            (true, Some(true)) => format!("resolved, {elsewhere}"),
-            (true, _) => elsewhere,
+            (true, Some(true)) => format!("resolved, {location}"),
+            (true, _) => location,
             (false, _) => "resolved".to_owned(),
         };
         let spans = vec![
@@ -454,45 +457,45 @@ impl LayOutThreads {
         DocLine { spans, ..DocLine::default() }
     }
 
-    fn draft_heading(&self, drafted: &LaidOutDraft, stand: ThreadPosition) -> Spans {
+    fn draft_heading(&self, drafted: &LaidOutDraft, thread_position: ThreadPosition) -> Spans {
         let (words, role) = &drafted.state;
         let mut spans = vec![self.span(format!("{} {words}", glyph::draft()), *role)];
-        let spot = drafted.draft.spot.as_ref();
-        if let Some(spot) = spot.filter(|_| stand == ThreadPosition::Outdated) {
+        let position = drafted.draft.position.as_ref();
+        if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Outdated) {
             let words = if self.whole { "parked: {} no longer exists" } else { "{} is not there" };
-            spans.push(self.span(format!("  {}", words.replace("{}", &spot.label())), Role::Warning));
-        } else if let Some(spot) = spot.filter(|_| stand == ThreadPosition::Hidden) {
-            spans.push(self.span(unseen(spot), Role::Dim));
+            spans.push(self.span(format!("  {}", words.replace("{}", &position.label())), Role::Warning));
+        } else if let Some(position) = position.filter(|_| thread_position == ThreadPosition::Hidden) {
+            spans.push(self.span(outside_diff(position), Role::Dim));
         } else {
-            spans.extend(spot.and_then(range).map(|words| self.span(words, Role::Dim)));
+            spans.extend(position.and_then(range).map(|words| self.span(words, Role::Dim)));
         }
         spans
     }
 
     fn draft_body(&self, drafted: &LaidOutDraft) -> Vec<DocLine<'static>> {
-        let width = self.width.saturating_sub(4).min(WIDEST);
-        let lines = text::head_bytes(&drafted.draft.text, LONGEST).lines();
-        let wrapped = lines.flat_map(|line| text::wrap(line, width, TALLEST)).take(TALLEST);
-        wrapped.map(|line| self.beside(vec![self.span(line, Role::Text)])).collect()
+        let width = self.width.saturating_sub(4).min(MAX_WIDTH);
+        let lines = text::head_bytes(&drafted.draft.text, MAX_COMMENT_BYTES).lines();
+        let wrapped = lines.flat_map(|line| text::wrap(line, width, MAX_ROWS)).take(MAX_ROWS);
+        wrapped.map(|line| self.bordered(vec![self.span(line, Role::Text)])).collect()
     }
 }
 
 /// Returns why the lines of a thread are not among those shown.
-fn why_elsewhere(thread: &Thread) -> &'static str {
+fn why_outdated(thread: &Thread) -> &'static str {
     if thread.is_on_commit { "on one commit" } else { "outdated" }
 }
 
 /// Returns the lines that are meant, unless it is only the one above.
-fn range(spot: &DiffPosition) -> Option<String> {
+fn range(position: &DiffPosition) -> Option<String> {
     let from_to = |(first, last): (u32, u32)| {
         if first < last { format!("lines {first} to {last}") } else { format!("line {last}") }
     };
-    let (lines, removed) = (spot.lines?, spot.removed);
+    let (lines, removed) = (position.lines?, position.removed);
     let old = removed.map(|removed| format!(" and old {}", from_to(removed))).unwrap_or_default();
     (lines.0 < lines.1 || removed.is_some()).then(|| format!("  {}{old}", from_to(lines)))
 }
 
 /// Returns the note that the lines are not in the diff.
-fn unseen(spot: &DiffPosition) -> String {
-    format!("  {}, not among the lines shown", spot.label())
+fn outside_diff(position: &DiffPosition) -> String {
+    format!("  {}, not among the lines shown", position.label())
 }

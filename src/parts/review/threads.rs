@@ -27,17 +27,17 @@ pub struct Comment {
 /// Comments on the same lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thread {
-    pub spot: DiffPosition,
+    pub position: DiffPosition,
     /// The ID of the thread, on servers with threads.
     pub discussion: Option<String>,
     /// Whether it is resolved; `None` if it cannot be.
     pub resolved: Option<bool>,
     /// The point in an image, in pixels from the left and from the top.
     pub point: Option<(u64, u64)>,
-    /// Whether the thread is on a single commit, which `spot` names.
+    /// Whether the thread is on a single commit, which `position` names.
     pub is_on_commit: bool,
     /// The comments, oldest first.
-    pub said: Vec<Comment>,
+    pub comments: Vec<Comment>,
 }
 
 /// Returns whether the thread of these notes is resolved; `None` if it cannot be.
@@ -55,7 +55,7 @@ pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
         return (None, &note.body);
     }
     match DiffPosition::read(&note.body) {
-        Some((spot, rest)) => (Some(spot), rest),
+        Some((position, rest)) => (Some(position), rest),
         None => (positioned(note), &note.body),
     }
 }
@@ -67,11 +67,11 @@ pub fn point_of(note: &Note) -> Option<(u64, u64)> {
 }
 
 fn positioned(note: &Note) -> Option<DiffPosition> {
-    spot_of(note.position.as_ref()?)
+    from_api(note.position.as_ref()?)
 }
 
 /// Converts a position from the server; `None` if it names no file.
-pub fn spot_of(position: &Position) -> Option<DiffPosition> {
+pub fn from_api(position: &Position) -> Option<DiffPosition> {
     let old = position.new_line.is_none() && position.old_line.is_some();
     let path = if old { position.old_path.as_deref() } else { position.new_path.as_deref() };
     let path = path.or(position.new_path.as_deref()).or(position.old_path.as_deref())?;
@@ -100,7 +100,7 @@ fn numbers(line: &LineRangeEnd) -> (Option<u64>, Option<u64>) {
 }
 
 /// Groups the comments with a position into threads, in the order of their first comments.
-pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thread> {
+pub fn group_comments(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thread> {
     let mut threads: Vec<Thread> = Vec::new();
     let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
     // The server's threads, each with its notes so far.
@@ -110,12 +110,12 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
         if let Some((thread, all)) = by_id.get_mut(id) {
             all.push(note);
             if let Some(thread) = threads.get_mut(*thread) {
-                thread.said.push(comment(note, &note.body));
+                thread.comments.push(comment(note, &note.body));
             }
-        } else if let Some(spot) = positioned(note) {
-            let (discussion, said) = (Some(id.to_owned()), vec![comment(note, &note.body)]);
+        } else if let Some(position) = positioned(note) {
+            let (discussion, comments) = (Some(id.to_owned()), vec![comment(note, &note.body)]);
             let is_on_commit = note.commit_id.is_some();
-            let thread = Thread { spot, discussion, resolved: None, point: point_of(note), is_on_commit, said };
+            let thread = Thread { position, discussion, resolved: None, point: point_of(note), is_on_commit, comments };
             by_id.insert(id, (threads.len(), vec![note]));
             threads.push(thread);
         }
@@ -125,57 +125,65 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
             thread.resolved = is_resolved(notes.iter().copied());
         }
     }
-    let mut add = |spot: DiffPosition, said: Comment, discussion: Option<&str>| {
-        let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
-        let same = near.iter().copied().find(|at| threads.get(*at).is_some_and(|thread| thread.spot.is_same(&spot)));
+    let mut add = |position: DiffPosition, comment: Comment, discussion: Option<&str>| {
+        let near = by_line.entry((position.path.clone(), position.old, position.line())).or_default();
+        let same =
+            near.iter().copied().find(|at| threads.get(*at).is_some_and(|thread| thread.position.is_same(&position)));
         match same.and_then(|at| threads.get_mut(at)) {
             Some(thread) => {
-                if thread.spot.quote.is_empty() {
-                    thread.spot.quote = spot.quote;
+                if thread.position.quote.is_empty() {
+                    thread.position.quote = position.quote;
                 }
-                thread.said.push(said);
+                thread.comments.push(comment);
             }
             None => {
                 near.push(threads.len());
                 let discussion = discussion.map(str::to_owned);
-                let said = vec![said];
-                threads.push(Thread { spot, discussion, resolved: None, point: None, is_on_commit: false, said });
+                let comments = vec![comment];
+                threads.push(Thread {
+                    position,
+                    discussion,
+                    resolved: None,
+                    point: None,
+                    is_on_commit: false,
+                    comments,
+                });
             }
         }
     };
     let threaded = |note: &Note| note.discussion_id.as_deref().is_some_and(|id| by_id.contains_key(id));
     for note in notes.iter().flat_map(|page| page.iter()).filter(|note| !threaded(note)) {
-        if let (Some(spot), rest) = place(note) {
-            add(spot, comment(note, rest), note.discussion_id.as_deref());
+        if let (Some(position), rest) = place(note) {
+            add(position, comment(note, rest), note.discussion_id.as_deref());
         }
     }
     for (sha, pages) in comments {
         for comment in pages.iter().flat_map(|page| page.iter()) {
-            if let (Some(spot), rest) = comment_place(sha, comment) {
-                add(spot, comment_of(comment, rest), None);
+            if let (Some(position), rest) = comment_place(sha, comment) {
+                add(position, comment_of(comment, rest), None);
             }
         }
     }
     for thread in &mut threads {
-        thread.said.sort_by_key(|said| said.at.as_ref().and_then(Time::instant));
+        thread.comments.sort_by_key(|comment| comment.at.as_ref().and_then(Time::instant));
     }
     threads
 }
 
 /// Returns the position of a commit comment, and its text without the line that names it.
 pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffPosition>, &'a str) {
-    if let Some((spot, rest)) = DiffPosition::read(&comment.note) {
-        return (Some(spot), rest);
+    if let Some((position, rest)) = DiffPosition::read(&comment.note) {
+        return (Some(position), rest);
     }
     let line = comment.line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0);
-    let spot = comment.path.as_ref().map(|path| DiffPosition {
+    let position = comment.path.as_ref().map(|path| DiffPosition {
         path: path.clone(),
         sha: sha.to_owned(),
         old: comment.line_type.as_deref() == Some("old"),
         lines: line.map(|line| (line, line)),
         ..DiffPosition::default()
     });
-    (spot, &comment.note)
+    (position, &comment.note)
 }
 
 /// Converts a note to a comment with the given text.
@@ -247,20 +255,20 @@ impl<'a> ChangedPaths<'a> {
     }
 
     /// Finds a position: by line number in the same changes, by its quoted text in others.
-    pub fn find(&self, spot: &DiffPosition) -> ThreadPosition {
-        let Some(file) = self.by_path.get(spot.path.as_str()) else { return ThreadPosition::Gone };
-        let Some(last) = spot.line() else { return ThreadPosition::At(At::File) };
-        let side = if spot.old { Side::Old } else { Side::New };
-        let same = self.head.starts_with(&spot.sha) || spot.sha.starts_with(self.head);
-        let known = !spot.sha.is_empty() && !self.head.is_empty();
+    pub fn find(&self, position: &DiffPosition) -> ThreadPosition {
+        let Some(file) = self.by_path.get(position.path.as_str()) else { return ThreadPosition::Gone };
+        let Some(last) = position.line() else { return ThreadPosition::At(At::File) };
+        let side = if position.old { Side::Old } else { Side::New };
+        let same = self.head.starts_with(&position.sha) || position.sha.starts_with(self.head);
+        let known = !position.sha.is_empty() && !self.head.is_empty();
         // If the server names no commit, a line without its text can only be found by number.
-        let by_number = if known { same } else { spot.quote.is_empty() };
+        let by_number = if known { same } else { position.quote.is_empty() };
         let lines = self.side_of(file, side);
-        if by_number && (self.whole || !spot.old) {
+        if by_number && (self.whole || !position.old) {
             let shown = lines.binary_search_by_key(&last, |(number, _)| *number).is_ok();
             return if shown { ThreadPosition::At(At::Line(side, last)) } else { ThreadPosition::Hidden };
         }
-        match spot.find(&lines) {
+        match position.find(&lines) {
             Some(line) => ThreadPosition::At(At::Line(side, line)),
             None => ThreadPosition::Outdated,
         }
@@ -297,9 +305,9 @@ mod tests {
     }
 
     fn on(sha: &str, line: u32, words: &str) -> String {
-        let spot =
+        let position =
             DiffPosition { path: "a.rs".into(), sha: sha.into(), lines: Some((line, line)), ..DiffPosition::default() };
-        format!("{}{words}", spot.head().expect("it can be written"))
+        format!("{}{words}", position.head().expect("it can be written"))
     }
 
     #[test]
@@ -315,46 +323,48 @@ mod tests {
             created_at: Some("2026-06-15T10:00:00Z".into()),
             ..CommitComment::default()
         };
-        let threads = gather(&pages, &[(HEAD.into(), vec![Arc::new(vec![comment])])]);
-        let bodies: Vec<Vec<&str>> =
-            threads.iter().map(|thread| thread.said.iter().map(|said| said.body.as_str()).collect()).collect();
+        let threads = group_comments(&pages, &[(HEAD.into(), vec![Arc::new(vec![comment])])]);
+        let bodies: Vec<Vec<&str>> = threads
+            .iter()
+            .map(|thread| thread.comments.iter().map(|comment| comment.body.as_str()).collect())
+            .collect();
         assert_eq!(bodies, [vec!["five", "one", "three"], vec!["two"], vec!["four"]]);
     }
 
     #[test]
-    fn a_place_is_found_by_what_it_says_in_other_changes() {
+    fn positions_are_found_by_text_in_other_changes() {
         let diff = "@@ -1,3 +1,4 @@\n one line\n+put in\n second line\n third line\n";
         let source =
             Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
         let files = [Arc::new(parse(source))];
-        let ground = ChangedPaths::new(&files, HEAD, true);
-        let mut spot = DiffPosition {
+        let changed_paths = ChangedPaths::new(&files, HEAD, true);
+        let mut position = DiffPosition {
             path: "a.rs".into(),
             sha: BEFORE.into(),
             lines: Some((2, 2)),
             quote: vec!["second line".into()],
             ..DiffPosition::default()
         };
-        assert_eq!(ground.find(&spot), ThreadPosition::At(At::Line(Side::New, 3)));
-        spot.quote = vec!["another line".into()];
-        assert_eq!(ground.find(&spot), ThreadPosition::Outdated);
-        spot.sha = HEAD.into();
-        assert_eq!(ground.find(&spot), ThreadPosition::At(At::Line(Side::New, 2)));
+        assert_eq!(changed_paths.find(&position), ThreadPosition::At(At::Line(Side::New, 3)));
+        position.quote = vec!["another line".into()];
+        assert_eq!(changed_paths.find(&position), ThreadPosition::Outdated);
+        position.sha = HEAD.into();
+        assert_eq!(changed_paths.find(&position), ThreadPosition::At(At::Line(Side::New, 2)));
         // A line that the diff does not show does not count as removed.
-        spot.lines = Some((9, 9));
-        assert_eq!(ground.find(&spot), ThreadPosition::Hidden);
-        spot.path = "b.rs".into();
-        assert_eq!(ground.find(&spot), ThreadPosition::Gone);
+        position.lines = Some((9, 9));
+        assert_eq!(changed_paths.find(&position), ThreadPosition::Hidden);
+        position.path = "b.rs".into();
+        assert_eq!(changed_paths.find(&position), ThreadPosition::Gone);
     }
 
     #[test]
-    fn old_lines_of_some_of_the_changes_are_not_taken_by_their_number() {
+    fn old_lines_of_partial_changes_are_not_found_by_number() {
         let diff = "@@ -1,2 +1,1 @@\n one line\n-second line\n";
         let source =
             Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
         let files = [Arc::new(parse(source))];
         let quote = vec!["another line".to_owned()];
-        let spot = DiffPosition {
+        let position = DiffPosition {
             path: "a.rs".into(),
             sha: HEAD.into(),
             old: true,
@@ -362,7 +372,7 @@ mod tests {
             quote,
             ..DiffPosition::default()
         };
-        assert_eq!(ChangedPaths::new(&files, HEAD, true).find(&spot), ThreadPosition::At(At::Line(Side::Old, 2)));
-        assert_eq!(ChangedPaths::new(&files, HEAD, false).find(&spot), ThreadPosition::Outdated);
+        assert_eq!(ChangedPaths::new(&files, HEAD, true).find(&position), ThreadPosition::At(At::Line(Side::Old, 2)));
+        assert_eq!(ChangedPaths::new(&files, HEAD, false).find(&position), ThreadPosition::Outdated);
     }
 }

@@ -1,7 +1,7 @@
 //! A file of a branch as a document of the editor: read from the server or the staging area, and saved to the staging
 //! area.
 
-use super::{Base, StagedFile, StagingKey, failure, history, last_commit};
+use super::{Base, StagedFile, StagingArea, failure, history, last_commit};
 use crate::api::repository::GetRawBlob;
 use crate::app::action::Tone;
 use crate::app::overlay::editor::{Document, Origin};
@@ -15,27 +15,27 @@ const STAGED: &str = "staged";
 const NEW: &str = "new";
 
 /// A file that is edited for the staging area.
-pub struct FileOf {
-    desk: StagingKey,
+pub struct StagedDocument {
+    staging_area: StagingArea,
     path: String,
     /// The blob at the path when it was last read from the branch; `None` for a new file.
     blob: Option<String>,
     key: String,
 }
 
-impl FileOf {
+impl StagedDocument {
     /// Creates a document for the file at a path; a new file if `blob` is `None`.
-    pub fn new(desk: StagingKey, path: &str, blob: Option<String>) -> FileOf {
-        let key = desk.typed_key(path);
-        FileOf { desk, path: path.to_owned(), blob, key }
+    pub fn new(staging_area: StagingArea, path: &str, blob: Option<String>) -> StagedDocument {
+        let key = staging_area.typed_key(path);
+        StagedDocument { staging_area, path: path.to_owned(), blob, key }
     }
 
     fn raw(&self) -> Option<GetRawBlob> {
-        self.blob.as_ref().map(|sha| GetRawBlob { id: self.desk.project.clone(), sha: sha.clone() })
+        self.blob.as_ref().map(|sha| GetRawBlob { id: self.staging_area.project.clone(), sha: sha.clone() })
     }
 }
 
-impl Document for FileOf {
+impl Document for StagedDocument {
     fn path(&self) -> &str {
         &self.path
     }
@@ -54,17 +54,17 @@ impl Document for FileOf {
 
     fn wants(&self, _view: &View) -> Vec<Want> {
         let Some(raw) = self.raw() else { return Vec::new() };
-        let history = history(&self.desk.project, &self.desk.branch, &self.path);
+        let history = history(&self.staging_area.project, &self.staging_area.branch, &self.path);
         vec![Load::one(&raw).into(), Load::list(&history, 1).into()]
     }
 
     fn read(&self, view: &View) -> Option<Result<Origin, String>> {
-        let staging = match self.desk.read(view) {
+        let staging = match self.staging_area.read(view) {
             Ok(staging) => staging,
             Err(why) => return Some(Err(why)),
         };
         if let Some(content) = staging.at(&self.path).and_then(|change| change.content.as_ref()) {
-            let bytes = self.desk.bytes(view, content);
+            let bytes = self.staging_area.bytes(view, content);
             let lost = || "The staged text is no longer on disk; D discards the change.".to_owned();
             return Some(bytes.map(|bytes| Origin { name: STAGED.into(), bytes }).ok_or_else(lost));
         }
@@ -76,19 +76,19 @@ impl Document for FileOf {
     }
 
     fn save(&self, origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
-        let staged = self.desk.read(&cx.view)?.at(&self.path).is_some_and(|change| change.content.is_some());
+        let staged = self.staging_area.read(&cx.view)?.at(&self.path).is_some_and(|change| change.content.is_some());
         let base = match origin {
             STAGED | NEW => None,
             // The staged change has its own base, which is no newer.
             _ if staged => None,
             blob => {
                 let current = self.blob.as_deref() == Some(blob);
-                let last = || last_commit(&cx.view, &self.desk.project, &self.desk.branch, &self.path);
+                let last = || last_commit(&cx.view, &self.staging_area.project, &self.staging_area.branch, &self.path);
                 Some(Base { blob: Some(blob.to_owned()), last_commit: current.then(last).flatten() })
             }
         };
-        self.desk.put(&self.path, base, StagedFile::Text(text), cx)?;
-        let (path, branch) = (sanitize(&self.path), sanitize(&self.desk.branch));
+        self.staging_area.put(&self.path, base, StagedFile::Text(text), cx)?;
+        let (path, branch) = (sanitize(&self.path), sanitize(&self.staging_area.branch));
         cx.say(Tone::Good, format!("Staged {path} for {branch}; g i shows what is staged."));
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Actions on files in a place: edit, add, move, delete and upload, all for the staging area of the branch.
 
-use super::document::FileOf;
+use super::document::StagedDocument;
 use super::paths::{self, BranchPaths, LocalPaths, ReadFile};
-use super::{Base, LARGEST, StagedFile, StagingKey, last_commit};
+use super::{Base, MAX_FILE_BYTES, StagedFile, StagingArea, last_commit};
 use crate::api::Id;
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::projects::Project;
@@ -38,9 +38,9 @@ impl FileContext {
         self.git_ref.clone().or_else(|| project::default_branch(view, &self.project).map(str::to_owned))
     }
 
-    /// Returns the key of the staging area of the branch.
-    pub fn desk(&self, view: &View) -> Option<StagingKey> {
-        StagingKey::of(view, &self.project, &self.branch(view)?)
+    /// Returns the staging area of the branch.
+    pub fn staging_area(&self, view: &View) -> Option<StagingArea> {
+        StagingArea::of(view, &self.project, &self.branch(view)?)
     }
 
     /// Returns the current folder, with a trailing slash.
@@ -72,18 +72,21 @@ impl FileContext {
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
         }
-        self.desk(view).map(|_| ()).ok_or_else(|| "your account has not loaded yet".into())
+        self.staging_area(view).map(|_| ()).ok_or_else(|| "your account has not loaded yet".into())
     }
 
-    fn base(&self, desk: &StagingKey, view: &View) -> Base {
+    fn base(&self, staging_area: &StagingArea, view: &View) -> Base {
         let path = self.path.as_deref().unwrap_or_default();
-        Base { blob: self.blob.clone(), last_commit: last_commit(view, &desk.project, &desk.branch, path) }
+        Base {
+            blob: self.blob.clone(),
+            last_commit: last_commit(view, &staging_area.project, &staging_area.branch, path),
+        }
     }
 
     /// Opens the file under the cursor in the editor, or in an external one if `outside` is true.
     pub fn edit(&self, outside: bool, cx: &mut Cx) {
-        let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
-        open(desk, path, self.blob.clone(), outside, cx);
+        let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
+        open(staging_area, path, self.blob.clone(), outside, cx);
     }
 
     /// Asks for the path of a new file.
@@ -104,8 +107,8 @@ impl FileContext {
 
     /// Stages the deletion of the file under the cursor.
     pub fn delete(&self, cx: &mut Cx) {
-        let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
-        match held(&desk, path, &cx.view) {
+        let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
+        match staged_size(&staging_area, path, &cx.view) {
             Some(size) => {
                 let question = format!("Delete {}? Your changes ({size}) exist nowhere else.", sanitize(path));
                 cx.act(App::confirm("Delete a file", question, Action::answer(FileAnswer::Delete(path.clone()))));
@@ -115,9 +118,9 @@ impl FileContext {
     }
 
     fn delete_now(&self, cx: &mut Cx) {
-        let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
-        let base = self.base(&desk, &cx.view);
-        match desk.delete(path, base, cx) {
+        let (Some(staging_area), Some(path)) = (self.staging_area(&cx.view), &self.path) else { return };
+        let base = self.base(&staging_area, &cx.view);
+        match staging_area.delete(path, base, cx) {
             Ok(()) => say_staged(&format!("Staged: delete {}", sanitize(path)), cx),
             Err(why) => cx.say(Tone::Warning, why),
         }
@@ -125,15 +128,15 @@ impl FileContext {
 }
 
 /// Opens a file of a branch in an editor, with its staged content if there is any.
-pub fn open(desk: StagingKey, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
-    let document = Box::new(FileOf::new(desk, path, blob));
+pub fn open(staging_area: StagingArea, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
+    let document = Box::new(StagedDocument::new(staging_area, path, blob));
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
 }
 
 /// Returns the size of the staged content of a path, which would be lost with it.
-fn held(desk: &StagingKey, path: &str, view: &View) -> Option<String> {
-    let staging = desk.read(view).ok()?;
+fn staged_size(staging_area: &StagingArea, path: &str, view: &View) -> Option<String> {
+    let staging = staging_area.read(view).ok()?;
     staging.at(path)?.content.as_ref().map(|content| bytes(content.bytes))
 }
 
@@ -142,7 +145,7 @@ fn say_staged(what: &str, cx: &mut Cx) {
 }
 
 /// Returns why a path is invalid for a file, or `None` if it is valid.
-fn unfit(path: &str) -> Option<&'static str> {
+fn invalid_reason(path: &str) -> Option<&'static str> {
     let bad = |name: &str| matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git");
     match path {
         "" => Some("it is empty"),
@@ -177,7 +180,7 @@ pub struct FileAction {
     /// The path of the local file that is being read, and its target path.
     reading: Option<(String, String)>,
     /// The number of files read.
-    turn: u64,
+    generation: u64,
     /// The saved list of changes when it was last counted, and the count.
     counted: (String, usize),
 }
@@ -191,78 +194,84 @@ impl FileAction {
     /// Returns the computation that reads the local file.
     pub fn wants(&self) -> Option<Want> {
         let (typed, _) = self.reading.as_ref()?;
-        Some(Work::new(ReadFile { typed: typed.clone(), turn: self.turn, largest: LARGEST as u64 }).into())
+        Some(
+            Work::new(ReadFile { typed: typed.clone(), generation: self.generation, largest: MAX_FILE_BYTES as u64 })
+                .into(),
+        )
     }
 
     /// Updates the state after a store update: counts the staged changes, and stages a file that was read.
-    pub fn changed(&mut self, spot: &FileContext, cx: &mut Cx) {
-        let desk = spot.desk(&cx.view);
-        let raw = desk.as_ref().map(|desk| desk.raw(&cx.view)).unwrap_or_default();
+    pub fn changed(&mut self, context: &FileContext, cx: &mut Cx) {
+        let staging_area = context.staging_area(&cx.view);
+        let raw = staging_area.as_ref().map(|staging_area| staging_area.raw(&cx.view)).unwrap_or_default();
         if self.counted.0 != raw {
-            let len =
-                desk.as_ref().and_then(|desk| desk.read(&cx.view).ok()).map_or(0, |staging| staging.changes.len());
+            let len = staging_area
+                .as_ref()
+                .and_then(|staging_area| staging_area.read(&cx.view).ok())
+                .map_or(0, |staging| staging.changes.len());
             self.counted = (raw.to_owned(), len);
         }
         let Some((typed, path)) = &self.reading else { return };
-        let Some(read) = cx.view.store.result::<Result<Vec<u8>, String>>(&paths::file_key(typed, self.turn)) else {
+        let Some(read) = cx.view.store.result::<Result<Vec<u8>, String>>(&paths::file_key(typed, self.generation))
+        else {
             return;
         };
         let (read, path) = (read.clone(), path.clone());
         self.reading = None;
-        let Some(desk) = spot.desk(&cx.view) else { return };
-        let over = spot.path.as_ref() == Some(&path) && spot.blob.is_some();
-        let base = over.then(|| spot.base(&desk, &cx.view));
-        match read.and_then(|bytes| desk.put(&path, base, StagedFile::of(bytes), cx)) {
+        let Some(staging_area) = context.staging_area(&cx.view) else { return };
+        let over = context.path.as_ref() == Some(&path) && context.blob.is_some();
+        let base = over.then(|| context.base(&staging_area, &cx.view));
+        match read.and_then(|bytes| staging_area.put(&path, base, StagedFile::of(bytes), cx)) {
             Ok(()) => say_staged(&format!("Staged {}", sanitize(&path)), cx),
             Err(why) => cx.say(Tone::Bad, sanitize(&why).into_owned()),
         }
     }
 
     /// Returns the breadcrumb with the number of staged changes of the branch.
-    pub fn breadcrumb(&self, spot: &FileContext, view: &View) -> Option<Breadcrumb> {
-        let desk = spot.desk(view)?;
-        let known = desk.raw(view) == self.counted.0;
-        let len = if known { self.counted.1 } else { desk.read(view).ok()?.changes.len() };
+    pub fn breadcrumb(&self, context: &FileContext, view: &View) -> Option<Breadcrumb> {
+        let staging_area = context.staging_area(view)?;
+        let known = staging_area.raw(view) == self.counted.0;
+        let len = if known { self.counted.1 } else { staging_area.read(view).ok()?.changes.len() };
         (len > 0).then(|| Breadcrumb::new(format!("{} {} staged", glyph::draft(), count(len as u64)), Role::Warning))
     }
 
     /// Handles an answer.
-    pub fn answer(&mut self, answer: FileAnswer, spot: &FileContext, cx: &mut Cx) {
+    pub fn answer(&mut self, answer: FileAnswer, context: &FileContext, cx: &mut Cx) {
         let typed = match &answer {
             // Delete only the file that the user was asked about, not the one under the cursor now.
-            FileAnswer::Delete(path) if spot.path.as_ref() == Some(path) => return spot.delete_now(cx),
+            FileAnswer::Delete(path) if context.path.as_ref() == Some(path) => return context.delete_now(cx),
             FileAnswer::Delete(_) => return,
             FileAnswer::Local(local) if local.trim().is_empty() => return,
             FileAnswer::Local(local) => {
                 let local = local.trim();
                 let name = local.rsplit('/').next().unwrap_or(local);
                 self.local = Some(local.to_owned());
-                return spot.ask("upload as", format!("{}{name}", spot.folder()), FileAnswer::Upload, cx);
+                return context.ask("upload as", format!("{}{name}", context.folder()), FileAnswer::Upload, cx);
             }
             FileAnswer::Add(path) | FileAnswer::Move(path) => path,
             FileAnswer::Upload(path) | FileAnswer::Replace(path) => path,
         };
         let path = typed.trim().trim_start_matches('/');
-        if let Some(why) = unfit(path) {
+        if let Some(why) = invalid_reason(path) {
             return cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", sanitize(path)));
         }
-        let Some(desk) = spot.desk(&cx.view) else { return };
-        match (&answer, &spot.path) {
-            (FileAnswer::Add(_), _) => open(desk, path, None, false, cx),
+        let Some(staging_area) = context.staging_area(&cx.view) else { return };
+        match (&answer, &context.path) {
+            (FileAnswer::Add(_), _) => open(staging_area, path, None, false, cx),
             (FileAnswer::Move(_), Some(from)) if from != path => {
-                let base = spot.base(&desk, &cx.view);
-                match desk.rename(from, path, base, cx) {
+                let base = context.base(&staging_area, &cx.view);
+                match staging_area.rename(from, path, base, cx) {
                     Ok(()) => say_staged(&format!("Staged: {} moves to {}", sanitize(from), sanitize(path)), cx),
                     Err(why) => cx.say(Tone::Warning, why),
                 }
             }
-            (FileAnswer::Upload(_), _) if let Some(size) = held(&desk, path, &cx.view) => {
+            (FileAnswer::Upload(_), _) if let Some(size) = staged_size(&staging_area, path, &cx.view) => {
                 let question = format!("Replace {}? The staged file ({size}) exists nowhere else.", sanitize(path));
                 let replace = Action::answer(FileAnswer::Replace(path.to_owned()));
                 cx.act(App::confirm("Upload over a staged file", question, replace));
             }
             (FileAnswer::Upload(_) | FileAnswer::Replace(_), _) => {
-                self.turn += 1;
+                self.generation += 1;
                 self.reading = self.local.take().map(|local| (local, path.to_owned()));
             }
             _ => {}
@@ -271,6 +280,6 @@ impl FileAction {
 }
 
 /// Returns the place of the branch's staging area.
-pub fn place(spot: &FileContext) -> Place {
-    Place { git_ref: spot.git_ref.clone(), ..Place::new("stage").project(spot.project.clone()) }
+pub fn place(context: &FileContext) -> Place {
+    Place { git_ref: context.git_ref.clone(), ..Place::new("stage").project(context.project.clone()) }
 }

@@ -5,7 +5,7 @@ use crate::ui::edits::edits;
 use std::time::Duration;
 
 /// The maximum time for comparing two texts, after which the rest counts as changed.
-const PATIENCE: Duration = Duration::from_secs(3);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A computation that merges the user's and others' changes of the same text.
 pub struct Merge {
@@ -41,7 +41,7 @@ impl Derive for Merge {
 /// Returns, for each line of the base, the index of the same line of a side.
 fn same(base: &[&str], side: &[&str]) -> Vec<Option<usize>> {
     let mut same = vec![None; base.len()];
-    for edit in edits(base, side, PATIENCE).into_iter().filter(|edit| edit.is_equal) {
+    for edit in edits(base, side, DIFF_TIMEOUT).into_iter().filter(|edit| edit.is_equal) {
         let lines = same.get_mut(edit.old).unwrap_or_default();
         lines.iter_mut().zip(edit.new).for_each(|(line, at)| *line = Some(at));
     }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_side_changed_is_taken_from_it() {
+    fn changes_of_one_side_are_applied() {
         let base = "a\nb\nc\nd\n";
         assert_eq!(merged(base, "A\nb\nc\nd\n", "a\nb\nc\nD\n"), ("A\nb\nc\nD\n".into(), 0));
         assert_eq!(merged(base, "a\nb\nc\nd\ne\n", "b\nc\nd\n"), ("b\nc\nd\ne\n".into(), 0));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_changed_in_different_ways_is_marked_and_nothing_is_lost() {
+    fn different_changes_of_both_sides_are_marked_as_conflicts() {
         let (text, conflicts) = merged("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
         assert_eq!(text, "a\n<<<<<<< mine\nmine\n=======\ntheirs\n>>>>>>> main\nc\n");
         assert_eq!(conflicts, 1);

@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 /// The version of the list's format; lists of other versions are left alone.
 const VERSION: u32 = 1;
 /// The maximum size of a staged file, in bytes.
-pub const LARGEST: usize = 10 << 20;
+pub const MAX_FILE_BYTES: usize = 10 << 20;
 /// The maximum size of all staged files of a list, in bytes.
-pub const ALL: u64 = 32 << 20;
+pub const MAX_TOTAL_BYTES: u64 = 32 << 20;
 
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,9 +144,9 @@ impl StagedFile {
     }
 }
 
-/// The storage key of a list, with its project and branch.
+/// The staging area of a branch: the storage key of its list of changes, with the project and the branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StagingKey {
+pub struct StagingArea {
     key: String,
     /// The project, by its path if that is known.
     pub project: Id,
@@ -163,11 +163,11 @@ fn prefix(view: &View, id: &Id) -> Option<(String, Id)> {
     Some((format!("{} staged {project}@", view.session.server), project))
 }
 
-impl StagingKey {
-    /// Returns the key of a branch's staging area; `None` while the current user is unknown.
-    pub fn of(view: &View, project: &Id, branch: &str) -> Option<StagingKey> {
+impl StagingArea {
+    /// Returns the staging area of a branch; `None` while the current user is unknown.
+    pub fn of(view: &View, project: &Id, branch: &str) -> Option<StagingArea> {
         let (prefix, project) = prefix(view, project)?;
-        Some(StagingKey { key: format!("{prefix}{branch}"), project, branch: branch.to_owned() })
+        Some(StagingArea { key: format!("{prefix}{branch}"), project, branch: branch.to_owned() })
     }
 
     /// Returns the branches of a project with a saved list, sorted by name.
@@ -249,14 +249,14 @@ impl StagingKey {
             StagedFile::Base64(text, bytes) => (text, bytes, true),
         };
         let size = crate::ui::text::bytes(bytes);
-        if bytes > LARGEST as u64 {
+        if bytes > MAX_FILE_BYTES as u64 {
             return Err(format!(
                 "{size} exceeds the limit of a staged file ({}).",
-                crate::ui::text::bytes(LARGEST as u64)
+                crate::ui::text::bytes(MAX_FILE_BYTES as u64)
             ));
         }
-        if staging.bytes() + bytes > ALL {
-            let all = crate::ui::text::bytes(ALL);
+        if staging.bytes() + bytes > MAX_TOTAL_BYTES {
+            let all = crate::ui::text::bytes(MAX_TOTAL_BYTES);
             return Err(format!(
                 "{size} more would exceed the limit of {all} for all staged files: commit some first."
             ));
@@ -313,7 +313,7 @@ impl StagingKey {
     /// Returns a message if the list cannot be read.
     pub fn delete(&self, path: &str, base: Base, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
-        let gone = |path: &str, base: Base| Change {
+        let deletion = |path: &str, base: Base| Change {
             kind: Kind::Delete,
             path: path.to_owned(),
             from: None,
@@ -325,9 +325,9 @@ impl StagingKey {
             Some(change) if change.kind == Kind::Create => {}
             Some(change) => {
                 let base = Base { blob: change.base.clone(), last_commit: change.last_commit.clone() };
-                staging.changes.push(gone(change.source(), base));
+                staging.changes.push(deletion(change.source(), base));
             }
-            None => staging.changes.push(gone(path, base)),
+            None => staging.changes.push(deletion(path, base)),
         }
         staging.refused = None;
         self.write(&staging, cx);
@@ -377,11 +377,11 @@ impl StagingKey {
     ///
     /// # Errors
     /// Returns a message if the list cannot be read or a size limit is exceeded.
-    pub fn over(&self, change: &Change, base: Base, put: StagedFile, cx: &mut Cx) -> Result<(), String> {
+    pub fn move_over(&self, change: &Change, base: Base, put: StagedFile, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         staging.changes.retain(|other| other != change);
         let content = Some(self.keep(&mut staging, put, cx)?);
-        let gone = Change {
+        let deletion = Change {
             kind: Kind::Delete,
             path: change.source().to_owned(),
             from: None,
@@ -389,9 +389,9 @@ impl StagingKey {
             ..change.clone()
         };
         let path = change.path.clone();
-        let there =
+        let update =
             Change { kind: Kind::Update, path, from: None, base: base.blob, last_commit: base.last_commit, content };
-        staging.changes.extend([gone, there]);
+        staging.changes.extend([deletion, update]);
         staging.refused = None;
         self.write(&staging, cx);
         Ok(())

@@ -9,9 +9,9 @@ use crate::store::{Canceled, Derive, Load, Want, Work};
 use std::path::PathBuf;
 
 /// The number of pages of a folder that are loaded for completion.
-const PAGES: u32 = 5;
+const MAX_PAGES: u32 = 5;
 /// The maximum number of names of a local folder that are completed.
-const NAMES: usize = 2_000;
+const MAX_NAMES: usize = 2_000;
 
 /// Returns the folder of a path with a trailing slash, or an empty string for the root.
 fn folder(path: &str) -> &str {
@@ -38,7 +38,7 @@ impl BranchPaths {
 
 impl Complete for BranchPaths {
     fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
-        vec![Load::list(&self.listing(typed), PAGES).into()]
+        vec![Load::list(&self.listing(typed), MAX_PAGES).into()]
     }
 
     fn complete(&self, view: &View, typed: &str) -> Vec<String> {
@@ -77,7 +77,7 @@ impl Derive for ListFolder {
             let slash = if entry.path().is_dir() { "/" } else { "" };
             entry.file_name().into_string().ok().map(|name| format!("{name}{slash}"))
         };
-        let mut names: Vec<String> = entries.flatten().take(NAMES).filter_map(name).collect();
+        let mut names: Vec<String> = entries.flatten().take(MAX_NAMES).filter_map(name).collect();
         names.sort();
         names
     }
@@ -103,21 +103,21 @@ pub struct ReadFile {
     /// The path as it was typed.
     pub typed: String,
     /// A number that gives each read its own key.
-    pub turn: u64,
+    pub generation: u64,
     /// The maximum size in bytes; a larger file is not read.
     pub largest: u64,
 }
 
 /// Returns the key of the contents of a local file.
-pub fn file_key(typed: &str, turn: u64) -> String {
-    format!("file {typed} of this machine, {turn}")
+pub fn file_key(typed: &str, generation: u64) -> String {
+    format!("file {typed} of this machine, {generation}")
 }
 
 impl Derive for ReadFile {
     type Output = Result<Vec<u8>, String>;
 
     fn key(&self) -> String {
-        file_key(&self.typed, self.turn)
+        file_key(&self.typed, self.generation)
     }
 
     fn run(&self, _: Canceled<'_>) -> Result<Vec<u8>, String> {

@@ -3,7 +3,7 @@
 use super::{Jump, Viewer};
 use crate::api::jobs::{Job, Status};
 use crate::app::pane::View;
-use crate::parts::list::{age, ago, failure, trouble};
+use crate::parts::list::{age, ago, draw_error, draw_error_line};
 use crate::ui::theme::Role;
 use crate::ui::trace::{Layout, Trace};
 use crate::ui::{doc, glyph, line, state, text};
@@ -12,11 +12,11 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 /// The minimum width at which lines are numbered, in columns.
-const NUMBERED: u16 = 60;
+const MIN_NUMBERED_WIDTH: u16 = 60;
 
 impl Viewer {
     /// Draws the placeholder if there is no trace.
-    fn without(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
+    fn draw_without_trace(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
         let theme = view.theme;
         let mut say = |why: &str, hint: &str| state::empty(buf, area, theme, why, hint);
         if let Some(at) = &job.erased_at {
@@ -41,7 +41,7 @@ impl Viewer {
                 match growing {
                     Some(g) if g.error.is_some() && !missing(&g) => {
                         if let Some(error) = g.error {
-                            failure(view, area, buf, error);
+                            draw_error(view, area, buf, error);
                         }
                     }
                     Some(g) if g.over || missing(&g) => say("This job has no output.", "R retries it"),
@@ -52,9 +52,9 @@ impl Viewer {
         }
     }
 
-    /// Draws the trace with a bar below, which also shows `beside`.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, beside: Option<(String, Role)>) {
-        self.draw_with(view, area, buf, focused, Some(beside));
+    /// Draws the trace with a bar below, which also shows `extra`.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, extra: Option<(String, Role)>) {
+        self.draw_with(view, area, buf, focused, Some(extra));
     }
 
     /// Draws the trace without a bar, for small areas; [`Viewer::note`] has the most important facts instead.
@@ -66,13 +66,13 @@ impl Viewer {
     pub fn note(&self, view: &View) -> String {
         let Some(trace) = self.trace(view).filter(|trace| trace.len_lines() > 0) else { return String::new() };
         let fresh = trace.len_lines().saturating_sub(self.seen);
-        let mut words = match (self.live(view).is_ok(), self.doc.follow, fresh) {
+        let mut words = match (self.need_live(view).is_ok(), self.doc.follow, fresh) {
             (true, false, 0) => "paused".into(),
             (true, false, fresh) => format!("paused, {} new", text::count(fresh as u64)),
             _ => text::count_noun(trace.len_lines() as u64, "line"),
         };
         if let Some(found) = self.hits() {
-            let sign = if self.only { "&" } else { "/" };
+            let sign = if self.only_matches { "&" } else { "/" };
             words.push_str(&format!(" · {sign}{} {}", text::fit(&self.query, 12), found.matches.len()));
         }
         words
@@ -92,7 +92,7 @@ impl Viewer {
         let growing = view.store.growing::<Trace>(&self.request());
         let Some(job) = remote.value else {
             match remote.error {
-                Some(error) => failure(view, area, buf, error),
+                Some(error) => draw_error(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
             }
             return;
@@ -103,20 +103,20 @@ impl Viewer {
         let error = remote.error.or(growing.as_ref().and_then(|g| g.error).filter(|e| !e.is_missing()));
         let trace = growing.map(|g| g.sink).filter(|trace| trace.len_lines() > 0 && job.erased_at.is_none());
         let Some(trace) = trace else {
-            let body = trouble(view, area, buf, remote.error);
-            return self.without(view, body, buf, job);
+            let body = draw_error_line(view, area, buf, remote.error);
+            return self.draw_without_trace(view, body, buf, job);
         };
-        let body = trouble(view, body, buf, error);
+        let body = draw_error_line(view, body, buf, error);
         self.area.set(body);
-        if let Some(beside) = bar_with {
-            self.bar(view, bar, buf, job, trace, beside);
+        if let Some(extra) = bar_with {
+            self.bar(view, bar, buf, job, trace, extra);
         }
         let rows = self.rows_of(trace);
         if rows == 0 {
-            let words = if self.lines.is_some() { "No line matches." } else { "Searching…" };
+            let words = if self.matching_lines.is_some() { "No line matches." } else { "Searching…" };
             return state::empty(buf, body, view.theme, words, "& shows all lines");
         }
-        let numbers = if body.width < NUMBERED { 0 } else { trace.len_lines().max(100).to_string().len() };
+        let numbers = if body.width < MIN_NUMBERED_WIDTH { 0 } else { trace.len_lines().max(100).to_string().len() };
         let mut layout = Layout { numbers, times: self.times && trace.has_times(), width: 0 };
         layout.width = usize::from(body.width).saturating_sub(layout.gutter() + 2);
         let height = usize::from(body.height);
@@ -150,7 +150,7 @@ impl Viewer {
         });
     }
 
-    fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, beside: Option<(String, Role)>) {
+    fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, extra: Option<(String, Role)>) {
         let theme = view.theme;
         let (dim, dot) = (theme.style(Role::Dim), glyph::separator());
         let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];
@@ -158,7 +158,7 @@ impl Viewer {
         if !job.status.is_finished() {
             let stopped = view.store.growing::<Trace>(&self.request()).is_some_and(|growing| growing.error.is_some());
             let (words, role) = match (self.doc.follow, fresh) {
-                _ if let Some(word) = self.lost(view) => (word.to_owned(), Role::Failed),
+                _ if let Some(word) = self.lost_reason(view) => (word.to_owned(), Role::Failed),
                 _ if stopped => ("not followed".into(), Role::Warning),
                 (true, _) => ("following".into(), Role::Running),
                 (false, 0) => ("paused".into(), Role::Warning),
@@ -166,7 +166,7 @@ impl Viewer {
             };
             left.extend([(words, theme.style(role)), (dot.into(), dim)]);
         }
-        if let Some(chosen) = self.chosen() {
+        if let Some(chosen) = self.shown_lines() {
             let more = if chosen.len() >= crate::ui::trace::MAX_FILTERED_LINES { "+" } else { "" };
             left.push((format!("{}{more} of ", text::count(chosen.len() as u64)), theme.style(Role::Match)));
         }
@@ -176,7 +176,7 @@ impl Viewer {
             let lines = text::count_noun(marked.len() as u64, "line");
             left.push((format!("{dot}{lines} marked"), theme.style(Role::Warning)));
         }
-        if let Some((words, role)) = beside {
+        if let Some((words, role)) = extra {
             left.push((format!("{dot}{words}"), theme.style(role)));
         }
         if let Some(why) = trace.disk_error() {
@@ -185,7 +185,7 @@ impl Viewer {
         let mut right: Vec<(String, Style)> = Vec::new();
         if !self.query.is_empty() {
             let words = text::fit(&self.query, 24);
-            let sign = if self.only { "&" } else { "/" };
+            let sign = if self.only_matches { "&" } else { "/" };
             right.push((format!("{sign}{words} "), theme.style(Role::Match)));
             right.push(match self.hits() {
                 Some(found) if found.matches.is_empty() => (" nothing found ".into(), theme.style(Role::Warning)),
@@ -195,7 +195,7 @@ impl Viewer {
                 }
                 None => (" searching… ".into(), dim),
             });
-        } else if matches!(self.jump, Some(Jump::Trouble { .. } | Jump::Fold)) {
+        } else if matches!(self.jump, Some(Jump::Error { .. } | Jump::Fold)) {
             right.push((" looking for errors… ".into(), dim));
         }
         line::pair(buf, area, &left, &right);

@@ -8,7 +8,7 @@ mod selection;
 mod spill_file;
 mod work;
 
-use super::ci::{self, PULSE};
+use super::ci::{self, POLL_INTERVAL};
 use crate::api::jobs::{GetJob, GetTrace, Job, Status};
 use crate::api::{Endpoint, Fault, Id, Request};
 use crate::app::action::{Action, PagerText, Tone};
@@ -26,8 +26,8 @@ use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, PoisonError};
 use work::{
-    ErrorLines, FindErrors, KeepMatches, PlainText, ReadBack, Search, Spill, UpTo, look_key, only_key, plain_key,
-    search_key,
+    ErrorLines, FindErrors, KeepMatches, PlainText, ReadBack, Search, Spill, StablePrefix, errors_key, only_key,
+    plain_key, search_key,
 };
 
 /// A target to move to once the computation that finds it is done.
@@ -36,7 +36,7 @@ enum Jump {
     /// The first match from a line on.
     Match(usize),
     /// The next or the previous error or warning.
-    Trouble { forward: bool, warning: bool },
+    Error { forward: bool, warning: bool },
     /// The most relevant error of a failed job.
     Failure,
     /// The failure or else the current line, with all sections folded except the one that failed.
@@ -58,11 +58,11 @@ pub struct Viewer {
     times: bool,
     query: String,
     /// Whether only matching lines are shown.
-    only: bool,
+    only_matches: bool,
     /// The last known matching lines.
-    lines: Option<Arc<UpTo<Vec<u32>>>>,
+    matching_lines: Option<Arc<StablePrefix<Vec<u32>>>>,
     /// The last known search result.
-    found: Option<Arc<UpTo<Found>>>,
+    found: Option<Arc<StablePrefix<Found>>>,
     current: usize,
     jump: Option<Jump>,
     /// Whether the initial position in the trace was chosen.
@@ -74,11 +74,11 @@ pub struct Viewer {
     /// The edition of the trace and the number of times it was rewritten.
     edition: Option<(u64, u32)>,
     /// The retry that the user requested.
-    again: Option<other_runs::Retry>,
+    retry: Option<other_runs::Retry>,
     /// The number of times the trace was sent to the pager.
     pages: usize,
     /// The identity of the trace for which the last computations were started.
-    of: RefCell<String>,
+    searched_identity: RefCell<String>,
     area: Cell<Rect>,
 }
 
@@ -97,8 +97,8 @@ impl Viewer {
             folded: false,
             times: false,
             query: String::new(),
-            only: false,
-            lines: None,
+            only_matches: false,
+            matching_lines: None,
             found: None,
             current: 0,
             jump: None,
@@ -106,9 +106,9 @@ impl Viewer {
             seen: 0,
             mark: None,
             edition: None,
-            again: None,
+            retry: None,
             pages: 0,
-            of: RefCell::default(),
+            searched_identity: RefCell::default(),
             area: Cell::default(),
         }
     }
@@ -133,11 +133,11 @@ impl Viewer {
 
     /// Returns whether the job may still change, as far as the server reports.
     pub fn is_live(&self, view: &View) -> bool {
-        self.job(view).is_some_and(ci::moves) && self.lost(view).is_none()
+        self.job(view).is_some_and(ci::may_change) && self.lost_reason(view).is_none()
     }
 
     /// Returns a short reason if an unfinished job can no longer be loaded.
-    pub fn lost(&self, view: &View) -> Option<&'static str> {
+    pub fn lost_reason(&self, view: &View) -> Option<&'static str> {
         let remote = self.remote(view);
         let ended = remote.value.is_none_or(|job| job.status.is_finished());
         remote.refused().filter(|_| !ended).map(|error| match error.fault {
@@ -172,12 +172,12 @@ impl Viewer {
     // ---- rows of the screen and lines of the trace
 
     /// Returns the matching lines if only those are shown and they are known.
-    fn chosen(&self) -> Option<&[u32]> {
-        self.lines.as_ref().filter(|_| self.only).map(|lines| lines.result.as_slice())
+    fn shown_lines(&self) -> Option<&[u32]> {
+        self.matching_lines.as_ref().filter(|_| self.only_matches).map(|lines| lines.result.as_slice())
     }
 
     fn rows_of(&self, trace: &Trace) -> usize {
-        self.chosen().map_or_else(|| self.folds.rows(trace), <[u32]>::len)
+        self.shown_lines().map_or_else(|| self.folds.rows(trace), <[u32]>::len)
     }
 
     fn rows(&self, view: &View) -> usize {
@@ -185,14 +185,14 @@ impl Viewer {
     }
 
     fn line_of(&self, row: usize) -> usize {
-        match self.chosen() {
+        match self.shown_lines() {
             Some(lines) => lines.get(row).or(lines.last()).map_or(0, |line| *line as usize),
             None => self.folds.line(row),
         }
     }
 
     fn row_of(&self, line: usize) -> usize {
-        match self.chosen() {
+        match self.shown_lines() {
             Some(lines) => lines.partition_point(|known| (*known as usize) < line).min(lines.len().saturating_sub(1)),
             None => self.folds.row(line),
         }
@@ -227,8 +227,9 @@ impl Viewer {
         // While the job runs, the stream brings its state; before that and after an error of the stream, it has to be
         // polled.
         let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.error.is_some());
-        let waits = ci::moves(job) && (broken || !job.status.is_running());
-        let mut wants: Vec<Want> = vec![if waits { load.clone().every(PULSE).into() } else { load.clone().into() }];
+        let waits = ci::may_change(job) && (broken || !job.status.is_running());
+        let mut wants: Vec<Want> =
+            vec![if waits { load.clone().every(POLL_INTERVAL).into() } else { load.clone().into() }];
         if self.has_trace(view, job) {
             let follow =
                 Follow { request: self.request(), status: load, over: is_over, sink: || Box::<Trace>::default() };
@@ -246,11 +247,11 @@ impl Viewer {
             // A search is finished for the part of the trace that was known at its start before it is started again.
             // Otherwise it would never finish in a trace that grows without pause.
             let now = self.identity(trace);
-            let known = !self.of.borrow().is_empty();
-            let mut works = if known { self.looks(view, trace) } else { Vec::new() };
-            if works.is_empty() && *self.of.borrow() != now {
-                self.of.replace(now);
-                works = self.looks(view, trace);
+            let known = !self.searched_identity.borrow().is_empty();
+            let mut works = if known { self.searches(view, trace) } else { Vec::new() };
+            if works.is_empty() && *self.searched_identity.borrow() != now {
+                self.searched_identity.replace(now);
+                works = self.searches(view, trace);
             }
             wants.extend(works);
         }
@@ -259,29 +260,33 @@ impl Viewer {
 
     /// Returns the computations on the trace as it was when they were started, except those already done, because each
     /// of them has a copy of the trace.
-    fn looks(&self, view: &View, trace: &Trace) -> Vec<Want> {
+    fn searches(&self, view: &View, trace: &Trace) -> Vec<Want> {
         let mut wants: Vec<Want> = Vec::new();
         let lacks = |key: String| view.store.lacks(&key);
-        let (of, query) = (|| self.of.borrow().clone(), || self.query.clone());
-        if !self.query.is_empty() && lacks(search_key(&of(), &self.query)) {
+        let (identity, query) = (|| self.searched_identity.borrow().clone(), || self.query.clone());
+        if !self.query.is_empty() && lacks(search_key(&identity(), &self.query)) {
             let before = self.found.clone();
-            wants.push(Work::new(Search { of: of(), trace: trace.clone(), query: query(), before }).into());
+            wants.push(Work::new(Search { identity: identity(), trace: trace.clone(), query: query(), before }).into());
         }
-        if self.only && lacks(only_key(&of(), &self.query)) {
-            let before = self.lines.clone();
-            wants.push(Work::new(KeepMatches { of: of(), trace: trace.clone(), query: query(), before }).into());
+        if self.only_matches && lacks(only_key(&identity(), &self.query)) {
+            let before = self.matching_lines.clone();
+            wants.push(
+                Work::new(KeepMatches { identity: identity(), trace: trace.clone(), query: query(), before }).into(),
+            );
         }
         let warnings = match self.jump {
-            Some(Jump::Trouble { warning, .. }) => Some(warning),
+            Some(Jump::Error { warning, .. }) => Some(warning),
             Some(Jump::Failure | Jump::Fold) => Some(false),
             Some(Jump::Match(_) | Jump::Page) | None => None,
         };
-        if let Some(warnings) = warnings.filter(|warnings| lacks(look_key(&of(), *warnings))) {
+        if let Some(warnings) = warnings.filter(|warnings| lacks(errors_key(&identity(), *warnings))) {
             let patterns = view.session.reading.patterns.clone();
-            wants.push(Work::new(FindErrors { of: of(), trace: trace.clone(), patterns, warnings }).into());
+            wants.push(Work::new(FindErrors { identity: identity(), trace: trace.clone(), patterns, warnings }).into());
         }
-        if self.jump == Some(Jump::Page) && lacks(plain_key(&of(), self.pages)) {
-            wants.push(Work::new(PlainText { of: of(), trace: trace.clone(), turn: self.pages }).into());
+        if self.jump == Some(Jump::Page) && lacks(plain_key(&identity(), self.pages)) {
+            wants.push(
+                Work::new(PlainText { identity: identity(), trace: trace.clone(), generation: self.pages }).into(),
+            );
         }
         wants
     }
@@ -294,39 +299,39 @@ impl Viewer {
         if !self.opened && (!job.status.is_finished() || growing.as_ref().is_some_and(|g| g.over)) {
             self.opened = true;
             if job.status == Status::Failed {
-                self.ask(Jump::Failure, &view);
+                self.start_jump(Jump::Failure, &view);
             }
         }
         let Some(trace) = growing.map(|g| g.sink) else { return };
-        self.renew(trace, cx);
+        self.discard_if_rewritten(trace, cx);
         self.folds.refresh(trace);
         if self.doc.follow || self.seen > trace.len_lines() {
             self.seen = trace.len_lines();
         }
-        let of = self.of.borrow().clone();
+        let identity = self.searched_identity.borrow().clone();
         if !self.query.is_empty() {
-            let found = view.store.shared_result(&search_key(&of, &self.query));
+            let found = view.store.shared_result(&search_key(&identity, &self.query));
             self.found = found.or(self.found.take());
-            if self.only
-                && let Some(lines) = view.store.shared_result(&only_key(&of, &self.query))
+            if self.only_matches
+                && let Some(lines) = view.store.shared_result(&only_key(&identity, &self.query))
             {
                 // The cursor stays on its line, or on the nearest one that is left.
                 let line = self.line(&view);
-                self.lines = Some(lines);
+                self.matching_lines = Some(lines);
                 if !self.doc.follow {
                     self.doc.goto(self.row_of(line), self.rows_of(trace));
                 }
             }
         }
-        self.land(trace, &of, cx);
+        self.finish_jump(trace, &identity, cx);
     }
 
     /// Discards matches and marks if the trace was rewritten, because they belong to another text.
-    fn renew(&mut self, trace: &Trace, cx: &mut Cx) {
+    fn discard_if_rewritten(&mut self, trace: &Trace, cx: &mut Cx) {
         let now = (trace.edition(), trace.resets());
         let Some((edition, resets)) = self.edition.replace(now).filter(|before| *before != now) else { return };
-        (self.found, self.lines, self.current, self.mark) = (None, None, 0, None);
-        self.of.replace(String::new());
+        (self.found, self.matching_lines, self.current, self.mark) = (None, None, 0, None);
+        self.searched_identity.replace(String::new());
         if edition != trace.edition() && trace.resets() > resets {
             let words = format!("The trace of #{} was rewritten; reading it from the start.", self.id);
             cx.say(Tone::Warning, words);
@@ -334,23 +339,26 @@ impl Viewer {
     }
 
     /// Moves to the pending target, once it is known.
-    fn land(&mut self, trace: &Trace, of: &str, cx: &mut Cx) {
+    fn finish_jump(&mut self, trace: &Trace, identity: &str, cx: &mut Cx) {
         let view = cx.view;
         let Some(jump) = self.jump else { return };
-        let troubled = |warning| view.store.result::<ErrorLines>(&look_key(of, warning));
+        let errors_of = |warning| view.store.result::<ErrorLines>(&errors_key(identity, warning));
         let at = self.line(&view);
         match jump {
             Jump::Match(from) => {
-                let Some(found) = view.store.shared_result::<UpTo<Found>>(&search_key(of, &self.query)) else { return };
+                let Some(found) = view.store.shared_result::<StablePrefix<Found>>(&search_key(identity, &self.query))
+                else {
+                    return;
+                };
                 self.jump = None;
                 let next = found.result.matches.partition_point(|hit| hit.line < from);
                 let index = if next < found.result.matches.len() { next } else { 0 };
                 self.show_match(trace, &found.result, index);
             }
-            Jump::Trouble { forward, warning } => {
-                let Some(troubled) = troubled(warning) else { return };
+            Jump::Error { forward, warning } => {
+                let Some(errors) = errors_of(warning) else { return };
                 self.jump = None;
-                let lines = &troubled.lines;
+                let lines = &errors.lines;
                 let next = if forward { lines.iter().find(|l| **l > at) } else { lines.iter().rfind(|l| **l < at) };
                 let (what, way) =
                     (if warning { "a warning" } else { "an error" }, if forward { "below" } else { "above" });
@@ -364,25 +372,27 @@ impl Viewer {
                 }
             }
             Jump::Failure => {
-                let Some(troubled) = troubled(false) else { return };
+                let Some(errors) = errors_of(false) else { return };
                 self.jump = None;
-                match troubled.failure {
+                match errors.failure {
                     Some(line) => self.goto(trace, line),
                     None => self.doc.follow = !glyph::is_accessible(),
                 }
             }
             Jump::Fold => {
-                let Some(troubled) = troubled(false) else { return };
+                let Some(errors) = errors_of(false) else { return };
                 self.jump = None;
                 self.folds.set_all(trace, true);
                 self.folded = true;
-                match troubled.failure {
+                match errors.failure {
                     Some(line) => self.goto(trace, line),
                     None => self.doc.goto(self.row_of(at), self.rows_of(trace)),
                 }
             }
             Jump::Page => {
-                let Some(text) = view.store.result::<Mutex<Option<String>>>(&plain_key(of, self.pages)) else { return };
+                let Some(text) = view.store.result::<Mutex<Option<String>>>(&plain_key(identity, self.pages)) else {
+                    return;
+                };
                 self.jump = None;
                 let text = text.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
                 cx.act(Action::Page(PagerText { name: self.file(&view), text: Arc::new(text) }));
@@ -399,7 +409,7 @@ impl Viewer {
     }
 
     /// Returns an error unless there is a trace to view.
-    pub fn written(&self, view: &View) -> Result<(), Disabled> {
+    pub fn need_text(&self, view: &View) -> Result<(), Disabled> {
         if self.trace(view).is_some_and(|trace| trace.len_lines() > 0) {
             return Ok(());
         }
@@ -415,24 +425,24 @@ impl Viewer {
     }
 
     /// Returns an error unless the trace has sections.
-    pub fn sections(&self, view: &View) -> Result<(), Disabled> {
-        self.written(view)?;
+    pub fn need_sections(&self, view: &View) -> Result<(), Disabled> {
+        self.need_text(view)?;
         let some = self.trace(view).is_some_and(|trace| !trace.sections().is_empty());
         if some { Ok(()) } else { Err("this trace has no sections".into()) }
     }
 
     /// Returns an error unless the end can be followed.
-    pub fn live(&self, view: &View) -> Result<(), Disabled> {
+    pub fn need_live(&self, view: &View) -> Result<(), Disabled> {
         match self.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
-            Some(_) if self.lost(view).is_some() => Err("the server sends no more of it".into()),
-            _ => self.written(view),
+            Some(_) if self.lost_reason(view).is_some() => Err("the server sends no more of it".into()),
+            _ => self.need_text(view),
         }
     }
 
     /// Returns an error unless the lines have timestamps.
-    pub fn timed(&self, view: &View) -> Result<(), Disabled> {
-        self.written(view)?;
+    pub fn need_times(&self, view: &View) -> Result<(), Disabled> {
+        self.need_text(view)?;
         let times = self.trace(view).is_some_and(Trace::has_times);
         if times { Ok(()) } else { Err("this trace has no timestamps".into()) }
     }
@@ -460,16 +470,16 @@ impl Viewer {
     }
 
     /// Moves to the target of `jump`, once it is known for the current trace.
-    fn ask(&mut self, jump: Jump, view: &View) {
+    fn start_jump(&mut self, jump: Jump, view: &View) {
         if let Some(trace) = self.trace(view) {
-            self.of.replace(self.identity(trace));
+            self.searched_identity.replace(self.identity(trace));
         }
         self.jump = Some(jump);
     }
 
     /// Moves to the next or the previous error or warning.
-    pub fn trouble(&mut self, forward: bool, warning: bool, view: &View) {
-        self.ask(Jump::Trouble { forward, warning }, view);
+    pub fn step_error(&mut self, forward: bool, warning: bool, view: &View) {
+        self.start_jump(Jump::Error { forward, warning }, view);
     }
 
     /// Folds or unfolds the section under the cursor.
@@ -498,7 +508,7 @@ impl Viewer {
     /// Folds all sections except the one that failed, or unfolds all.
     pub fn fold(&mut self, cx: &mut Cx) {
         if !self.folded {
-            self.ask(Jump::Fold, &cx.view);
+            self.start_jump(Jump::Fold, &cx.view);
         } else if let Some(trace) = self.trace(&cx.view) {
             let line = self.line(&cx.view);
             self.folds.set_all(trace, false);
@@ -508,12 +518,12 @@ impl Viewer {
     }
 
     /// Toggles the time of each line.
-    pub fn turn_times(&mut self) {
+    pub fn toggle_times(&mut self) {
         self.times = !self.times;
     }
 
     /// Toggles line wrap.
-    pub fn turn_wrap(&mut self, cx: &mut Cx) {
+    pub fn toggle_wrap(&mut self, cx: &mut Cx) {
         self.doc.wrap = !self.doc.wrap;
         self.doc.left = 0;
         cx.say(Tone::Info, if self.doc.wrap { "Line wrap on." } else { "Line wrap off." });
@@ -521,21 +531,21 @@ impl Viewer {
 
     /// Toggles between matching lines and all lines. Without a search it asks for a text; the answer is an
     /// [`OnlyLines`].
-    pub fn turn_only(&mut self, cx: &mut Cx) {
+    pub fn toggle_only(&mut self, cx: &mut Cx) {
         if self.query.is_empty() {
             return cx.act(Action::Open(Box::new(Prompt::ask("only lines with", "", OnlyLines))));
         }
         let line = self.line(&cx.view);
-        (self.only, self.lines) = (!self.only, None);
-        if let Some(trace) = self.trace(&cx.view).filter(|_| !self.only && !self.doc.follow) {
+        (self.only_matches, self.matching_lines) = (!self.only_matches, None);
+        if let Some(trace) = self.trace(&cx.view).filter(|_| !self.only_matches && !self.doc.follow) {
             self.goto(trace, line);
         }
     }
 
     /// Shows only the lines with a text.
     pub fn show_only(&mut self, OnlyLines(text): OnlyLines, cx: &mut Cx) {
-        self.seek(&text, cx);
-        (self.only, self.lines) = (!text.is_empty(), None);
+        self.set_query(&text, cx);
+        (self.only_matches, self.matching_lines) = (!text.is_empty(), None);
         self.jump = None;
     }
 
@@ -557,13 +567,13 @@ impl Viewer {
     /// Opens the trace in the user's pager, once its text is ready.
     pub fn page(&mut self, view: &View) {
         self.pages += 1;
-        self.ask(Jump::Page, view);
+        self.start_jump(Jump::Page, view);
     }
 
     /// Moves the cursor or scrolls.
     pub fn motion(&mut self, motion: Motion, view: &View) {
         let len = self.rows(view);
-        let live = self.live(view).is_ok();
+        let live = self.need_live(view).is_ok();
         motion.scroll(&mut self.doc, len);
         if motion == Motion::Last && !glyph::is_accessible() {
             // At the end of a growing trace, the user usually wants to follow it.

@@ -8,13 +8,13 @@ use crate::store::Rows;
 use jiff::Timestamp;
 
 /// The maximum age of a retry, in seconds, for a new run to count as its result.
-const AGAIN: i64 = 60;
+const MAX_RETRY_AGE: i64 = 60;
 
 /// A retry that the user requested: the newest run that was known then, and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Retry {
     known: u64,
-    asked: Timestamp,
+    requested: Timestamp,
 }
 
 impl Viewer {
@@ -38,7 +38,7 @@ impl Viewer {
     }
 
     /// Returns an error unless there is a later run of the same job.
-    pub fn outdated(&self, view: &View) -> Result<(), Disabled> {
+    pub fn need_newer_run(&self, view: &View) -> Result<(), Disabled> {
         self.newer(view).map(|_| ()).ok_or_else(|| "there is no later run of this job".into())
     }
 
@@ -47,22 +47,22 @@ impl Viewer {
         self.newer(view).map(|id| format!("retried as #{id} (.)"))
     }
 
-    /// Records that the user requested a retry; [`Viewer::came_again`] then returns the new run once.
-    pub fn asked_again(&mut self, view: &View) {
-        self.again = Some(Retry { known: self.newer(view).unwrap_or(self.id), asked: view.here });
+    /// Records that the user requested a retry; [`Viewer::take_retried_run`] then returns the new run once.
+    pub fn retry_requested(&mut self, view: &View) {
+        self.retry = Some(Retry { known: self.newer(view).unwrap_or(self.id), requested: view.here });
     }
 
     /// Cancels the switch to the run that a retry creates.
-    pub fn stay(&mut self) {
-        self.again = None;
+    pub fn cancel_retry_switch(&mut self) {
+        self.retry = None;
     }
 
     /// Returns the run that a retry created, once it exists.
-    pub fn came_again(&mut self, view: &View) -> Option<u64> {
+    pub fn take_retried_run(&mut self, view: &View) -> Option<u64> {
         // A retry without a result must not switch to a run that appears much later.
-        let again = self.again.filter(|again| view.here.duration_since(again.asked).as_secs() < AGAIN);
-        let come = again.and_then(|again| self.newer(view).filter(|id| *id > again.known));
-        self.again = again.filter(|_| come.is_none());
+        let retry = self.retry.filter(|retry| view.here.duration_since(retry.requested).as_secs() < MAX_RETRY_AGE);
+        let come = retry.and_then(|retry| self.newer(view).filter(|id| *id > retry.known));
+        self.retry = retry.filter(|_| come.is_none());
         come
     }
 }

@@ -13,7 +13,7 @@ impl Viewer {
     }
 
     /// Changes the search query; an empty one ends the search.
-    pub fn seek(&mut self, text: &str, cx: &mut Cx) {
+    pub fn set_query(&mut self, text: &str, cx: &mut Cx) {
         if self.query == text {
             return;
         }
@@ -23,10 +23,10 @@ impl Viewer {
             _ => self.line(&cx.view),
         };
         self.query = text.to_owned();
-        (self.current, self.found, self.lines) = (0, None, None);
+        (self.current, self.found, self.matching_lines) = (0, None, None);
         self.jump = Some(Jump::Match(from)).filter(|_| !text.is_empty());
         if text.is_empty() {
-            self.only = false;
+            self.only_matches = false;
             if let Some(trace) = self.trace(&cx.view).filter(|_| !self.doc.follow) {
                 self.goto(trace, from);
             }
@@ -47,7 +47,7 @@ impl Viewer {
     }
 
     /// Moves to the next or the previous match, wrapping around.
-    pub fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+    pub fn next_match(&mut self, forward: bool, cx: &mut Cx) {
         let at = self.line(&cx.view);
         let (Some(found), Some(trace)) = (self.found.clone(), self.trace(&cx.view)) else { return };
         let found = &found.result;
@@ -70,12 +70,12 @@ impl Viewer {
         if self.mark.take().is_some() {
             return true;
         }
-        if self.only {
-            self.turn_only(cx);
+        if self.only_matches {
+            self.toggle_only(cx);
             return true;
         }
         let filter_text = !self.query.is_empty();
-        self.seek("", cx);
+        self.set_query("", cx);
         filter_text
     }
 }

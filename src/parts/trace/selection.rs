@@ -11,15 +11,15 @@ use crate::ui::trace::refs::{self, Target};
 use std::ops::Range;
 
 /// The maximum size of the marked lines that are copied, in bytes.
-const COPIED: usize = 4 * 1024 * 1024;
+const MAX_COPIED_BYTES: usize = 4 * 1024 * 1024;
 /// The numbers of lines below and above an error that are searched for its location: compilers print it after the
 /// message.
-const BELOW: usize = 8;
-const ABOVE: usize = 2;
+const LINES_BELOW: usize = 8;
+const LINES_ABOVE: usize = 2;
 
 impl Viewer {
     /// Starts a marked range at the cursor, or clears the current one.
-    pub fn turn_mark(&mut self, view: &View) {
+    pub fn toggle_mark(&mut self, view: &View) {
         self.mark = if self.mark.is_some() { None } else { Some(self.line(view)) };
         if self.mark.is_some() {
             let rows = self.rows(view);
@@ -42,7 +42,7 @@ impl Viewer {
         let mut out = String::new();
         for line in rows.map(|row| self.line_of(row)).filter(|line| marked.contains(line)) {
             let Some(words) = trace.text(line) else { return Some(("the marked lines (as far as loaded)", out)) };
-            if out.len() + words.len() > COPIED {
+            if out.len() + words.len() > MAX_COPIED_BYTES {
                 return Some(("the first of the marked lines", out));
             }
             if !out.is_empty() {
@@ -78,7 +78,7 @@ impl Viewer {
         if !view.session.reading.patterns.errors.is_match(&words) {
             return None;
         }
-        let around = (line + 1..=line + BELOW).chain((line.saturating_sub(ABOVE)..line).rev());
+        let around = (line + 1..=line + LINES_BELOW).chain((line.saturating_sub(LINES_ABOVE)..line).rev());
         around.into_iter().find_map(|line| self.named(view, line, 0).filter(|t| matches!(t, Target::File { .. })))
     }
 
@@ -114,7 +114,7 @@ impl Viewer {
 
     /// Returns an error unless Enter has something to do at the cursor.
     pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
-        match self.sections(view) {
+        match self.need_sections(view) {
             Err(_) if self.target(view).is_some() => Ok(()),
             other => other,
         }
@@ -140,7 +140,7 @@ impl Viewer {
     }
 
     /// Returns whether the trace was last drawn at that cell.
-    pub fn holds(&self, column: u16, row: u16) -> bool {
+    pub fn contains(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
 

@@ -33,12 +33,12 @@ impl Sink for Trace {
 }
 
 /// The maximum number of lines with errors, or with warnings, that are kept.
-const TROUBLED: usize = 10_000;
+const MAX_ERROR_LINES: usize = 10_000;
 /// The maximum size of the text for the pager, in bytes.
-const PAPER: usize = 256 << 20;
+const MAX_PAGER_BYTES: usize = 256 << 20;
 
 /// A result, and the number of lines up to which it remains valid when the trace grows.
-pub struct UpTo<T> {
+pub struct StablePrefix<T> {
     pub result: T,
     pub settled: usize,
 }
@@ -46,68 +46,68 @@ pub struct UpTo<T> {
 /// A computation that searches a trace for a query.
 pub struct Search {
     /// The identity of the part of the trace that was known at the start.
-    pub of: String,
+    pub identity: String,
     pub trace: Trace,
     pub query: String,
     /// The result for an earlier, shorter part.
-    pub before: Option<Arc<UpTo<Found>>>,
+    pub before: Option<Arc<StablePrefix<Found>>>,
 }
 
 /// Returns the key of a search result.
-pub fn search_key(of: &str, query: &str) -> String {
-    format!("trace search {of} {query}")
+pub fn search_key(identity: &str, query: &str) -> String {
+    format!("trace search {identity} {query}")
 }
 
 impl Derive for Search {
-    type Output = UpTo<Found>;
+    type Output = StablePrefix<Found>;
 
     fn key(&self) -> String {
-        search_key(&self.of, &self.query)
+        search_key(&self.identity, &self.query)
     }
 
-    fn run(&self, canceled: Canceled<'_>) -> UpTo<Found> {
+    fn run(&self, canceled: Canceled<'_>) -> StablePrefix<Found> {
         let (from, mut known) = self.before.as_ref().map_or((0, Found::default()), |b| (b.settled, b.result.clone()));
         known.matches.truncate(known.matches.partition_point(|hit| hit.line < from));
         let pattern = MultilineRegex::query(&self.query);
         let result = pattern.map(|pattern| self.trace.search(&pattern, from, known, canceled)).unwrap_or_default();
-        UpTo { result, settled: self.trace.final_lines() }
+        StablePrefix { result, settled: self.trace.final_lines() }
     }
 }
 
 /// A computation that finds the matching lines.
 pub struct KeepMatches {
     /// The identity of the part of the trace that was known at the start.
-    pub of: String,
+    pub identity: String,
     pub trace: Trace,
     pub query: String,
-    pub before: Option<Arc<UpTo<Vec<u32>>>>,
+    pub before: Option<Arc<StablePrefix<Vec<u32>>>>,
 }
 
 /// Returns the key of the matching lines.
-pub fn only_key(of: &str, query: &str) -> String {
-    format!("trace lines {of} {query}")
+pub fn only_key(identity: &str, query: &str) -> String {
+    format!("trace lines {identity} {query}")
 }
 
 impl Derive for KeepMatches {
-    type Output = UpTo<Vec<u32>>;
+    type Output = StablePrefix<Vec<u32>>;
 
     fn key(&self) -> String {
-        only_key(&self.of, &self.query)
+        only_key(&self.identity, &self.query)
     }
 
-    fn run(&self, canceled: Canceled<'_>) -> UpTo<Vec<u32>> {
+    fn run(&self, canceled: Canceled<'_>) -> StablePrefix<Vec<u32>> {
         let (from, mut known) = self.before.as_ref().map_or((0, Vec::new()), |b| (b.settled, b.result.clone()));
         known.truncate(known.partition_point(|line| (*line as usize) < from));
         let pattern = MultilineRegex::query(&self.query);
         let result = pattern.map(|pattern| self.trace.filter(&pattern, from, known, canceled)).unwrap_or_default();
-        UpTo { result, settled: self.trace.final_lines() }
+        StablePrefix { result, settled: self.trace.final_lines() }
     }
 }
 
 /// A computation that finds the lines that look like errors or warnings.
 pub struct FindErrors {
     /// The identity of the part of the trace that was known at the start.
-    pub of: String,
+    pub identity: String,
     pub trace: Trace,
     pub patterns: Patterns,
     pub warnings: bool,
@@ -122,20 +122,20 @@ pub struct ErrorLines {
 }
 
 /// Returns the key of the lines with errors or warnings.
-pub fn look_key(of: &str, warnings: bool) -> String {
-    format!("trace {} {of}", if warnings { "warnings" } else { "errors" })
+pub fn errors_key(identity: &str, warnings: bool) -> String {
+    format!("trace {} {identity}", if warnings { "warnings" } else { "errors" })
 }
 
 impl Derive for FindErrors {
     type Output = ErrorLines;
 
     fn key(&self) -> String {
-        look_key(&self.of, self.warnings)
+        errors_key(&self.identity, self.warnings)
     }
 
     fn run(&self, canceled: Canceled<'_>) -> ErrorLines {
         let pattern = if self.warnings { &self.patterns.warnings } else { &self.patterns.errors };
-        let lines = self.trace.matching_lines(pattern, TROUBLED, canceled);
+        let lines = self.trace.matching_lines(pattern, MAX_ERROR_LINES, canceled);
         ErrorLines { failure: failure(&self.trace, &lines), lines }
     }
 }
@@ -194,15 +194,15 @@ impl Derive for ReadBack {
 
 /// A computation that returns the trace as plain text for the pager.
 pub struct PlainText {
-    pub of: String,
+    pub identity: String,
     pub trace: Trace,
     /// The number of requests for the text, because each text is moved out of the store and has to be computed again.
-    pub turn: usize,
+    pub generation: usize,
 }
 
 /// Returns the key of the plain text.
-pub fn plain_key(of: &str, turn: usize) -> String {
-    format!("trace text {of} {turn}")
+pub fn plain_key(identity: &str, generation: usize) -> String {
+    format!("trace text {identity} {generation}")
 }
 
 impl Derive for PlainText {
@@ -210,11 +210,11 @@ impl Derive for PlainText {
     type Output = Mutex<Option<String>>;
 
     fn key(&self) -> String {
-        plain_key(&self.of, self.turn)
+        plain_key(&self.identity, self.generation)
     }
 
     fn run(&self, canceled: Canceled<'_>) -> Mutex<Option<String>> {
-        let (mut text, whole) = self.trace.plain(PAPER, canceled);
+        let (mut text, whole) = self.trace.plain(MAX_PAGER_BYTES, canceled);
         if !whole {
             text.push_str("\n(the trace goes on; save it to have all of it)\n");
         }
@@ -226,13 +226,13 @@ impl Derive for PlainText {
 mod tests {
     use super::*;
 
-    fn look(trace: &Trace) -> ErrorLines {
+    fn find_errors(trace: &Trace) -> ErrorLines {
         let patterns = Patterns::default();
-        FindErrors { of: String::new(), trace: trace.clone(), patterns, warnings: false }.run(&|| false)
+        FindErrors { identity: String::new(), trace: trace.clone(), patterns, warnings: false }.run(&|| false)
     }
 
     #[test]
-    fn the_failure_is_the_first_error_of_the_part_that_failed_last() {
+    fn the_failure_is_the_first_error_of_the_last_section_with_errors() {
         let mut trace = Trace::default();
         Trace::push(
             &mut trace,
@@ -240,27 +240,27 @@ mod tests {
               section_start:3:script\r\x1b[0Kscript\nrunning\nthread 'x' panicked at src/a.rs\nerror: test failed\n\
               section_end:4:script\r\x1b[0K\nERROR: Job failed: exit code 1\n",
         );
-        let found = look(&trace);
+        let found = find_errors(&trace);
         let text = |line: usize| trace.text(line).unwrap_or_default();
         assert_eq!(found.lines.len(), 4);
         assert_eq!(text(found.failure.unwrap()), "thread 'x' panicked at src/a.rs");
     }
 
     #[test]
-    fn the_runner_s_verdict_is_shown_where_there_is_nothing_else() {
+    fn the_runner_s_message_is_the_failure_if_there_is_no_other() {
         let mut trace = Trace::default();
         Trace::push(&mut trace, b"working\nERROR: Job failed: timeout\n");
-        assert_eq!(look(&trace).failure, Some(1));
+        assert_eq!(find_errors(&trace).failure, Some(1));
     }
 
     #[test]
-    fn a_search_goes_on_where_it_ended_and_finds_what_one_from_the_start_finds() {
+    fn a_continued_search_finds_the_same_as_a_full_one() {
         let mut trace = Trace::default();
         let search = |trace: &Trace, before| {
-            Search { of: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
+            Search { identity: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
         };
         let only = |trace: &Trace, before| {
-            KeepMatches { of: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
+            KeepMatches { identity: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
         };
         let (mut found, mut lines) = (search(&trace, None), only(&trace, None));
         for piece in ["a row\nno", "thing\nro", "w of rows\n", "row"] {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_on_disk_is_found_and_read_back() {
+    fn spilled_blocks_are_searched_and_read_back() {
         let mut trace = Trace::default();
         for line in 0..120_000 {
             Trace::push(
@@ -297,7 +297,7 @@ mod tests {
         assert!(trace.text(50_000).unwrap().starts_with("line 50000 of many"));
         let find = |query: &str| {
             let query = query.to_owned();
-            Search { of: String::new(), trace: whole.clone(), query, before: None }.run(&|| false).result
+            Search { identity: String::new(), trace: whole.clone(), query, before: None }.run(&|| false).result
         };
         assert_eq!(find("line 77777 ").matches.first().map(|hit| hit.line), Some(77_777));
         // Reading a lot keeps only a few blocks in memory.

@@ -202,7 +202,7 @@ impl Composer {
     }
 
     fn is_on_lines(&self) -> bool {
-        matches!(&self.purpose, Purpose::Comment(draft) if draft.spot.is_some())
+        matches!(&self.purpose, Purpose::Comment(draft) if draft.position.is_some())
     }
 
     fn is_busy(&self) -> bool {
@@ -398,7 +398,7 @@ impl Composer {
             return self.theirs.get(..room.min(self.theirs.len())).unwrap_or_default();
         }
         let Purpose::Comment(draft) = &self.purpose else { return &[] };
-        let quote = draft.spot.as_ref().map(|spot| spot.quote.as_slice()).unwrap_or_default();
+        let quote = draft.position.as_ref().map(|position| position.quote.as_slice()).unwrap_or_default();
         let room = usize::from(height / 4).min(3);
         quote.get(quote.len().saturating_sub(room)..).unwrap_or_default()
     }

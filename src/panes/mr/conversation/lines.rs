@@ -1,6 +1,6 @@
 //! The lines of the overview document.
 
-use super::{Content, DRAFTED, QUOTED};
+use super::{Content, MAX_DRAFT_LINES, MAX_QUOTED_LINES};
 use crate::api::notes::Note;
 use crate::app::outbox::DiffPosition;
 use crate::app::pane::View;
@@ -16,28 +16,28 @@ use std::borrow::Cow;
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
 /// Returns the description, unless it is blank.
-pub fn description<'a>(parts: &Content<'a>) -> Option<&'a str> {
-    parts.facts.merge_request.description.as_deref().filter(|text| !text.trim().is_empty())
+pub fn description<'a>(content: &Content<'a>) -> Option<&'a str> {
+    content.facts.merge_request.description.as_deref().filter(|text| !text.trim().is_empty())
 }
 
 /// Returns a line of the description.
-pub fn of_description(view: &View, parts: &Content, index: usize, width: usize) -> DocLine<'static> {
-    if description(parts).is_none() {
+pub fn of_description(view: &View, content: &Content, index: usize, width: usize) -> DocLine<'static> {
+    if description(content).is_none() {
         return DocLine::new("No description.", view.theme.style(Role::Dim));
     }
-    match rendered_markdown::made(view, &parts.identity, width) {
-        Some(made) => made.lines.get(index).cloned().unwrap_or_default(),
+    match rendered_markdown::rendered(view, &content.identity, width) {
+        Some(rendered) => rendered.lines.get(index).cloned().unwrap_or_default(),
         None => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
     }
 }
 
 /// Returns the divider above the notes: the numbers of notes, unresolved threads and drafts.
-pub fn between(view: &View, parts: &Content, unresolved: usize, width: usize) -> DocLine<'static> {
-    let (theme, notes) = (view.theme, &parts.notes);
+pub fn between(view: &View, content: &Content, unresolved: usize, width: usize) -> DocLine<'static> {
+    let (theme, notes) = (view.theme, &content.notes);
     let count = list::count(notes, notes.len(), None).unwrap_or_default();
     let mut line = DocLine::new(format!("Notes {count} "), theme.style(Role::Title));
-    if !parts.comments.is_empty() {
-        let words = format!("and {} on its commits ", text::count(parts.comments.len() as u64));
+    if !content.comments.is_empty() {
+        let words = format!("and {} on its commits ", text::count(content.comments.len() as u64));
         line.spans.push((words.into(), theme.style(Role::Dim)));
     }
     if unresolved > 0 {
@@ -45,7 +45,7 @@ pub fn between(view: &View, parts: &Content, unresolved: usize, width: usize) ->
         let words = format!("{} {unresolved} unresolved {threads} ", glyph::open());
         line.spans.push((words.into(), theme.style(Role::Warning)));
     }
-    let waiting = match parts.drafts.len() {
+    let waiting = match content.drafts.len() {
         0 => String::new(),
         1 => format!("{} 1 draft ", glyph::draft()),
         count => format!("{} {count} drafts ", glyph::draft()),
@@ -70,7 +70,7 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
 }
 
 /// The relation of a thread's position to the current changes.
-pub struct Standing {
+pub struct PositionState {
     pub outdated: bool,
     /// The version that the position belongs to, if known.
     pub version: Option<usize>,
@@ -79,28 +79,28 @@ pub struct Standing {
 }
 
 /// Returns a line of the position of a thread: its name, then the quoted code lines.
-pub fn place(view: &View, spot: &DiffPosition, line: usize, standing: &Standing) -> DocLine<'static> {
+pub fn place(view: &View, position: &DiffPosition, line: usize, state: &PositionState) -> DocLine<'static> {
     let theme = view.theme;
     let Some(quoted) = line.checked_sub(1) else {
-        let mut spans: Spans = vec![(spot.label().into(), theme.style(Role::Link))];
-        if spot.old {
+        let mut spans: Spans = vec![(position.label().into(), theme.style(Role::Link))];
+        if position.old {
             spans.push(("  taken away".into(), theme.style(Role::Removed)));
         }
-        if let Some((x, y)) = standing.point {
+        if let Some((x, y)) = state.point {
             spans.push((format!("  at {x}, {y}").into(), theme.style(Role::Dim)));
         }
-        match (standing.version, spot.sha.get(..8)) {
+        match (state.version, position.sha.get(..8)) {
             (Some(version), _) => spans.push((format!("  version {version}").into(), theme.style(Role::Dim))),
             (None, Some(short)) => spans.push((format!("  at {short}").into(), theme.style(Role::Dim))),
             (None, None) => {}
         }
-        if standing.outdated {
+        if state.outdated {
             spans.push(("  outdated".into(), theme.style(Role::Warning)));
         }
         return DocLine { spans, ..DocLine::default() };
     };
-    let from = spot.quote.len().saturating_sub(QUOTED);
-    let words = spot.quote.get(from + quoted).cloned().unwrap_or_default();
+    let from = position.quote.len().saturating_sub(MAX_QUOTED_LINES);
+    let words = position.quote.get(from + quoted).cloned().unwrap_or_default();
     let spans: Spans = vec![
         (format!("{} ", glyph::divider()).into(), theme.style(Role::Faint)),
         (words.into(), theme.style(Role::Dim)),
@@ -109,15 +109,15 @@ pub fn place(view: &View, spot: &DiffPosition, line: usize, standing: &Standing)
 }
 
 /// Returns the heading of a note: author, age and flags.
-pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
+pub fn heading(view: &View, note: &Note, is_reply: bool) -> DocLine<'static> {
     let theme = view.theme;
     let mut spans: Spans = Vec::new();
-    if answers {
+    if is_reply {
         spans.push((format!("{} ", glyph::reply()).into(), theme.style(Role::Dim)));
     }
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
     spans.push((author.to_owned().into(), theme.style(Role::User)));
-    let mut facts = vec![list::beside(age(view, note.created_at.as_ref()))];
+    let mut facts = vec![list::compact_age(age(view, note.created_at.as_ref()))];
     facts.push(if note.is_edited() { "edited".into() } else { String::new() });
     facts.push(if note.confidential == Some(true) { "confidential".into() } else { String::new() });
     for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
@@ -130,36 +130,42 @@ pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
 }
 
 /// Returns the line of a folded resolved thread: author, position, start of the text, and number of comments.
-pub fn resolved(view: &View, note: &Note, spot: Option<&DiffPosition>, count: usize, width: usize) -> DocLine<'static> {
+pub fn resolved(
+    view: &View,
+    note: &Note,
+    position: Option<&DiffPosition>,
+    count: usize,
+    width: usize,
+) -> DocLine<'static> {
     let theme = view.theme;
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
     let mut spans: Spans = vec![
         (format!("{} ", glyph::folded()).into(), theme.style(Role::Accent)),
         (author.to_owned().into(), theme.style(Role::User)),
     ];
-    spans.extend(spot.map(|spot| (format!("  {}", spot.label()).into(), theme.style(Role::Link))));
+    spans.extend(position.map(|position| (format!("  {}", position.label()).into(), theme.style(Role::Link))));
     let resolver = note.resolved_by.as_ref().map(|user| format!(" by {}", user.username)).unwrap_or_default();
     let comments = if count == 1 { String::new() } else { format!("{}{count} comments", glyph::separator()) };
     let end = format!("  {} resolved{resolver}{comments}", glyph::or_word(glyph::done(), ""));
     let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
     let room = width.saturating_sub(used + text::width(&end) + 2);
-    let said = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    spans.push((format!("  {}", text::fit(said, room)).into(), theme.style(Role::Dim)));
+    let first_line = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    spans.push((format!("  {}", text::fit(first_line, room)).into(), theme.style(Role::Dim)));
     spans.push((end.into(), theme.style(Role::Success)));
     DocLine { spans, ..DocLine::default() }
 }
 
 /// Returns the line of a system note.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
-    let when = list::beside(age(view, note.created_at.as_ref()));
+    let when = list::compact_age(age(view, note.created_at.as_ref()));
     let words = format!("{} {}{}{when}", glyph::open(), event(note), glyph::separator());
     DocLine::new(words, view.theme.style(Role::Dim))
 }
 
 fn event(note: &Note) -> String {
     let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
-    let said = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    format!("{author} {said}")
+    let first_line = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    format!("{author} {first_line}")
 }
 
 /// Returns the line of consecutive system notes, cut to the width.
@@ -169,7 +175,7 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
     if run.len() == 1 {
         return system(view, last);
     }
-    let when = list::beside(age(view, last.created_at.as_ref()));
+    let when = list::compact_age(age(view, last.created_at.as_ref()));
     let (start, end) = (format!("{} {} events: ", glyph::folded(), run.len()), format!("{}{when}", glyph::separator()));
     let mut events = String::new();
     for note in run.iter().filter_map(of) {
@@ -186,19 +192,19 @@ pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) 
 }
 
 /// Returns a line of a draft: its state and position, then its text.
-pub fn of_draft(view: &View, parts: &Content, draft: usize, line: usize, width: usize) -> DocLine<'static> {
+pub fn of_draft(view: &View, content: &Content, draft: usize, line: usize, width: usize) -> DocLine<'static> {
     let theme = view.theme;
-    let Some((key, draft)) = parts.drafts.get(draft) else { return DocLine::default() };
+    let Some((key, draft)) = content.drafts.get(draft) else { return DocLine::default() };
     let Some(within) = line.checked_sub(1) else {
         let (words, role) = review::state_of(view, key, draft);
         let mut spans: Spans = vec![(format!("{} {words}", glyph::draft()).into(), theme.style(role))];
-        if let Some(spot) = &draft.spot {
-            spans.push((format!("  {}", spot.label()).into(), theme.style(Role::Link)));
+        if let Some(position) = &draft.position {
+            spans.push((format!("  {}", position.label()).into(), theme.style(Role::Link)));
         }
         return DocLine { spans, ..DocLine::default() };
     };
-    let shown = draft.text.lines().nth(within).filter(|_| within < DRAFTED).unwrap_or_default();
-    let more = within + 1 == DRAFTED && draft.text.lines().nth(DRAFTED).is_some();
+    let shown = draft.text.lines().nth(within).filter(|_| within < MAX_DRAFT_LINES).unwrap_or_default();
+    let more = within + 1 == MAX_DRAFT_LINES && draft.text.lines().nth(MAX_DRAFT_LINES).is_some();
     let words =
         if more { format!("{} {}", text::fit(shown, width.saturating_sub(2)), glyph::cut()) } else { shown.into() };
     DocLine::new(words, theme.style(Role::Text))

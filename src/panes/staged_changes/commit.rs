@@ -11,7 +11,7 @@ use crate::app::overlay::composer::{Composer, Make};
 use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
 use crate::parts::forms;
-use crate::parts::staging_area::{Change, Kind, StagedFile, StagingKey, last_commit};
+use crate::parts::staging_area::{Change, Kind, StagedFile, StagingArea, last_commit};
 use crate::store::Write;
 use crate::ui::text::{self, sanitize};
 use std::rc::Rc;
@@ -23,25 +23,30 @@ impl StagedChanges {
         if staging.changes.is_empty() {
             return Err("nothing is staged".into());
         }
-        let Some(desk) = self.desk(view) else { return Err("your account has not loaded yet".into()) };
-        let clashing = self.checks.iter().filter(|check| check.clash.is_some()).count();
-        if clashing > 0 {
-            let files = if clashing == 1 { "a file needs" } else { "some files need" };
+        let Some(staging_area) = self.staging_area(view) else { return Err("your account has not loaded yet".into()) };
+        let conflicting = self.checks.iter().filter(|check| check.conflict.is_some()).count();
+        if conflicting > 0 {
+            let files = if conflicting == 1 { "a file needs" } else { "some files need" };
             return Err(format!("{files} a decision first: K keeps yours, T takes theirs, M merges").into());
         }
-        if self.checks.iter().any(|check| check.source == BranchFile::Asked) {
-            return Err(format!("the current {} is still loading", desk.branch).into());
+        if self.checks.iter().any(|check| check.source == BranchFile::Loading) {
+            return Err(format!("the current {} is still loading", staging_area.branch).into());
         }
         Ok(())
     }
 
     /// Returns the commit actions of the changes.
-    fn actions(&self, view: &View, desk: &StagingKey, changes: &[Change]) -> Result<Vec<CommitAction>, String> {
+    fn actions(
+        &self,
+        view: &View,
+        staging_area: &StagingArea,
+        changes: &[Change],
+    ) -> Result<Vec<CommitAction>, String> {
         let action = |(index, change): (usize, &Change)| -> Result<CommitAction, String> {
             let path = sanitize(&change.path);
             let put = match (&change.content, change.kind) {
                 (Some(content), _) => {
-                    let text = desk.text(view, content).ok_or_else(|| {
+                    let text = staging_area.text(view, content).ok_or_else(|| {
                         format!("The staged text of {path} is no longer on disk; D discards the change.")
                     })?;
                     Some(if content.base64 {
@@ -53,7 +58,7 @@ impl StagedChanges {
                 // Some servers require the content of a moved file, so it is always sent.
                 (None, Kind::Move) => {
                     let base = change.base.as_deref().unwrap_or_default();
-                    let raw = compare::blob(view, desk, base);
+                    let raw = compare::blob(view, staging_area, base);
                     let raw = raw.ok_or_else(|| format!("{path} is still loading; try again in a moment."))?;
                     Some(StagedFile::of(raw.bytes.clone()))
                 }
@@ -66,11 +71,11 @@ impl StagedChanges {
             };
             // If the branch has the file, the commit is pinned to the file's last commit there; else to the one
             // recorded with the change.
-            let seen = self.is_seen(index);
-            let last = || last_commit(view, &desk.project, &desk.branch, change.source());
+            let on_branch = self.is_on_branch(index);
+            let last = || last_commit(view, &staging_area.project, &staging_area.branch, change.source());
             let last_commit_id = match change.kind {
                 Kind::Create => None,
-                _ => seen.then(last).flatten().or_else(|| change.last_commit.clone()),
+                _ => on_branch.then(last).flatten().or_else(|| change.last_commit.clone()),
             };
             Ok(CommitAction {
                 action: change.kind.word().into(),
@@ -86,19 +91,19 @@ impl StagedChanges {
 
     /// Opens the composer for the commit message.
     pub(super) fn commit(&mut self, cx: &mut Cx) {
-        let (Some(desk), Ok(staging)) = (self.desk(&cx.view), &self.staging) else { return };
+        let (Some(staging_area), Ok(staging)) = (self.staging_area(&cx.view), &self.staging) else { return };
         let changes = staging.changes.clone();
-        let actions = match self.actions(&cx.view, &desk, &changes) {
+        let actions = match self.actions(&cx.view, &staging_area, &changes) {
             Ok(actions) => actions,
             Err(why) => return cx.say(Tone::Warning, why),
         };
-        let branch = staging.onto.clone().unwrap_or_else(|| desk.branch.clone());
+        let branch = staging.onto.clone().unwrap_or_else(|| staging_area.branch.clone());
         let (author_name, author_email) = staging.author.clone().unzip();
         let create = CreateCommit {
-            id: desk.project.clone(),
+            id: staging_area.project.clone(),
             branch: branch.clone(),
             commit_message: String::new(),
-            start_branch: staging.onto.as_ref().map(|_| desk.branch.clone()),
+            start_branch: staging.onto.as_ref().map(|_| staging_area.branch.clone()),
             actions,
             author_email,
             author_name,
@@ -110,9 +115,9 @@ impl StagedChanges {
                 Write::new(&CreateCommit { commit_message, ..create.clone() }, what.clone())
             })
         };
-        let key = desk.key("message");
+        let key = staging_area.key("message");
         let message = cx.view.drafts.get(&key).cloned().unwrap_or_else(|| message(&changes));
-        let then = follow(desk, changes, branch);
+        let then = follow(staging_area, changes, branch);
         let title = text::head(&sanitize(&what), 60);
         let title = title.replacen('c', "C", 1);
         cx.act(Action::Open(Box::new(Composer::new(title, key, &message, make).then(then))));
@@ -138,25 +143,31 @@ fn message(changes: &[Change]) -> String {
 }
 
 /// Returns the handler of the reply: it removes the committed changes from the list, or records the error.
-fn follow(desk: StagingKey, sent: Vec<Change>, branch: String) -> FollowUp {
-    let is_new = branch != desk.branch;
+fn follow(staging_area: StagingArea, sent: Vec<Change>, branch: String) -> FollowUp {
+    let is_new = branch != staging_area.branch;
     Rc::new(move |outcome, cx| match outcome {
         Err(error) => {
-            desk.update(cx, |staging| staging.refused = Some(error.message()));
+            staging_area.update(cx, |staging| staging.refused = Some(error.message()));
         }
         Ok(value) => {
-            desk.update(cx, |staging| {
+            staging_area.update(cx, |staging| {
                 staging.changes.retain(|change| !sent.contains(change));
                 (staging.refused, staging.onto) = (None, None);
             });
             let Some(commit) = value.downcast_ref::<Commit>() else { return };
-            cx.go(Place::new("commit").project(desk.project.clone()).item(&commit.id));
+            cx.go(Place::new("commit").project(staging_area.project.clone()).item(&commit.id));
             let stats =
                 commit.stats.known().map(|s| format!(": +{} −{}", s.additions, s.deletions)).unwrap_or_default();
             cx.say(Tone::Good, format!("Committed {} to {}{stats}", sanitize(commit.short()), sanitize(&branch)));
             // After a commit to a new branch, the form for a merge request opens; Esc closes it.
             if is_new {
-                forms::merge_request::create(&desk.project, Some(&branch), Some(&desk.branch), &cx.view).open(cx);
+                forms::merge_request::create(
+                    &staging_area.project,
+                    Some(&branch),
+                    Some(&staging_area.branch),
+                    &cx.view,
+                )
+                .open(cx);
             }
         }
     })

@@ -6,9 +6,9 @@ use crate::store::{Load, Store, Want};
 use std::time::Duration;
 
 /// The delay before newly visible rows are requested.
-const REST: Duration = Duration::from_millis(150);
+const DELAY: Duration = Duration::from_millis(150);
 /// The maximum number of requests in flight.
-const AT_ONCE: usize = 4;
+const MAX_IN_FLIGHT: usize = 4;
 
 /// Returns those of `loads` to request now: all that are fresh, and a limited number of the others. Those that failed
 /// permanently are skipped.
@@ -18,11 +18,11 @@ pub fn wants(store: &Store, loads: impl IntoIterator<Item = Load>) -> Vec<Want> 
     for load in loads {
         let is_refused = store.error_of(&load.request).is_some_and(|error| !error.is_passing());
         let waits = !store.is_fresh(&load.request);
-        if is_refused || waits && (waiting.len() >= AT_ONCE || waiting.contains(&load.request)) {
+        if is_refused || waits && (waiting.len() >= MAX_IN_FLIGHT || waiting.contains(&load.request)) {
             continue;
         }
         waiting.extend(waits.then(|| load.request.clone()));
-        wants.push(load.after(REST).into());
+        wants.push(load.after(DELAY).into());
     }
     wants
 }

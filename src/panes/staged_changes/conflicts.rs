@@ -8,51 +8,56 @@ use crate::app::command::Disabled;
 use crate::app::overlay::editor::{Document, Editor, Origin};
 use crate::app::pane::{Cx, View};
 use crate::parts::staging_area::merge::{Merge, Merged};
-use crate::parts::staging_area::{Base, Change, Kind, StagedFile, StagingKey, last_commit};
+use crate::parts::staging_area::{Base, Change, Kind, StagedFile, StagingArea, last_commit};
 use crate::store::{Want, Work};
 use crate::ui::text::sanitize;
 
 impl StagedChanges {
-    pub(super) fn has_clash(&self, _view: &View) -> Result<(), Disabled> {
-        self.clash().map(|_| ()).ok_or_else(|| "nobody else changed this file".into())
+    pub(super) fn has_conflict(&self, _view: &View) -> Result<(), Disabled> {
+        self.conflict().map(|_| ()).ok_or_else(|| "nobody else changed this file".into())
     }
 
     pub(super) fn can_keep_mine(&self, view: &View) -> Result<(), Disabled> {
-        self.has_clash(view)?;
-        match self.clash() {
+        self.has_conflict(view)?;
+        match self.conflict() {
             Some((_, Conflict::Folder)) => Err("a file cannot be where a folder is".into()),
             _ => Ok(()),
         }
     }
 
     pub(super) fn can_merge(&self, view: &View) -> Result<(), Disabled> {
-        self.has_clash(view)?;
-        match self.clash() {
-            Some((change, clash)) if clash.blob().is_some() && change.kind != Kind::Delete => match &change.content {
-                Some(content) if !content.base64 => Ok(()),
-                _ => Err("there is no text of yours to merge".into()),
-            },
+        self.has_conflict(view)?;
+        match self.conflict() {
+            Some((change, conflict)) if conflict.blob().is_some() && change.kind != Kind::Delete => {
+                match &change.content {
+                    Some(content) if !content.base64 => Ok(()),
+                    _ => Err("there is no text of yours to merge".into()),
+                }
+            }
             _ => Err("there is no text of theirs to merge".into()),
         }
     }
 
     /// Returns the base of a change that is rebased onto the current state of the branch.
-    fn theirs(&self, desk: &StagingKey, change: &Change, clash: &Conflict, view: &View) -> Base {
-        let blob = clash.blob().map(str::to_owned);
-        let last_commit = blob.as_ref().and_then(|_| last_commit(view, &desk.project, &desk.branch, change.source()));
+    fn theirs(&self, staging_area: &StagingArea, change: &Change, conflict: &Conflict, view: &View) -> Base {
+        let blob = conflict.blob().map(str::to_owned);
+        let last_commit =
+            blob.as_ref().and_then(|_| last_commit(view, &staging_area.project, &staging_area.branch, change.source()));
         Base { blob, last_commit }
     }
 
     /// Resolves the conflict by rebasing the change onto the current state of the branch.
     pub(super) fn keep_mine(&mut self, cx: &mut Cx) {
-        let (Some(desk), Some((change, clash))) = (self.desk(&cx.view), self.clash()) else { return };
-        let (change, base) = (change.clone(), self.theirs(&desk, change, clash, &cx.view));
-        let over = change.kind == Kind::Move && matches!(clash, Conflict::Exists(_));
+        let (Some(staging_area), Some((change, conflict))) = (self.staging_area(&cx.view), self.conflict()) else {
+            return;
+        };
+        let (change, base) = (change.clone(), self.theirs(&staging_area, change, conflict, &cx.view));
+        let over = change.kind == Kind::Move && matches!(conflict, Conflict::Exists(_));
         if over {
-            return self.move_over(&desk, &change, base, cx);
+            return self.move_over(&staging_area, &change, base, cx);
         }
-        let nothing_left = matches!(clash, Conflict::Gone) && change.content.is_none();
-        desk.update(cx, |staging| {
+        let nothing_left = matches!(conflict, Conflict::Gone) && change.content.is_none();
+        staging_area.update(cx, |staging| {
             if nothing_left {
                 staging.changes.retain(|other| *other != change);
             } else if let Some(mine) = staging.changes.iter_mut().find(|other| **other == change) {
@@ -69,20 +74,20 @@ impl StagedChanges {
     }
 
     /// Resolves a move onto an existing file: the source is deleted, and the target gets its content.
-    fn move_over(&self, desk: &StagingKey, change: &Change, base: Base, cx: &mut Cx) {
+    fn move_over(&self, staging_area: &StagingArea, change: &Change, base: Base, cx: &mut Cx) {
         let content = match &change.content {
-            Some(content) => desk.bytes(&cx.view, content),
+            Some(content) => staging_area.bytes(&cx.view, content),
             None => {
-                let raw = change.base.as_deref().and_then(|sha| compare::blob(&cx.view, desk, sha));
+                let raw = change.base.as_deref().and_then(|sha| compare::blob(&cx.view, staging_area, sha));
                 raw.map(|raw| raw.bytes.clone())
             }
         };
         let Some(content) = content else {
             return cx.say(Tone::Warning, format!("{} is still loading.", sanitize(change.source())));
         };
-        let last = last_commit(&cx.view, &desk.project, &desk.branch, &change.path);
+        let last = last_commit(&cx.view, &staging_area.project, &staging_area.branch, &change.path);
         let base = Base { last_commit: last, ..base };
-        match desk.over(change, base, StagedFile::of(content), cx) {
+        match staging_area.move_over(change, base, StagedFile::of(content), cx) {
             Ok(()) => cx.say(Tone::Good, format!("{} will be overwritten.", sanitize(&change.path))),
             Err(why) => cx.say(Tone::Warning, why),
         }
@@ -90,9 +95,9 @@ impl StagedChanges {
 
     /// Asks for confirmation to discard the change.
     pub(super) fn take_theirs(&mut self, cx: &mut Cx) {
-        let Some((change, clash)) = self.clash() else { return };
+        let Some((change, conflict)) = self.conflict() else { return };
         let path = sanitize(&change.path);
-        let theirs = match clash {
+        let theirs = match conflict {
             Conflict::Gone => "It stays deleted".to_owned(),
             Conflict::Folder => "The folder stays".to_owned(),
             Conflict::Changed(_) | Conflict::Exists(_) => "It stays as it is on the branch".to_owned(),
@@ -103,17 +108,19 @@ impl StagedChanges {
 
     /// Starts a merge of both sides. The editor opens when it is done.
     pub(super) fn merge(&mut self, cx: &mut Cx) {
-        let (Some(desk), Some((change, clash))) = (self.desk(&cx.view), self.clash()) else { return };
-        let Some(theirs) = clash.blob() else { return };
-        let merging = Merging { change: change.clone(), theirs: theirs.to_owned(), branch: desk.branch };
+        let (Some(staging_area), Some((change, conflict))) = (self.staging_area(&cx.view), self.conflict()) else {
+            return;
+        };
+        let Some(theirs) = conflict.blob() else { return };
+        let merging = Merging { change: change.clone(), theirs: theirs.to_owned(), branch: staging_area.branch };
         cx.say(Tone::Info, format!("Merging {}", sanitize(&change.path)));
         self.merging = Some(merging);
     }
 
     /// Opens the editor with the merged text, once the merge is done.
-    pub(super) fn merged(&mut self, desk: &StagingKey, cx: &mut Cx) {
+    pub(super) fn open_merged(&mut self, staging_area: &StagingArea, cx: &mut Cx) {
         let Some(merging) = &self.merging else { return };
-        let Some(merged) = cx.view.store.result::<Option<Merged>>(&merging.key(desk)) else { return };
+        let Some(merged) = cx.view.store.result::<Option<Merged>>(&merging.key(staging_area)) else { return };
         let (path, theirs) = (merging.change.path.clone(), merging.theirs.clone());
         match merged {
             None => cx.say(Tone::Warning, "One of the sides is not UTF-8: K keeps yours, T takes theirs."),
@@ -124,11 +131,23 @@ impl StagedChanges {
                     many => format!("{many} conflicts: resolve them between <<<<<<< and >>>>>>>."),
                 };
                 let base = Base {
-                    last_commit: last_commit(&cx.view, &desk.project, &desk.branch, merging.change.source()),
+                    last_commit: last_commit(
+                        &cx.view,
+                        &staging_area.project,
+                        &staging_area.branch,
+                        merging.change.source(),
+                    ),
                     blob: Some(theirs.clone()),
                 };
-                let key = desk.key(&format!("merged {theirs} {}", crate::api::endpoint::encode(&path)));
-                let document = MergedText { desk: desk.clone(), path, key, text: merged.text.clone(), base, words };
+                let key = staging_area.key(&format!("merged {theirs} {}", crate::api::endpoint::encode(&path)));
+                let document = MergedText {
+                    staging_area: staging_area.clone(),
+                    path,
+                    key,
+                    text: merged.text.clone(),
+                    base,
+                    words,
+                };
                 cx.act(Action::Open(Box::new(Editor::new(Box::new(document)))));
             }
         }
@@ -136,7 +155,7 @@ impl StagedChanges {
     }
 
     /// Returns whether the branch is known to have a file at the source of a change.
-    pub(super) fn is_seen(&self, index: usize) -> bool {
+    pub(super) fn is_on_branch(&self, index: usize) -> bool {
         self.checks.get(index).is_some_and(|check| matches!(check.source, BranchFile::Blob(_)))
     }
 }
@@ -150,21 +169,21 @@ pub struct Merging {
 }
 
 impl Merging {
-    fn key(&self, desk: &StagingKey) -> String {
+    fn key(&self, staging_area: &StagingArea) -> String {
         let revision = self.change.content.as_ref().map_or(0, |content| content.revision);
-        format!("{} {revision} of {} with {}", desk.key("merge"), self.change.path, self.theirs)
+        format!("{} {revision} of {} with {}", staging_area.key("merge"), self.change.path, self.theirs)
     }
 
-    pub fn wants(&self, view: &View, desk: &StagingKey) -> Vec<Want> {
-        let key = self.key(desk);
+    pub fn wants(&self, view: &View, staging_area: &StagingArea) -> Vec<Want> {
+        let key = self.key(staging_area);
         if !view.store.lacks(&key) {
             return Vec::new();
         }
         let base = self.change.base.as_deref();
         let mut wants: Vec<Want> =
-            base.into_iter().chain([self.theirs.as_str()]).map(|sha| compare::want_blob(desk, sha)).collect();
-        let bytes = |sha: &str| compare::blob(view, desk, sha).map(|raw| raw.bytes.clone());
-        let mine = self.change.content.as_ref().and_then(|content| desk.bytes(view, content));
+            base.into_iter().chain([self.theirs.as_str()]).map(|sha| compare::want_blob(staging_area, sha)).collect();
+        let bytes = |sha: &str| compare::blob(view, staging_area, sha).map(|raw| raw.bytes.clone());
+        let mine = self.change.content.as_ref().and_then(|content| staging_area.bytes(view, content));
         let base = base.map_or(Some(Vec::new()), bytes);
         if let (Some(base), Some(mine), Some(theirs)) = (base, mine, bytes(&self.theirs)) {
             let merge = Merge { key, base, mine, theirs, name: self.branch.clone() };
@@ -176,7 +195,7 @@ impl Merging {
 
 /// The merged text, as a document for the editor.
 struct MergedText {
-    desk: StagingKey,
+    staging_area: StagingArea,
     path: String,
     key: String,
     text: String,
@@ -215,7 +234,7 @@ impl Document for MergedText {
         if let Some(at) = text.lines().position(is_mark) {
             return Err(format!("Line {} is still a conflict marker: resolve it first.", at + 1));
         }
-        self.desk.put(&self.path, Some(self.base.clone()), StagedFile::Text(text), cx)?;
+        self.staging_area.put(&self.path, Some(self.base.clone()), StagedFile::Text(text), cx)?;
         cx.say(Tone::Good, format!("Staged {}, merged.", sanitize(&self.path)));
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::domain::junit::{Case, Report};
-use crate::parts::list::{self, failure};
+use crate::parts::list::{self, draw_error};
 use crate::parts::{ci, pipelines, project, test_report};
 use crate::store::{Load, Want};
 use crate::ui::state;
@@ -17,22 +17,23 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// The test report of a pipeline.
-pub struct Tests {
+pub struct TestReportPane {
     project: Id,
     pipeline: u64,
     table: test_report::Table,
     /// The search text.
-    sought: String,
+    query: String,
 }
 
-impl Tests {
+impl TestReportPane {
     /// Returns the request for the report. Its reply is converted to a [`Report`] in the background, when it is parsed.
     fn load(&self) -> Load {
         let load = Load::one(&GetTestReport { id: self.project.clone(), pipeline_id: self.pipeline });
         Load {
             request: load.request.read_as::<Report>(),
             read: |body, kind| {
-                <TestReport as crate::api::Reply>::read(body, kind).map(|told| (Arc::new(Report::from(told)) as _, 1))
+                <TestReport as crate::api::Reply>::read(body, kind)
+                    .map(|report| (Arc::new(Report::from(report)) as _, 1))
             },
             ..load
         }
@@ -59,24 +60,24 @@ impl Tests {
         let sha = pipelines::known(&cx.view, &self.project, self.pipeline).value.map(|pipeline| pipeline.sha.clone());
         let sha = sha.filter(|sha| !sha.is_empty());
         if !test_report::open_source(case, &self.project, sha.as_deref(), cx) {
-            self.table.turn_whole();
+            self.table.toggle_full_output();
         }
     }
 
     fn failed(&mut self, forward: bool, cx: &mut Cx) {
         if let Some(report) = self.report(&cx.view)
-            && !self.table.seek_failed(report, forward)
+            && !self.table.next_failed(report, forward)
         {
             cx.say(Tone::Good, "No failed tests.");
         }
     }
 
-    fn seek(&mut self, forward: bool, from_here: bool, view: &View) -> bool {
-        self.report(view).is_some_and(|report| self.table.seek(report, &self.sought, forward, from_here))
+    fn search(&mut self, forward: bool, from_here: bool, view: &View) -> bool {
+        self.report(view).is_some_and(|report| self.table.next_match(report, &self.query, forward, from_here))
     }
 }
 
-impl Pane for Tests {
+impl Pane for TestReportPane {
     const ID: &'static str = "tests";
     const TITLE: &'static str = "Test report of a pipeline";
     const NEEDS: Needs = Needs::Item;
@@ -84,9 +85,11 @@ impl Pane for Tests {
         Command::new("tests.open", &["Enter"], "Open source of test", Self::open_case)
             .footer("source")
             .when(Self::has_case),
-        Command::new("tests.expand", &["x"], "Toggle full test output", |pane: &mut Self, _| pane.table.turn_whole())
-            .footer("output")
-            .when(Self::has_case),
+        Command::new("tests.expand", &["x"], "Toggle full test output", |pane: &mut Self, _| {
+            pane.table.toggle_full_output()
+        })
+        .footer("output")
+        .when(Self::has_case),
         Command::new("tests.next_error", &["e"], "Next failed test", |pane: &mut Self, cx| pane.failed(true, cx))
             .footer("failed")
             .when(Self::has_case),
@@ -101,11 +104,11 @@ impl Pane for Tests {
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
-        Tests {
+        TestReportPane {
             project: place.project.clone().unwrap_or_default(),
             pipeline: place.item.as_deref().and_then(|id| id.parse().ok()).unwrap_or_default(),
             table: test_report::Table::default(),
-            sought: String::new(),
+            query: String::new(),
         }
     }
 
@@ -125,7 +128,7 @@ impl Pane for Tests {
     fn wants(&self, _view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = vec![self.load().into()];
         wants.extend(ci::want_path(&self.project));
-        wants.push(Load::one(&pipelines::whole(&self.project, self.pipeline)).optional().into());
+        wants.push(Load::one(&pipelines::query(&self.project, self.pipeline)).optional().into());
         wants
     }
 
@@ -134,12 +137,12 @@ impl Pane for Tests {
         let load = self.load();
         match (self.report(view), view.store.error_of(&load.request)) {
             (Some(report), error) if !report.cases.is_empty() || report.broken.is_some() => {
-                let area = list::trouble(view, area, buf, error);
+                let area = list::draw_error_line(view, area, buf, error);
                 self.table.draw(view, area, buf, true, report);
             }
             (_, Some(error)) => match test_report::refused(error) {
                 Some((why, hint)) => state::empty(buf, area, view.theme, why, hint),
-                None => failure(view, area, buf, error),
+                None => draw_error(view, area, buf, error),
             },
             (Some(_), None) => {
                 let why = "This pipeline has no test report.";
@@ -174,27 +177,27 @@ impl Pane for Tests {
     }
 
     fn filter_text(&self) -> String {
-        self.sought.clone()
+        self.query.clone()
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        self.sought = text.to_owned();
+        self.query = text.to_owned();
         if !text.is_empty() {
-            self.seek(true, true, &cx.view);
+            self.search(true, true, &cx.view);
         }
     }
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        if self.sought.is_empty() {
+        if self.query.is_empty() {
             return cx.say(Tone::Info, "No search yet: / starts one.");
         }
-        if !self.seek(forward, false, &cx.view) {
-            cx.say(Tone::Info, list::not_found(&self.sought, false));
+        if !self.search(forward, false, &cx.view) {
+            cx.say(Tone::Info, list::not_found(&self.query, false));
         }
     }
 
     fn escape(&mut self, _cx: &mut Cx) -> bool {
-        self.table.leave_whole() || !std::mem::take(&mut self.sought).is_empty()
+        self.table.leave_full_output() || !std::mem::take(&mut self.query).is_empty()
     }
 
     fn url(&self, view: &View) -> Option<String> {
